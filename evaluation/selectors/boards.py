@@ -50,7 +50,7 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
 def live_scores(
     qrel_set: QrelSet, runs: QuerySet[Run] | None = None
 ) -> dict[int, dict[str, float]]:
-    """Return the mean scores of the valid runs, or of `runs`, against the qrels, by run and measure."""
+    """Return the mean scores of the valid runs, or of `runs`, by run and measure."""
     names = [measure.name for measure in measures_of(qrel_set)]
     scored = Run.objects.valid() if runs is None else runs
     rows = RunScore.objects.filter(qrel_set=qrel_set, run__in=scored, measure__in=names)

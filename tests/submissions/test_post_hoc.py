@@ -70,7 +70,8 @@ def test_a_run_in_time_and_an_organizers_late_run_are_official(over: Scene) -> N
     late = submit(over, by=over.organizer)
     over.task.deadline = None
     in_time = submit(over, name="Alpha-task1-lm-auto-both-A.tsv")
-    assert not late.is_post_hoc and not in_time.is_post_hoc
+    assert not late.is_post_hoc
+    assert not in_time.is_post_hoc
 
 
 def test_post_hoc_runs_have_a_quota_of_their_own(over: Scene) -> None:
@@ -173,18 +174,20 @@ def test_no_board_or_file_has_post_hoc_runs_and_only_its_team_sees_the_scores(
 def test_a_post_hoc_run_is_marked_and_no_peer_of_official_runs(
     scored: tuple[Scene, Run, Run], client: Client
 ) -> None:
-    scene, official, late = scored
+    scene, _official, late = scored
     shown = board_with_run(score_access_of(scene.organizer, scene.task), late)
     assert [row.run.tag for row in shown.board.rows if row.run.counts] == ["official"]
     own = next(row for row in shown.board.rows if row.run.key == late.pk)
-    assert own.cells[0].value > 0 and not any(cell.is_best for cell in own.cells)
+    assert own.cells[0].value > 0
+    assert not any(cell.is_best for cell in own.cells)
     assert dict(run_map(scene.task).select("tag", "kind").iter_rows()) == {
         "afterwards": "post-hoc",
         "official": "alternate",
     }
     client.force_login(scene.member)
     page = client.get(reverse("pages:run-detail", args=[*_at(scene), late.pk])).content.decode()
-    assert "Post-hoc" in page and "Mark as primary" not in page
+    assert "Post-hoc" in page
+    assert "Mark as primary" not in page
     with pytest.raises(Http404):
         board_with_run(score_access_of(scene.other_member, scene.task), late)
 
@@ -192,7 +195,8 @@ def test_a_post_hoc_run_is_marked_and_no_peer_of_official_runs(
 def test_the_upload_page_says_that_runs_are_post_hoc(over: Scene, client: Client) -> None:
     client.force_login(over.member)
     page = client.get(reverse("submissions:run-upload", args=_at(over))).content.decode()
-    assert "post-hoc runs" in page and "Submit runs" in page
+    assert "post-hoc runs" in page
+    assert "Submit runs" in page
 
 
 def _renamed(run: Run, tag: str, **changed: bool) -> RunMetadata:
