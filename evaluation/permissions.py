@@ -7,7 +7,7 @@ the task allows it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.db.models import QuerySet
 from django.http import Http404
@@ -19,7 +19,12 @@ from arqlab.ir.leaderboard import Board
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
-from evaluation.selectors.boards import live_board, released_board, released_leaderboard
+from evaluation.selectors.boards import (
+    live_board,
+    released_board,
+    released_leaderboard,
+    with_post_hoc,
+)
 from submissions.models import Run
 
 
@@ -45,6 +50,18 @@ class ScoreAccess:
     def own_runs(self) -> QuerySet[Run]:
         """Return the valid runs of the user's teams."""
         return Run.objects.valid().filter(task=self.task, team__in=list(self.own_teams))
+
+    @property
+    def post_hoc_runs(self) -> QuerySet[Run]:
+        """Return the valid post-hoc runs whose scores the user may see.
+
+        Organizers see those of all teams. A team sees its own as soon as it sees any scores.
+        """
+        runs = Run.objects.scorable().filter(task=self.task, is_post_hoc=True)
+        if self.organizes:
+            return runs
+        sees_any = self.leaderboard is not None or self.task.shows_own_scores
+        return runs.filter(team__in=list(self.own_teams)) if sees_any else runs.none()
 
     def may_see_run_of(self, team: str) -> bool:
         """Return whether the user may see the runs of a team, not only their scores."""
@@ -92,9 +109,16 @@ def visible_board(
     return shown
 
 
+def all_runs_of(access: ScoreAccess, shown: VisibleBoard) -> VisibleBoard:
+    """Return a board with the post-hoc runs that the user may see."""
+    board = with_post_hoc(shown.board, shown.qrel_set, access.post_hoc_runs)
+    return replace(shown, board=board)
+
+
 def board_with_run(access: ScoreAccess, run: Run, *, qrels: str = "") -> VisibleBoard:
     """Return the first board with the run that the user may see, or raise `Http404`."""
-    for shown in _boards(access, qrels=qrels):
+    for official in _boards(access, qrels=qrels):
+        shown = all_runs_of(access, official) if run.is_post_hoc else official
         if run.pk in {row.run.key for row in shown.board.rows}:
             return shown
     raise Http404
@@ -105,9 +129,12 @@ def may_see_scores(user: Visitor, run: Run) -> bool:
     access = score_access_of(user, run.task)
     if access.leaderboard and access.leaderboard.runs.filter(pk=run.pk).exists():
         return True
-    is_own = access.sees_own and run.team_id in access.own_teams
-    scored = Run.objects.valid().filter(pk=run.pk, scorings__qrel_set__is_current=True)
-    return (access.organizes or is_own) and scored.exists()
+    runs = Run.objects.valid() if access.organizes else access.own_runs
+    if run.is_post_hoc:
+        runs = access.post_hoc_runs
+    elif not (access.organizes or access.sees_own):
+        return False
+    return runs.filter(pk=run.pk, scorings__qrel_set__is_current=True).exists()
 
 
 def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[VisibleBoard]:

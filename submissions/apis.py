@@ -53,6 +53,7 @@ class RunSerializer(serializers.ModelSerializer):
             "is_primary",
             "is_manual",
             "is_baseline",
+            "is_post_hoc",
             "data_used",
             "answer_kind",
             "items",

@@ -33,13 +33,23 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(check_only=False)
 
     def valid(self) -> RunQuerySet:
-        """Return the runs that pools and leaderboards use: submitted, valid, not withdrawn."""
+        """Return the runs that pools and leaderboards use: scorable ones, not post-hoc."""
+        return self.scorable().filter(is_post_hoc=False)
+
+    def scorable(self) -> RunQuerySet:
+        """Return the submitted, valid runs that are not withdrawn, also post-hoc runs."""
         return self.submitted().filter(status="valid", withdrawn_at=None)
 
-    def counting(self) -> RunQuerySet:
-        """Return the runs that count toward a quota: valid ones, and those still to be checked."""
+    def counting(self, *, post_hoc: bool = False) -> RunQuerySet:
+        """Return the runs that count toward a quota: valid ones, and those still to be checked.
+
+        Post-hoc runs have a quota of their own.
+        """
         return self.submitted().filter(
-            status__in=["uploaded", "validating", "valid"], withdrawn_at=None, is_baseline=False
+            status__in=["uploaded", "validating", "valid"],
+            withdrawn_at=None,
+            is_baseline=False,
+            is_post_hoc=post_hoc,
         )
 
     def for_lists(self) -> RunQuerySet:
@@ -102,6 +112,12 @@ class Run(Publication):
     is_primary = models.BooleanField(default=False)
     is_manual = models.BooleanField(default=False)
     is_baseline = models.BooleanField(default=False)
+    is_post_hoc = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Submitted by a team after the deadline: scored, but in no pool and on no "
+        "official leaderboard.",
+    )
     data_used = models.CharField(max_length=10, choices=DataUsed.choices, blank=True)
     answer_kind = models.CharField(max_length=10, choices=AnswerKind.choices, blank=True)
     description = models.TextField(blank=True)
@@ -173,6 +189,10 @@ class Run(Publication):
             models.CheckConstraint(
                 condition=Q(status__in=["uploaded", "validating", "valid", "invalid"]),
                 name="run_status_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_post_hoc=False) | Q(is_primary=False),
+                name="post_hoc_run_is_not_primary",
             ),
             models.CheckConstraint(
                 condition=~Q(status="valid") | ~Q(index=""), name="valid_run_has_its_index"

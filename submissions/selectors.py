@@ -33,7 +33,6 @@ from collection.selectors.collections import (
 )
 from submissions.models import Run, RunProblem, RunQuerySet
 
-RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "withdrawn")
 MIN_LINE_LIMIT = 100_000
 """The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
 BYTES_PER_LINE = 80
@@ -68,16 +67,21 @@ def rules_for(task: Task) -> RunRules:
     )
 
 
-def quota_left(*, team: Team, task: Task) -> int:
-    """Return how many runs the team may still submit. Runs being checked count as used."""
-    used = Run.objects.counting().filter(team=team, task=task).count()
+def quota_left(*, team: Team, task: Task, post_hoc: bool = False) -> int:
+    """Return how many runs (or post-hoc runs) the team may still submit.
+
+    Runs being checked count as used.
+    """
+    used = Run.objects.counting(post_hoc=post_hoc).filter(team=team, task=task).count()
     return max(0, task.protocol.quota - used)
 
 
-def quotas_left(teams: Iterable[Team], task: Task) -> list[tuple[Team, int]]:
-    """Return how many runs each team may still submit, in one query."""
+def quotas_left(
+    teams: Iterable[Team], task: Task, *, post_hoc: bool = False
+) -> list[tuple[Team, int]]:
+    """Return how many runs (or post-hoc runs) each team may still submit, in one query."""
     counting = (
-        Run.objects.counting()
+        Run.objects.counting(post_hoc=post_hoc)
         .filter(task=task)
         .order_by()
         .values("team")
@@ -99,7 +103,7 @@ def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]
         visible |= (
             Q(task__lab=lab) if standing.organizes else Q(task__lab=lab, team__in=standing.teams)
         )
-    runs = Run.objects.submitted().filter(visible, withdrawn_at=None).order_by()
+    runs = Run.objects.submitted().filter(visible, withdrawn_at=None, is_post_hoc=False).order_by()
     counts: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
     for row in runs.values("task", "team", "status", "is_baseline").annotate(runs=Count("pk")):
         counts[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
@@ -140,33 +144,11 @@ def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:
 
 def identical_runs(task: Task) -> list[list[Run]]:
     """Return the groups of valid runs of a task, of any team, whose files have the same bytes."""
-    valid = Run.objects.valid().filter(task=task).exclude(sha256="").select_related("team")
+    valid = Run.objects.scorable().filter(task=task).exclude(sha256="").select_related("team")
     groups: dict[str, list[Run]] = defaultdict(list)
     for run in valid.order_by("submitted_at", "pk"):
         groups[run.sha256].append(run)
     return [runs for runs in groups.values() if len(runs) > 1]
-
-
-def run_map(task: Task) -> pl.DataFrame:
-    """Return the runs that took part, also those withdrawn since: ids, teams, tags, files, marks.
-
-    Labs publish it with their qrels, which name the answers of Task 3 by `run_id`.
-    """
-    runs = Run.objects.filter(task=task).exclude(identifier="").select_related("team", "upload")
-    rows = [
-        {
-            "run_id": run.identifier,
-            "team": run.team.name,
-            "tag": run.tag,
-            "file": run.file_name,
-            "kind": "baseline" if run.is_baseline else "primary" if run.is_primary else "alternate",
-            "type": "manual" if run.is_manual else "automatic",
-            "data": run.data_used,
-            "withdrawn": f"{run.withdrawn_at:%Y-%m-%d}" if run.withdrawn_at else "",
-        }
-        for run in runs.order_by("team__name", "identifier")
-    ]
-    return pl.DataFrame(rows, schema=dict.fromkeys(RUN_MAP, pl.String))
 
 
 def line_limit(task: Task) -> int:

@@ -15,8 +15,8 @@ DECIMALS = 4
 """Figures are compared as they are printed: two runs that show the same best figure are both the
 best.
 """
-BASELINES, OUT_OF_COMPETITION = "Baselines", "Out of competition"
-"""The headings of the first and the last group of a leaderboard; the others are teams."""
+BASELINES, OUT_OF_COMPETITION, POST_HOC = "Baselines", "Out of competition", "Post-hoc"
+"""The headings of the first and the last two groups of a leaderboard; the others are teams."""
 UNRANKED = -1.0
 """Below every value: what a run without a score has."""
 
@@ -37,16 +37,19 @@ class BoardRun:
     is_baseline: bool = False
     is_withdrawn: bool = False
     is_out_of_competition: bool = False
+    is_post_hoc: bool = False
     data: str = ""
 
     @property
     def counts(self) -> bool:
         """Return whether the run competes: it has a rank, and its values can be the best."""
-        return not (self.is_withdrawn or self.is_out_of_competition)
+        return not (self.is_withdrawn or self.is_out_of_competition or self.is_post_hoc)
 
     @property
     def group(self) -> str:
         """Return the heading under which the run is listed: baselines, its team, or apart."""
+        if self.is_post_hoc:
+            return POST_HOC
         if self.is_out_of_competition:
             return OUT_OF_COMPETITION
         return BASELINES if self.is_baseline else self.team
@@ -154,7 +157,7 @@ def sorted_board(board: Board, column: str) -> Board:
 
 
 def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[BoardRun]:
-    """Sort runs: baselines first, then teams by their best run, then runs out of competition.
+    """Sort runs: baselines, teams by their best run, runs out of competition, post-hoc runs.
 
     Within a group, runs are sorted by the main measure; ties are broken by name. A withdrawn run
     does not count for its team's position and comes last in its team.
@@ -174,6 +177,8 @@ def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[
 
 def _part(run: BoardRun) -> int:
     """Return the part of the board in which a run is listed: baselines, teams, or apart."""
+    if run.is_post_hoc:
+        return 3
     return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1
 
 

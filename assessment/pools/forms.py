@@ -92,6 +92,7 @@ class PoolForm(forms.Form):
     includes_generated_answers = forms.BooleanField(
         label="Include all answers of Task 3", required=False
     )
+    includes_post_hoc_runs = forms.BooleanField(label="Include post-hoc runs", required=False)
     seed = DepthField(
         "Seed",
         highest=LARGEST_SEED,
@@ -111,6 +112,8 @@ class PoolForm(forms.Form):
             del self.fields[name]
         if not task.lab.tasks.filter(kind=Task.Kind.GENERATED_ANSWERS).exists():
             self.fields.pop("includes_generated_answers", None)
+        if not Run.objects.scorable().filter(task=task, is_post_hoc=True).exists():
+            del self.fields["includes_post_hoc_runs"]
         self.runs = {f"{BASELINE}{run.pk}": run for run in runs if run.is_baseline}
         for name, run in self.runs.items():
             self.fields[name] = forms.ChoiceField(

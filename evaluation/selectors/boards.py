@@ -47,12 +47,13 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
     return facts
 
 
-def live_scores(qrel_set: QrelSet) -> dict[int, dict[str, float]]:
-    """Return the mean scores of all valid runs against the qrels, by run and measure."""
+def live_scores(
+    qrel_set: QrelSet, runs: QuerySet[Run] | None = None
+) -> dict[int, dict[str, float]]:
+    """Return the mean scores of the valid runs, or of `runs`, by run and measure."""
     names = [measure.name for measure in measures_of(qrel_set)]
-    rows = RunScore.objects.filter(
-        qrel_set=qrel_set, run__in=Run.objects.valid(), measure__in=names
-    )
+    scored = Run.objects.valid() if runs is None else runs
+    rows = RunScore.objects.filter(qrel_set=qrel_set, run__in=scored, measure__in=names)
     scores: dict[int, dict[str, float]] = defaultdict(dict)
     for run, measure, value in rows.values_list("run", "measure", "value"):
         scores[run][measure] = value
@@ -61,7 +62,7 @@ def live_scores(qrel_set: QrelSet) -> dict[int, dict[str, float]]:
 
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
     """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
-    scores = live_scores(qrel_set)
+    scores = live_scores(qrel_set, runs)
     shown = (
         (Run.objects.valid() if runs is None else runs)
         .filter(pk__in=list(scores))
@@ -102,6 +103,17 @@ def released_board(leaderboard: Leaderboard) -> Board:
     return board_of(leaderboard.qrel_set, measures, runs, scores, apart=apart_ids)
 
 
+def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board:
+    """Return a board with some scored post-hoc runs below its own, which keep their scores.
+
+    Post-hoc runs are scored by the task's current measures.
+    """
+    scores = live_scores(qrel_set, runs)
+    shown = runs.filter(pk__in=list(scores)).select_related("team")
+    added = [_board_run(run, scores[run.pk], apart=False) for run in shown]
+    return with_runs(board, [*(row.run for row in board.rows), *added]) if added else board
+
+
 def board_of(
     qrel_set: QrelSet,
     measures: tuple[Measure, ...],
@@ -129,5 +141,6 @@ def _board_run(run: Run, values: Mapping[str, float], *, apart: bool) -> BoardRu
         is_baseline=run.is_baseline,
         is_withdrawn=run.withdrawn_at is not None,
         is_out_of_competition=apart,
+        is_post_hoc=run.is_post_hoc,
         data=run.data_used.capitalize(),  # Both, Text, Math, Links, as in the overview papers
     )

@@ -95,8 +95,8 @@ def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
         .annotate(formulas_index=FORMULAS_INDEX)
         .order_by("pk")
     )
-    runs = Run.objects.valid().filter(task__qrel_sets__isnull=False).distinct().order_by("pk")
-    scorings = Scoring.objects.filter(run__in=Run.objects.valid())
+    runs = Run.objects.scorable().filter(task__qrel_sets__isnull=False).distinct().order_by("pk")
+    scorings = Scoring.objects.filter(run__in=Run.objects.scorable())
     if task is not None:
         qrel_sets, runs = qrel_sets.filter(task=task), runs.filter(task=task)
         scorings = scorings.filter(qrel_set__task=task)

@@ -10,9 +10,15 @@ from arqlab.core.permissions import task_or_404
 from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from arqlab.ir.leaderboard import columns_in
 from assessment.models import QrelSet
-from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
+from evaluation.permissions import (
+    ScoreAccess,
+    VisibleBoard,
+    all_runs_of,
+    score_access_of,
+    visible_board,
+)
 from evaluation.selectors.pending_scores import unscored_runs
-from evaluation.views.tables import board_lines
+from evaluation.views.tables import BoardLine, board_lines
 from submissions.models import Run
 
 
@@ -35,6 +41,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "shown": shown,
         "columns": columns_in("page"),
         "lines": board_lines(shown, sight, sort=sort) if shown else (),
+        "post_hoc": _post_hoc_lines(shown, sight) if shown else (),
         "sort": sort,
         "unscored": _unscored(shown, sight) if shown else (),
         "versions": QrelSet.objects.filter(task=found) if sight.organizes else (),
@@ -43,6 +50,12 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         else (),
     }
     return render(request, "evaluation/leaderboard.html", context)
+
+
+def _post_hoc_lines(shown: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
+    """Return the rows of the post-hoc runs that the user may see, which are in no file."""
+    lines = board_lines(all_runs_of(sight, shown), sight)
+    return [line for line in lines if line.row.run.is_post_hoc]
 
 
 def _file(shown: VisibleBoard | None, format_: str) -> HttpResponse:

@@ -16,7 +16,7 @@ from arqlab.core.permissions import task_or_404
 from arqlab.core.views.downloads import tsv_response
 from arqlab.ir.comparison.families import FAMILY_TESTS, TUKEY
 from arqlab.texts.html.rendering import title_text
-from evaluation.permissions import VisibleBoard, score_access_of, visible_board
+from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
 from evaluation.services.comparison import ComparedRuns, RunPair, compared_runs, run_pair
 from evaluation.services.similarity import run_similarity
 from evaluation.views.matrix import pair_lines, pair_table
@@ -37,7 +37,7 @@ ENOUGH = 60
 def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Compare two runs of the board that the user sees, or return their scores as TSV."""
     found = task_or_404(request.user, lab, task)
-    shown, compared, context = _board_context(request, found)
+    shown, compared, context = _board_context(request, found, post_hoc=True)
     first, second = _places(request, compared)
     pair = None if first == second else run_pair(compared, first, second)
     if request.GET.get("format") == "tsv":
@@ -92,13 +92,19 @@ def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse
 
 
 def _board_context(
-    request: HttpRequest, task: Task
+    request: HttpRequest, task: Task, *, post_hoc: bool = False
 ) -> tuple[VisibleBoard, ComparedRuns, dict[str, Any]]:
-    """Return the board that the user sees, its runs, and what both pages show of them."""
+    """Return the board that the user sees, its runs, and what both pages show of them.
+
+    Post-hoc runs can be compared, but are in no family of tests.
+    """
     qrels, is_live = request.GET.get("qrels", ""), "live" in request.GET
-    shown = visible_board(score_access_of(request.user, task), qrels=qrels, live=is_live)
+    sight = score_access_of(request.user, task)
+    shown = visible_board(sight, qrels=qrels, live=is_live)
     if shown is None:
         raise Http404
+    if post_hoc:
+        shown = all_runs_of(sight, shown)
     compared = compared_runs(shown, measure_or_404(shown.board, request.GET.get("measure", "")))
     query = {"live": "1", "qrels": shown.qrel_set.name} if shown.state == "live" else {}
     context = {

@@ -34,12 +34,12 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
     Raise `UserError` after the deadline, for a user outside the team, and for a run that is not
     valid and submitted.
     """
-    require_change(_sender(run, by, at))
-    if not run.is_baseline:
+    require_change(_sender(run, by, at), run)
+    if not (run.is_baseline or run.is_post_hoc):
         demote_primary_run(run, by=by)
     if not Run.objects.valid().filter(pk=run.pk).update(is_primary=True):
         raise UserError(
-            f"Run {run.tag} cannot be primary. Choose a valid, submitted run.",
+            f"Run {run.tag} cannot be primary. Choose a valid run that was submitted in time.",
             code="state",
         )
     _record("run.primary", run, by)
@@ -112,12 +112,16 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     Raise `UserError` if a rule for submissions refuses it, if its check found errors, or if it is
     already a submission.
     """
-    require_submission(_sender(run, by, at), tags=[run.tag], baseline=run.is_baseline)
+    sender = _sender(run, by, at)
+    require_submission(sender, tags=[run.tag], baseline=run.is_baseline)
+    is_post_hoc = sender.is_post_hoc and not run.is_baseline
+    run.is_primary = run.is_primary and not is_post_hoc
     if run.is_primary and run.status == Run.Status.VALID and not run.is_baseline:
         demote_primary_run(run, by=by)
     assign_identifier(run)
     checked = Run.objects.filter(pk=run.pk, check_only=True).exclude(status=Run.Status.INVALID)
-    if not checked.update(check_only=False, submitted_at=at, submitted_by=by):
+    marks = {"is_post_hoc": is_post_hoc, "is_primary": run.is_primary}
+    if not checked.update(check_only=False, submitted_at=at, submitted_by=by, **marks):
         raise UserError(
             f"Run {run.tag} cannot be submitted because it has errors or is already submitted. "
             "Upload a corrected file.",
@@ -152,7 +156,9 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
     if run.check_only:
         require_role(sender)
         return
-    require_change(sender)
+    require_change(sender, run)
+    if metadata.is_primary and run.is_post_hoc:
+        raise UserError(f"Run {run.tag} is a post-hoc run, which cannot be primary.", code="state")
     if metadata.tag != run.tag:
         require_free_tags(sender, tags=[metadata.tag])
     if run.is_baseline and not metadata.is_baseline:

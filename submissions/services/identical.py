@@ -16,7 +16,7 @@ def warn_of_identical_runs(run: Run) -> None:
     """
     run.problems.filter(kind=KIND).delete()
     run.refresh_from_db(fields=["sha256"])
-    same = Run.objects.valid().filter(task=run.task_id, sha256=run.sha256).exclude(pk=run.pk)
+    same = Run.objects.scorable().filter(task=run.task_id, sha256=run.sha256).exclude(pk=run.pk)
     pairs = same.exclude(sha256="").order_by("tag").values_list("tag", "team")
     own = [tag for tag, team in pairs if team == run.team_id]
     if not pairs:

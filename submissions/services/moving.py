@@ -72,7 +72,8 @@ def _require_movable(sender: Sender, run: Run) -> None:
 
 
 def _require_place(sender: Sender, run: Run) -> None:
-    if not run.is_baseline and not quota_left(team=sender.team, task=sender.task):
+    left = quota_left(team=sender.team, task=sender.task, post_hoc=run.is_post_hoc)
+    if not run.is_baseline and not left:
         quota = sender.task.protocol.quota
         raise UserError(
             f"Team {sender.team.name} has no run left of its {quota} for {sender.task.name}. "

@@ -31,6 +31,11 @@ class Sender:
         return self.by is not None and may_organize(self.by, self.task.lab)
 
     @property
+    def is_post_hoc(self) -> bool:
+        """Return whether what the user submits now are post-hoc runs; never for organizers."""
+        return not self.organizes and self.task.takes_post_hoc(self.at)
+
+    @property
     def has_organizer_rights(self) -> bool:
         """Return whether the sender is an organizer or a command on the server."""
         return self.by is None or self.organizes
@@ -73,10 +78,13 @@ def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | st
         )
 
 
-def require_open(sender: Sender) -> None:
-    """Raise `UserError` before the task opens and after its deadline, except for organizers."""
+def require_open(sender: Sender, *, post_hoc: bool) -> None:
+    """Raise `UserError` before the task opens and after its deadline, except for organizers.
+
+    Post-hoc runs are accepted after the deadline if the task takes them.
+    """
     task, state = sender.task, sender.task.state(sender.at)
-    if sender.organizes or state == "open":
+    if sender.organizes or state == "open" or (post_hoc and sender.is_post_hoc):
         return
     if state == "upcoming" and task.opens_at:
         raise UserError(
@@ -98,12 +106,14 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     sees the first.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
-    left, quota = quota_left(team=sender.team, task=sender.task), sender.task.protocol.quota
+    is_post_hoc, quota = sender.is_post_hoc, sender.task.protocol.quota
+    left = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
     if runs > left:
-        sent = "1 run" if runs == 1 else f"{runs} runs"
+        kind = "post-hoc run" if is_post_hoc else "run"
+        sent = f"1 {kind}" if runs == 1 else f"{runs} {kind}s"
         raise UserError(
             f"You submitted {sent}, but team {sender.team.name} has only {left} of its {quota} "
-            f"runs left for {sender.task.name}. Withdraw a run or submit fewer.",
+            f"{kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
             code="quota",
         )
 
@@ -153,12 +163,12 @@ def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> No
                 code="role",
             )
     else:
-        require_open(sender)
+        require_open(sender, post_hoc=True)
         require_quota(sender, runs=len(tags))
     require_free_tags(sender, tags=tags)
 
 
-def require_change(sender: Sender) -> None:
+def require_change(sender: Sender, run: Run) -> None:
     """Check the rules for a change of a submitted run: role and deadline."""
     require_role(sender)
-    require_open(sender)
+    require_open(sender, post_hoc=run.is_post_hoc)

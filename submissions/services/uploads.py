@@ -174,6 +174,11 @@ def _create_runs(
     sender: Sender, file: File, by_member: Mapping[str, RunMetadata], *, check_only: bool
 ) -> list[Run]:
     upload = _store(file, by=sender.by, at=sender.at)
+    if is_post_hoc := sender.is_post_hoc and not check_only:
+        by_member = {
+            member: own if own.is_baseline else replace(own, is_primary=False)
+            for member, own in by_member.items()
+        }
     return [
         Run.objects.create(
             task=sender.task,
@@ -181,6 +186,7 @@ def _create_runs(
             upload=upload,
             member=member,
             check_only=check_only,
+            is_post_hoc=is_post_hoc and not own.is_baseline,
             submitted_by=sender.by,
             submitted_at=sender.at,
             status_changed_at=sender.at,

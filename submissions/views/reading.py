@@ -17,11 +17,11 @@ from arqlab.core.views.downloads import tsv_response
 from submissions.forms import RunListForm
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
+from submissions.run_map import run_map
 from submissions.selectors import (
     identical_runs,
     quotas_left,
     run_bytes,
-    run_map,
     run_occurrences,
     runs_visible_to,
 )
@@ -36,17 +36,20 @@ def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = runs_task_or_404(request.user, lab, task)
     runs = runs_visible_to(request.user, found).for_lists()
     listing = RunListForm(request.GET, runs=runs)
-    organizes = may_organize(request.user, found.lab)
+    organizes, now = may_organize(request.user, found.lab), timezone.now()
+    is_post_hoc = found.takes_post_hoc(now) and not organizes
+    teams = teams_to_submit_for(request.user, found)
     context = {
         "lab": found.lab,
         "task": found,
         "listing": listing,
         "page": listing.page_of(runs.submitted()),
         "checked": runs.filter(check_only=True),
-        "state": found.state(timezone.now()),
+        "state": found.state(now),
+        "is_post_hoc": is_post_hoc,
         "organizes": organizes,
         "identical": identical_runs(found) if organizes else [],
-        "places": quotas_left(teams_to_submit_for(request.user, found), found),
+        "places": quotas_left(teams, found, post_hoc=is_post_hoc),
     }
     return render(request, "submissions/run_list.html", context)
 

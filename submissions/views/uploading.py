@@ -121,15 +121,19 @@ def _metadata_forms(request: HttpRequest, task: Task) -> list[RunMetadataForm]:
 
 
 def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> HttpResponse:
+    organizes, now = may_organize(request.user, task.lab), timezone.now()
+    is_post_hoc = task.takes_post_hoc(now) and not organizes
+    teams = teams_to_submit_for(request.user, task)
     context = {
         "lab": task.lab,
         "task": task,
         "form": form,
-        "state": task.state(timezone.now()),
+        "state": task.state(now),
+        "is_post_hoc": is_post_hoc,
         "run_bytes": run_byte_limit(task),
         "zip_bytes": settings.RUN_MAX_BYTES,
-        "places": quotas_left(teams_to_submit_for(request.user, task), task),
-        "organizes": may_organize(request.user, task.lab),
+        "places": quotas_left(teams, task, post_hoc=is_post_hoc),
+        "organizes": organizes,
         **extra,
     }
     return render(request, "submissions/run_upload.html", context, status=extra.get("status", 200))

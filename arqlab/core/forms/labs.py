@@ -16,7 +16,7 @@ from arqlab.ir.protocols.scales import is_relevant_possible, read_scale
 
 OWN_FIELDS = (
     *("name", "description", "opens_at", "deadline", "judging_deadline", "shows_own_scores"),
-    "threads",
+    *("takes_post_hoc_runs", "threads"),
 )
 PROTOCOL_FIELDS = (
     *("limit", "max_characters", "quota", "order", "measures", "labels", "relevant_from"),
@@ -90,6 +90,12 @@ class TaskForm(forms.Form):
     shows_own_scores = forms.BooleanField(
         label="Teams see the scores of their own runs before the leaderboard is released",
         required=False,
+    )
+    takes_post_hoc_runs = forms.BooleanField(
+        label="Teams can submit post-hoc runs after the deadline",
+        required=False,
+        help_text="Post-hoc runs are scored and marked, and are in no pool and on no official "
+        "leaderboard.",
     )
     threads = forms.ChoiceField(
         label="Teams and visitors see the threads of the topics",

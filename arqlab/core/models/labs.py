@@ -90,6 +90,11 @@ class Task(models.Model):
         default=False,
         help_text="Teams see the scores of their own runs before the leaderboard is released.",
     )
+    takes_post_hoc_runs = models.BooleanField(
+        default=False,
+        help_text="After the deadline, teams can submit post-hoc runs: they are scored and marked, "
+        "and are in no pool and on no official leaderboard.",
+    )
     archived_at = models.DateTimeField(null=True, blank=True)
     threads = models.CharField(
         max_length=10,
@@ -148,6 +153,11 @@ class Task(models.Model):
         if self.opens_at and at < self.opens_at:
             return "upcoming"
         return "closed" if self.closed_at or (self.deadline and at > self.deadline) else "open"
+
+    def takes_post_hoc(self, at: datetime) -> bool:
+        """Return whether a run that a team submits at a time is a post-hoc run."""
+        is_over = self.state(at) == "closed" and not self.archived_at
+        return self.takes_post_hoc_runs and is_over
 
     @property
     def closes_at(self) -> datetime | None:

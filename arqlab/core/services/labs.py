@@ -18,7 +18,7 @@ LAB_FIELDS = frozenset({"name", "description", "is_public"})
 TASK_FIELDS = frozenset(
     {
         *("name", "description", "opens_at", "deadline", "judging_deadline"),
-        *("shows_own_scores", "threads"),
+        *("shows_own_scores", "takes_post_hoc_runs", "threads"),
     }
 )
 DATES = ("opens_at", "deadline", "judging_deadline", "closed_at")

@@ -53,6 +53,8 @@ class PoolProtocol:
     """ARQMath-1: whether the pool also has the answers of the topic's thread and its duplicates."""
     includes_generated_answers: bool = False
     """ARQMath-3: whether Task 3's answers are mixed into Task 1's pool."""
+    includes_post_hoc_runs: bool = False
+    """Whether runs that were submitted after the deadline are pooled, usually in a supplement."""
 
     def kind_of(self, *, is_primary: bool, is_manual: bool, is_baseline: bool) -> RunKind:
         """Return the pooling kind of a run with these marks; organizers may override it per run."""

@@ -47,7 +47,9 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
     unrepaired = sum(
         problem.severity == "error" and not problem.is_repairable for problem in problems
     )
-    may_submit = organizes or task.state(now) == "open"
+    is_open = task.state(now) == "open"
+    takes_change = is_open or (task.takes_post_hoc(now) and run.is_post_hoc)
+    may_submit = organizes or is_open or task.takes_post_hoc(now)
     return {
         "lab": task.lab,
         "task": task,
@@ -63,8 +65,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
         "organizes": organizes,
-        "may_change": not run.withdrawn_at
-        and (organizes or run.check_only or task.state(now) == "open"),
+        "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),
         "may_submit": may_submit,
         "scored": may_see_scores(request.user, run),
     }

@@ -38,7 +38,12 @@ CHOICES = {
     "instance_policy": ("runs", "reciprocal-rank", "threads"),
     "baselines": ("primary", "alternate", "marked"),
 }
-SWITCHES = ("visually_distinct", "extra_threads", "includes_generated_answers")
+SWITCHES = (
+    "visually_distinct",
+    "extra_threads",
+    "includes_generated_answers",
+    "includes_post_hoc_runs",
+)
 
 
 class Command(CeremonyCommand):

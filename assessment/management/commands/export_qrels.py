@@ -16,7 +16,7 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.qrels.selectors.drafts import draft_of, levels_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
-from submissions.selectors import run_map
+from submissions.run_map import run_map
 
 OF_DRAFTS = ("level", "complete", "all_topics")
 

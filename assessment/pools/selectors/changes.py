@@ -38,7 +38,7 @@ def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
     if not pools:
         return PoolNews([], [], None)
     known = {run["run"]: f"{run['team']} {run['tag']}" for pool in pools for run in pool.runs}
-    standing = set(Run.objects.valid().filter(pk__in=known).values_list("pk", flat=True))
+    standing = set(Run.objects.scorable().filter(pk__in=known).values_list("pk", flat=True))
     maps = [pool.visual_map_id for pool in pools if pool.visual_map_id]
     collection = collection_of(task.lab) if maps else None
     newest = newest_map(collection) if collection else None

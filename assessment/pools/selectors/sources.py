@@ -53,7 +53,8 @@ class TaskSources:
 def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
     """Return the current sources of a pool of the task, without reading their files."""
     collection = collection_of(task.lab)
-    runs, left_out = poolable_runs(task, choice.without_runs)
+    late = choice.protocol.includes_post_hoc_runs
+    runs, left_out = poolable_runs(task, choice.without_runs, with_post_hoc=late)
     return TaskSources(
         task,
         choice,
@@ -63,7 +64,7 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
         written=tuple(
             run
             for each in mixed_tasks(task, choice.protocol)
-            for run in poolable_runs(each, choice.without_runs)[0]
+            for run in poolable_runs(each, choice.without_runs, with_post_hoc=late)[0]
         ),
         visual_map=newest_map(collection)
         if collection and task.kind == Task.Kind.FORMULAS

@@ -138,6 +138,7 @@ def settings_summary(protocol: PoolProtocol) -> str:
         parts.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")
     parts += ["answers from the topic's thread and its duplicates"] * protocol.extra_threads
     parts += ["answers of Task 3"] * protocol.includes_generated_answers
+    parts += ["post-hoc runs"] * protocol.includes_post_hoc_runs
     return "; ".join(parts)
 
 
