@@ -6,6 +6,7 @@ from evaluation import apis
 from evaluation.views import (
     adjudication,
     boards,
+    breakdown,
     certificates,
     comparison,
     questions,
@@ -28,6 +29,7 @@ urlpatterns = [
     ),
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
+    path(f"{_TASK}leaderboard/breakdown/", breakdown.breakdown, name="breakdown"),
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),

@@ -37,7 +37,7 @@ ENOUGH = 60
 def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Compare two runs of the board that the user sees, or return their scores as TSV."""
     found = task_or_404(request.user, lab, task)
-    shown, compared, context = _board_context(request, found, post_hoc=True)
+    shown, compared, context = board_context(request, found, post_hoc=True)
     first, second = _places(request, compared)
     pair = None if first == second else run_pair(compared, first, second)
     if request.GET.get("format") == "tsv":
@@ -65,7 +65,7 @@ def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show a test of all pairs of runs of the board that the user sees, or return it as TSV."""
     found = task_or_404(request.user, lab, task)
-    shown, compared, context = _board_context(request, found)
+    shown, compared, context = board_context(request, found)
     test = request.GET.get("test", FAMILY_TESTS[0])
     correction = request.GET.get("correction", "holm")
     if test not in TESTS or correction not in CORRECTIONS:
@@ -91,7 +91,7 @@ def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse
     return render(request, "evaluation/comparison_matrix.html", context)
 
 
-def _board_context(
+def board_context(
     request: HttpRequest, task: Task, *, post_hoc: bool = False
 ) -> tuple[VisibleBoard, ComparedRuns, dict[str, Any]]:
     """Return the board that the user sees, its runs, and what both pages show of them.

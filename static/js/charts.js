@@ -9,6 +9,8 @@
 // left-out: {"measure", "runs": [{"name", "with", "without"}]}, the score with and without the judgments of a team.
 // pool-depths: {"measure", "depths": [{"depth", "tau"}]}; null is no value.
 // run-values: {"measure", "median", "runs": [{"run", "team", "value", "url"}]}, best first.
+// group-values: {"measure", "groups": names, "runs": [{"run", "team", "values", "url"}]}: a panel for the group number
+// data-group; values has one for each group, first for all topics; null is no value.
 // score-differences, score-scatter: {"measure", "first", "second", "topics": [{"topic", "title", "first", "second",
 // "difference", "url"}]}: two runs, whose names are first and second.
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
@@ -17,6 +19,7 @@
 import { coefficients } from "./charts/coefficients.js";
 import { leftOut, poolDepths } from "./charts/reusability.js";
 import { scoreDifferences, scoreScatter } from "./charts/comparison.js";
+import { groupValues } from "./charts/groups.js";
 import { colour, look, tipBox } from "./charts/look.js";
 import { runValues } from "./charts/runs.js";
 
@@ -184,7 +187,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues, "score-differences": scoreDifferences, "score-scatter": scoreScatter };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues, "group-values": groupValues, "score-differences": scoreDifferences, "score-scatter": scoreScatter };
 const drawn = new Map();
 
 function draw(element) {

@@ -39,6 +39,7 @@ SECTIONS = {
     "certificate": "qrels",
     "leaderboard": "leaderboard",
     "comparison": "leaderboard",
+    "breakdown": "leaderboard",
     "people": "people",
     "team": "people",
     "collection": "collection",

@@ -1,0 +1,1 @@
+"""Breakdowns: the scores of runs by groups of topics."""
