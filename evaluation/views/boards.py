@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import task_or_404
 from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from arqlab.ir.leaderboard import columns_in
+from arqlab.ir.measures.definitions import MEASURE_KINDS, definition_of
 from assessment.models import QrelSet
 from evaluation.permissions import (
     ScoreAccess,
@@ -18,6 +19,7 @@ from evaluation.permissions import (
     visible_board,
 )
 from evaluation.selectors.pending_scores import unscored_runs
+from evaluation.services.further_measures import with_further_measures
 from evaluation.views.tables import BoardLine, board_lines
 from submissions.models import Run
 
@@ -31,7 +33,10 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = task_or_404(request.user, lab, task)
     sight = score_access_of(request.user, found)
     shown = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
-    if format_ := request.GET.get("format"):
+    format_, also = request.GET.get("format"), request.GET.get("also", "")
+    further = with_further_measures(shown, also, waits=bool(format_)) if shown else None
+    shown = further.shown if further else None
+    if format_:
         return _file(shown, format_)
     sort = request.GET.get("sort", "")
     context = {
@@ -40,9 +45,15 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "sight": sight,
         "shown": shown,
         "columns": columns_in("page"),
-        "lines": board_lines(shown, sight, sort=sort) if shown else (),
+        "lines": board_lines(further.shown, sight, sort=sort, further=further.columns)
+        if further
+        else (),
         "post_hoc": _post_hoc_lines(shown, sight) if shown else (),
         "sort": sort,
+        "further": further,
+        "kept": [(name, request.GET[name]) for name in ("qrels", "live") if name in request.GET],
+        "kinds": MEASURE_KINDS,
+        "definitions": [(one, definition_of(one)) for one in shown.board.measures] if shown else (),
         "unscored": _unscored(shown, sight) if shown else (),
         "versions": QrelSet.objects.filter(task=found) if sight.organizes else (),
         "history": found.leaderboards.select_related("qrel_set", "released_by")

@@ -24,7 +24,7 @@ class BoardLine:
     """A row of a leaderboard with the URLs of its run and cells.
 
     The run's URL is that of its scores if the user may not see the run. `details` has the texts of
-    the columns before the cells.
+    the columns before the cells. A cell of a measure that is not stored has no URL.
     """
 
     row: BoardRow
@@ -34,12 +34,18 @@ class BoardLine:
     is_own: bool
 
 
-def board_lines(shown: VisibleBoard, sight: ScoreAccess, *, sort: str = "") -> list[BoardLine]:
-    """Return the rows of a leaderboard, sorted by a column if requested."""
-    return [_line(row, shown, sight) for row in sorted_board(shown.board, sort).rows]
+def board_lines(
+    shown: VisibleBoard, sight: ScoreAccess, *, sort: str = "", further: int = 0
+) -> list[BoardLine]:
+    """Return the rows of a leaderboard, sorted by a column if requested.
+
+    The last columns (`further`) are not stored.
+    """
+    stored = len(shown.board.measures) - further
+    return [_line(row, shown, sight, stored) for row in sorted_board(shown.board, sort).rows]
 
 
-def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess) -> BoardLine:
+def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess, stored: int) -> BoardLine:
     address = [sight.task.lab.slug, sight.task.slug, row.run.key]
     scores = reverse("evaluation:run-scores", args=address)
     named = (
@@ -50,7 +56,9 @@ def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess) -> BoardLine:
     sees_run = sight.may_see_run_of(row.run.team)
     cells = [
         (cell, f"{scores}?{urlencode({'measure': cell.measure.label, **named})}")
-        for cell in row.cells
+        if place < stored
+        else (cell, "")
+        for place, cell in enumerate(row.cells)
     ]
     url = reverse("pages:run-detail", args=address) if sees_run else scores
     details = [(column, column.text(row.run)) for column in columns_in("page")]

@@ -6,7 +6,7 @@ its full name includes it: a stored score never depends on a default.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import ir_measures
@@ -106,18 +106,29 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
 def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Measure, ...]:
     """Read the measures of a task, main measure first.
 
-    Raises MeasureRefusedError if a measure is invalid or two would have the same heading.
+    Of measures that differ only in `rel`, such as full and partial bpref, the first has its usual
+    heading, and the others have `rel` in theirs. Raises MeasureRefusedError if a measure is invalid
+    or two would have the same heading.
     """
-    measures = tuple(parse_measure(text, relevant_from=relevant_from) for text in texts)
     headed: dict[str, Measure] = {}
-    for measure in measures:
+    for text in texts:
+        measure = parse_measure(text, relevant_from=relevant_from)
+        if (other := headed.get(measure.label)) and other.rel != measure.rel:
+            measure = replace(measure, label=_label_with_rel(measure))
         if other := headed.get(measure.label):
             raise MeasureRefusedError(
                 f"The measures {other.name} and {measure.name} would have the same heading, "
                 f"{measure.label}. Keep one of them."
             )
         headed[measure.label] = measure
-    return measures
+    return tuple(headed.values())
+
+
+def _label_with_rel(measure: Measure) -> str:
+    """Return the label with `rel`: P(rel=1)@10 instead of P@10."""
+    name, at, cutoff = measure.label.partition("@")
+    name = f"{name[:-1]},rel={measure.rel})" if name.endswith(")") else f"{name}(rel={measure.rel})"
+    return name + at + cutoff
 
 
 def _read(text: str) -> ir_measures.Measure:

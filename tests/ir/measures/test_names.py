@@ -172,6 +172,14 @@ def test_the_order_of_measures_is_kept():
 def test_two_measures_under_one_heading_are_refused():
     with pytest.raises(
         MeasureRefusedError,
-        match=r"AP\(rel=2\) and AP\(rel=1\) would have the same heading, MAP\. Keep one",
+        match=r"AP\(rel=2\) and AP\(rel=2\) would have the same heading, MAP\. Keep one",
     ):
-        parse_measures(["AP", "AP(rel=1)"])
+        parse_measures(["AP", "AP(rel=2)"])
+
+
+def test_measures_that_differ_in_rel_are_headed_with_it():
+    texts = ["Bpref(rel=3)", "Bpref(rel=1)", "P@5", "P(rel=1)@5", "SetF(beta=2.0)"]
+    measures = parse_measures([*texts, "SetF(rel=1,beta=2.0)"], relevant_from=3)
+
+    expected = ["bpref", "bpref(rel=1)", "P@5", "P(rel=1)@5", "SetF(beta=2.0)"]
+    assert [measure.label for measure in measures] == [*expected, "SetF(beta=2.0,rel=1)"]

@@ -1,0 +1,229 @@
+"""Measures that a board is asked for beyond those of its task. Nothing is stored.
+
+The value of a run is cached by everything that it is computed from. A request computes for a
+limited time, and the next one continues.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import NamedTuple
+
+import polars as pl
+from django.core.cache import cache
+
+from arqlab.ir.leaderboard import with_runs
+from arqlab.ir.measures.names import Measure, parse_measure, parse_measures
+from arqlab.ir.measures.providers import MeasureFailedError, MeasureRefusedError
+from arqlab.ir.measures.scoring import Scorer, ceilings, means
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import judged_frame
+from evaluation.permissions import VisibleBoard
+from evaluation.selectors.pending_scores import formulas_index_of, item_identity
+from evaluation.services.effects import comparable_indexes
+from submissions.models import Run
+
+log = logging.getLogger(__name__)
+
+KEPT = 24 * 60 * 60  # seconds
+KEPT_FAILURES = 5 * 60  # seconds
+SECONDS = 1.0
+"""How long a request computes. It finishes the run at which the time is up."""
+MOST = 5
+"""The most further measures of one request."""
+_RULES = 1
+"""The version of the computation. Increase it with every change, so that nothing old is read."""
+_CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
+"""The kinds of measures that read nothing below their cutoff."""
+_ALL_RANKS = 2**31 - 1
+_BETWEEN = re.compile(r"[\s,;]+(?![^()]*\))")
+
+
+class FurtherScores(NamedTuple):
+    """Means by run and name of the measure; None if a measure has no value for a run.
+
+    `waiting` is the number of runs that are not computed yet.
+    """
+
+    values: dict[int, dict[str, float | None]]
+    waiting: int
+
+
+class FurtherMeasures(NamedTuple):
+    """What a user asked for, and the board with it.
+
+    - text: as it was written.
+    - columns: the number of columns that were added.
+    - error: what is wrong with it; the board is then unchanged.
+    - runs, waiting: the number of runs, and of those that are not computed yet.
+    """
+
+    shown: VisibleBoard
+    text: str
+    error: str = ""
+    columns: int = 0
+    runs: int = 0
+    waiting: int = 0
+
+    @property
+    def done(self) -> int:
+        """Return the number of runs that are computed."""
+        return self.runs - self.waiting
+
+
+def with_further_measures(
+    shown: VisibleBoard, text: str, *, waits: bool = False
+) -> FurtherMeasures:
+    """Return a board with the measures in a text, separated by spaces or commas.
+
+    All runs have their values if it `waits`, else as many as the time allows.
+
+    Measures that the board has are left out. The labels of the qrels must be visible on the board:
+    many measures of a run together would reveal them.
+    """
+    text = " ".join(text.split())
+    if not text or not shown.shows_labels:
+        return FurtherMeasures(shown, "")
+    try:
+        measures = _read(shown, text)
+    except MeasureRefusedError as error:
+        return FurtherMeasures(shown, text, str(error))
+    keys = [row.run.key for row in shown.board.rows]
+    scores = further_scores(shown.qrel_set, keys, measures, seconds=None if waits else SECONDS)
+    board = extended_board(shown, measures, scores.values)
+    return FurtherMeasures(board, text, "", len(measures), len(keys), scores.waiting)
+
+
+def _read(shown: VisibleBoard, text: str) -> tuple[Measure, ...]:
+    """Return the measures of a text that the board lacks; raise MeasureRefusedError."""
+    known, relevant_from = shown.board.measures, shown.qrel_set.relevant_from
+    parts = [part for part in _BETWEEN.split(text) if part]
+    wanted = [parse_measure(part, relevant_from=relevant_from) for part in parts]
+    names = [measure.name for measure in known]
+    new = [name for name in dict.fromkeys(one.name for one in wanted) if name not in names]
+    if len(new) > MOST:
+        raise MeasureRefusedError(f"You asked for {len(new)} measures. Ask for at most {MOST}.")
+    return parse_measures([*names, *new], relevant_from=relevant_from)[len(names) :]
+
+
+def further_scores(
+    qrel_set: QrelSet,
+    keys: Iterable[int],
+    measures: Sequence[Measure],
+    *,
+    answered_only: bool | None = None,
+    seconds: float | None = SECONDS,
+) -> FurtherScores:
+    """Return the means of runs of the task, computing those that are not in the cache.
+
+    Without `seconds`, all are computed. `answered_only` is that of the task unless it is given.
+    """
+    if answered_only is None:
+        answered_only = qrel_set.task.protocol.answered_only
+    names = [measure.name for measure in measures]
+    runs = Run.objects.filter(pk__in=list(keys)).select_related("team", "task__lab").order_by("pk")
+    cached = _cache_keys(list(runs), qrel_set, names, answered_only=answered_only)
+    known = cache.get_many(list(cached.values())) if names else {}
+    values = {run.pk: known[key] for run, key in cached.items() if key in known}
+    lacking = [run for run, key in cached.items() if key not in known] if names else []
+    if lacking:
+        judged = judged_frame(qrel_set)
+        scorer = Scorer(
+            judged,
+            measures,
+            relevant_from=qrel_set.relevant_from,
+            answered_only=answered_only,
+        )
+        indexes = comparable_indexes(lacking, qrel_set, judged)
+        computed = _computed(lacking, indexes, scorer, seconds=seconds)
+        found = {run: each for run, each in computed.items() if None not in each.values()}
+        cache.set_many({cached[run]: each for run, each in found.items()}, KEPT)
+        failed = {cached[run]: each for run, each in computed.items() if run not in found}
+        cache.set_many(failed, KEPT_FAILURES)
+        values |= {run.pk: each for run, each in computed.items()}
+    return FurtherScores(values, len(cached) - len(values) if names else 0)
+
+
+def _cache_keys(
+    runs: Sequence[Run], qrel_set: QrelSet, names: Sequence[str], *, answered_only: bool
+) -> dict[Run, str]:
+    formulas_index = formulas_index_of(qrel_set)
+    scale = qrel_set.label_scale.unjudged
+    qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
+    rules = (_RULES, qrels, qrel_set.task.protocol.order, answered_only, names)
+    return {
+        run: f"further-measures:{sha256(repr((rules, own)).encode()).hexdigest()}"
+        for run in runs
+        for own in [
+            (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=formulas_index))
+        ]
+    }
+
+
+def _computed(
+    runs: Sequence[Run],
+    indexes: Iterator[tuple[Run, pl.DataFrame]],
+    scorer: Scorer,
+    *,
+    seconds: float | None,
+) -> dict[Run, dict[str, float | None]]:
+    """Return the means of as many runs as the time allows. Unreadable runs have none."""
+    nothing: dict[str, float | None] = {measure.name: None for measure in scorer.measures}
+    found: dict[Run, dict[str, float | None]] = {}
+    deepest = _deepest(scorer.measures)
+    end = None if seconds is None else time.monotonic() + seconds
+    for run, index in indexes:
+        try:
+            mean_of = means(scorer.score(index.filter(pl.col("order") <= deepest)))
+            # A run that answers no topic of the qrels has no mean; its score is 0.
+            found[run] = {name: float(mean_of.get(name) or 0.0) for name in nothing}
+        except MeasureFailedError:
+            log.exception("A measure of run %s (%s) fails.", run.pk, run.tag)
+            found[run] = nothing
+        if end is not None and time.monotonic() > end:
+            return found
+    return dict.fromkeys(runs, nothing) | found
+
+
+def _deepest(measures: Iterable[Measure]) -> int:
+    """Return the last rank that measures read: a short ranking is scored much faster."""
+    cutoffs = [
+        0 if one.judged_only or one.kind not in _CUT else one.cutoff or 0 for one in measures
+    ]
+    return max(cutoffs) if all(cutoffs) else _ALL_RANKS
+
+
+def extended_board(
+    shown: VisibleBoard,
+    measures: Sequence[Measure],
+    values: Mapping[int, Mapping[str, float | None]],
+) -> VisibleBoard:
+    """Return a board with further columns, and the best possible values of these."""
+    if not measures:
+        return shown
+    board = shown.board
+    runs = []
+    for row in board.rows:
+        found = values.get(row.run.key, {})
+        known = {name: value for name, value in found.items() if value is not None}
+        runs.append(replace(row.run, values={**row.run.values, **known}))
+    best = {**board.ceilings, **further_ceilings(shown.qrel_set, measures)}
+    wider = replace(board, measures=(*board.measures, *measures), ceilings=best)
+    return replace(shown, board=with_runs(wider, runs))
+
+
+def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str, float]:
+    """Return the best possible values of measures, from the cache if they are known."""
+    names = [measure.name for measure in measures]
+    rules = (_RULES, qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
+    key = f"further-ceilings:{sha256(repr(rules).encode()).hexdigest()}"
+    found: dict[str, float] | None = cache.get(key)
+    if found is None:
+        found = ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from)
+        cache.set(key, found, timeout=KEPT)
+    return found

@@ -1,0 +1,24 @@
+"""Every measure that can be asked for has a definition and a source."""
+
+from arqlab.ir.measures.definitions import MEASURE_KINDS, definition_of
+from arqlab.ir.measures.names import Measure, parse_measure
+from tests.ir.measures.provided import PROVIDED
+
+
+def test_every_kind_of_measure_is_defined():
+    kinds = {parse_measure(name).kind for name in (*PROVIDED, "AR", "Judged@10")}
+    assert kinds <= set(MEASURE_KINDS)
+
+
+def test_a_definition_names_cutoff_threshold_and_removed_items():
+    found = definition_of(parse_measure("P(rel=2,judged_only=True)@10"))
+
+    assert found.text == (
+        "Share of relevant items among the first, to rank 10. Items are relevant from label 2. "
+        "Unjudged items are removed first."
+    )
+    assert found.source == "trec_eval"
+
+
+def test_a_measure_of_another_provider_has_the_documentation():
+    assert "ir-measur.es" in definition_of(Measure("New", "New", "New")).source
