@@ -301,6 +301,7 @@ GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          302 404 404 404 404 302 302
 GET  evaluation:leaderboard-release       404 404 404 404 404 200 200
 POST evaluation:leaderboard-release       302 404 404 404 404 422 422
+GET  evaluation:score-link                302 302 302 302 302 302 302
 GET  evaluation:run-scores                404 404 404 404 404 200 200
 GET  evaluation:run-ranking               404 404 404 404 404 200 200
 GET  evaluation:topic-scores              404 404 404 404 404 200 200
@@ -382,6 +383,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "token": token_of(name, scene),
         "invitation": scene.lab.invitations.values_list("pk", flat=True).first(),
         "query_id": "A.1",
+        "measure": "nDCG'",
         "post_id": "1",
         "doc_id": "10",
         "version": 1,

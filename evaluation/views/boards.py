@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import task_or_404
@@ -63,6 +64,11 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, "evaluation/leaderboard.html", context)
 
 
+@require_safe
+def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str) -> HttpResponse:
+    """Lead from a cell of the leaderboard to the run's scores by topic, which check permissions."""
+    query = request.GET.dict() | {"measure": measure}
+    return redirect(reverse("evaluation:run-scores", args=[lab, task, run], query=query))
 def _post_hoc_lines(shown: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
     """Return the rows of the post-hoc runs that the user may see, which are in no file."""
     lines = board_lines(all_runs_of(sight, shown), sight)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from django.http import Http404
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 
 from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.ir.leaderboard import Board, BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
@@ -18,19 +19,23 @@ from evaluation.permissions import ScoreAccess, VisibleBoard
 from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
 
+_IN_PATHS = "'@()=,"
+"""Characters of measures that need no escapes in paths, or in HTML between double quotes."""
+
 
 @dataclass(frozen=True)
 class BoardLine:
-    """A row of a leaderboard with the URLs of its run and cells.
+    """A row of a leaderboard with the URL of its run.
 
-    The run's URL is that of its scores if the user may not see the run. `details` has the texts of
-    the columns before the cells. A cell of a measure that is not stored has no URL.
+    The URL is that of the run's scores if the user may not see the run. `details` has the texts of
+    the columns before the cells. `cells` is HTML: a long leaderboard has thousands of cells, so
+    they have no classes, short relative links, and no end tags.
     """
 
     row: BoardRow
     url: str
     details: list[tuple[BoardColumn, str]]
-    cells: list[tuple[BoardCell, str]]
+    cells: SafeString
     is_own: bool
 
 
@@ -39,30 +44,30 @@ def board_lines(
 ) -> list[BoardLine]:
     """Return the rows of a leaderboard, sorted by a column if requested.
 
-    The last columns (`further`) are not stored.
+    The last columns (`further`) are not stored, and have no links.
     """
-    stored = len(shown.board.measures) - further
-    return [_line(row, shown, sight, stored) for row in sorted_board(shown.board, sort).rows]
+    is_default = shown.state != "live" or (shown.qrel_set.is_current and not sight.leaderboard)
+    query = "" if is_default else f"?{urlencode(version_query(shown))}"
+    stored = shown.board.measures[: len(shown.board.measures) - further]
+    ends = [f"{quote(one.label, safe=_IN_PATHS)}/{query}" for one in stored] + [""] * further
+    return [_line(row, sight, ends) for row in sorted_board(shown.board, sort).rows]
 
 
-def _line(row: BoardRow, shown: VisibleBoard, sight: ScoreAccess, stored: int) -> BoardLine:
+def _line(row: BoardRow, sight: ScoreAccess, ends: Sequence[str]) -> BoardLine:
+    """Return a row. Its cells lead to addresses with these ends, which `score_link` reads."""
     address = [sight.task.lab.slug, sight.task.slug, row.run.key]
-    scores = reverse("evaluation:run-scores", args=address)
-    named = (
-        {}
-        if shown.qrel_set.is_current or shown.state == "released"
-        else {"qrels": shown.qrel_set.name}
-    )
-    sees_run = sight.may_see_run_of(row.run.team)
-    cells = [
-        (cell, f"{scores}?{urlencode({'measure': cell.measure.label, **named})}")
-        if place < stored
-        else (cell, "")
-        for place, cell in enumerate(row.cells)
-    ]
-    url = reverse("pages:run-detail", args=address) if sees_run else scores
+    view = "pages:run-detail" if sight.may_see_run_of(row.run.team) else "evaluation:run-scores"
     details = [(column, column.text(row.run)) for column in columns_in("page")]
-    return BoardLine(row, url, details, cells, is_own=row.run.team in sight.own_teams.values())
+    cells = "".join(map(_cell, row.cells, [f"{row.run.key}/{end}" if end else "" for end in ends]))
+    is_own = row.run.team in sight.own_teams.values()
+    return BoardLine(row, reverse(view, args=address), details, mark_safe(cells), is_own)  # noqa: S308
+
+
+def _cell(cell: BoardCell, url: str) -> str:
+    value = "–" if cell.value is None else f"{cell.value:.4f}"
+    if url and cell.value is not None:
+        value = f'<a href="{url}">{value}</a>'
+    return f"<td class=best>{value}" if cell.is_best else f"<td>{value}"
 
 
 def measure_or_404(board: Board, label: str) -> Measure:

@@ -39,7 +39,7 @@ def scene(transactional_db, tmp_path):
 def open_score(page: Page, tag: str) -> None:
     """Go from the leaderboard to the scores of a run by topic."""
     page.goto(BOARD)
-    page.locator("#board tr", has_text=tag).locator("td.num a").first.click()
+    page.locator("#board tr", has_text=tag).locator("td a").first.click()
 
 
 def test_an_organizer_opens_a_score_down_to_the_judgment_and_the_thread(page: Page, scene, look):

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from arqlab.core.models import Task
 from arqlab.core.services.labs import change_task
-from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn
+from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, columns_in
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import released_leaderboard
 from evaluation.services.releasing import release_leaderboard
@@ -160,9 +160,20 @@ def test_a_team_does_not_see_the_best_scores_of_others_before_the_release(played
 
 
 def test_scores_have_four_decimals_and_link_to_the_topics(played, client_of, organizer):
-    html = client_of(organizer).get(board_url(played)).content.decode()
+    client, end = client_of(organizer), f"{played.run.pk}/nDCG'/"
+    assert f'<a href="{end}">1.0000</a>' in client.get(board_url(played)).content.decode()
 
-    assert f'href="{scores_url(played)}?measure=nDCG%27">1.0000</a>' in html
+    answer = client.get(board_url(played) + end)
+    assert answer.url == scores_url(played, measure="nDCG'")
+
+
+def test_a_score_of_another_version_links_to_the_scores_of_that_version(played, client_of):
+    bring_to("released", played)
+    client, end = client_of(played.organizer), f"{played.run.pk}/nDCG'/?qrels=v1"
+    assert f'<a href="{end}">' in client.get(board_url(played, live="1")).content.decode()
+
+    answer = client.get(board_url(played) + end)
+    assert answer.url == scores_url(played, qrels="v1", measure="nDCG'")
 
 
 def test_a_row_links_to_the_run_or_for_other_teams_to_its_scores(played, client_of):
@@ -185,7 +196,7 @@ def test_a_count_has_a_dash_for_its_best_possible_value(played, client_of, organ
 
     html = client_of(organizer).get(board_url(played)).content.decode()
 
-    assert '<td class="num">–</td>' in html
+    assert re.search(r"<tfoot>.*<td>–</td>.*</tfoot>", html, re.DOTALL)
 
 
 def test_a_new_column_reaches_the_page_and_the_api(played, client_of, organizer, monkeypatch):
@@ -196,7 +207,11 @@ def test_a_new_column_reaches_the_page_and_the_api(played, client_of, organizer,
     run = client_of(organizer).get(f"/api{board_url(played)}").json()["runs"][0]
 
     assert ">Kind<" in page
-    assert f'<td class="data-column">{run["kind"]}</td>' in page
+    assert f"<td>{run['kind']}</td>" in page
+
+
+def test_the_columns_before_the_measures_are_those_that_the_style_sheet_counts():
+    assert [column.key for column in columns_in("page")] == ["data", "primary", "manual"]
 
 
 def test_a_board_sorts_without_javascript(played, client_of, organizer):
