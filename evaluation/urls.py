@@ -8,6 +8,7 @@ from evaluation.views import (
     boards,
     certificates,
     comparison,
+    paper_kits,
     questions,
     rankings,
     releasing,
@@ -35,6 +36,9 @@ urlpatterns = [
         f"{_TASK}qrels/<int:version>/certificate/",
         certificates.certificate_detail,
         name="certificate-detail",
+    ),
+    path(
+        f"{_TASK}qrels/<int:version>/paper-kit/", paper_kits.paper_kit_file, name="paper-kit-file"
     ),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"{_TASK}runs/<int:run>/scores/<str:query_id>/", rankings.run_ranking, name="run-ranking"),
