@@ -9,6 +9,7 @@ from evaluation.views import (
     breakdown,
     certificates,
     comparison,
+    paper_kits,
     questions,
     rankings,
     releasing,
@@ -38,6 +39,9 @@ urlpatterns = [
         f"{_TASK}qrels/<int:version>/certificate/",
         certificates.certificate_detail,
         name="certificate-detail",
+    ),
+    path(
+        f"{_TASK}qrels/<int:version>/paper-kit/", paper_kits.paper_kit_file, name="paper-kit-file"
     ),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"{_TASK}runs/<int:run>/scores/<str:query_id>/", rankings.run_ranking, name="run-ranking"),

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Callable, Sequence
 
+from arqlab.formats.latex import latex_text
 from arqlab.ir.leaderboard import DECIMALS, Board, BoardCell, BoardColumn, BoardRow, columns_in
 
 CONTENT_TYPES: dict[str, str] = {
@@ -83,25 +84,23 @@ def _rounded(value: float | None) -> float | None:
 
 def _latex(board: Board) -> str:
     columns = columns_in("latex")
-    headings = ["Run", *(c.heading for c in columns), *(m.label for m in board.measures)]
+    headings = ["Run", *(c.heading for c in columns), *(m.heading for m in board.measures)]
     marks = ", ".join(rf"\textbf{{{c.heading}}}: {c.mark.lower()}" for c in columns if c.mark)
     alignment = "".join("c" if column.mark else "l" for column in columns)
     lines = [
         r"% Needs \usepackage{amssymb,booktabs}.",
         r"\begin{table}",
-        rf"\caption{{{_escaped(board.task)}: results averaged over {board.topics} topics, "
-        rf"qrels {_escaped(board.qrels)}. {marks}. The best value in each column is in bold; "
+        rf"\caption{{{latex_text(board.task)}: results averaged over {board.topics} topics, "
+        rf"qrels {latex_text(board.qrels)}. {marks}. The best value in each column is in bold; "
         r"the last line shows the best possible values.}",
         rf"\begin{{tabular}}{{l{alignment}{'r' * len(board.measures)}}}",
         r"\toprule",
-        " & ".join(rf"\textbf{{{_escaped(heading)}}}" for heading in headings) + r" \\",
+        " & ".join(rf"\textbf{{{latex_text(heading)}}}" for heading in headings) + r" \\",
     ]
     for row in board.rows:
         if row.opens_group:
-            lines += [
-                r"\midrule",
-                rf"\multicolumn{{{len(headings)}}}{{l}}{{\textbf{{{_escaped(row.run.group)}}}}} \\",
-            ]
+            group = rf"\textbf{{{latex_text(row.run.group)}}}"
+            lines += [r"\midrule", rf"\multicolumn{{{len(headings)}}}{{l}}{{{group}}} \\"]
         lines.append(_latex_row(row, columns))
     ceilings = " & ".join(
         _latex_figure(board.ceilings.get(measure.name)) for measure in board.measures
@@ -117,7 +116,7 @@ def _latex(board: Board) -> str:
 
 def _latex_row(row: BoardRow, columns: Sequence[BoardColumn]) -> str:
     out = row.run.is_out_of_competition
-    name = _escaped(f"{row.run.team} {row.run.tag}" if out else row.run.tag)
+    name = latex_text(f"{row.run.team} {row.run.tag}" if out else row.run.tag)
     if row.run.is_baseline:
         name = rf"\textit{{{name}}}"
     if row.run.is_withdrawn:
@@ -125,7 +124,7 @@ def _latex_row(row: BoardRow, columns: Sequence[BoardColumn]) -> str:
     texts = [
         (r"\checkmark" if column.value(row.run) else "")
         if column.mark
-        else _escaped(column.text(row.run))
+        else latex_text(column.text(row.run))
         for column in columns
     ]
     figures = [_latex_figure(cell.value, is_best=cell.is_best) for cell in row.cells]
@@ -136,25 +135,6 @@ def _latex_figure(value: float | None, *, is_best: bool = False) -> str:
     if value is None:
         return "--"
     return rf"\textbf{{{value:.{DECIMALS}f}}}" if is_best else f"{value:.{DECIMALS}f}"
-
-
-_LATEX_SIGNS = str.maketrans(
-    {sign: rf"\{sign}" for sign in "&%$#_{}"}
-    | {
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\\": r"\textbackslash{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        "'": "$'$",
-        "′": "$'$",
-    }
-)
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_LATEX_SIGNS)
 
 
 _WRITERS: dict[str, Callable[[Board], str]] = {

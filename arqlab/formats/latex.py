@@ -1,0 +1,113 @@
+"""Text of people as LaTeX that every engine compiles without further packages or fonts.
+
+Team names and run tags may hold anything: LaTeX's own characters, accents, other scripts.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_SIGNS: Mapping[str, str] = MappingProxyType(
+    {sign: rf"\{sign}" for sign in "&%$#_{}"}
+    # After \\, a bracket would start its option, and a star would belong to it.
+    | {sign: f"{{{sign}}}" for sign in "[]*"}
+    | {
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "`": r"\`{}",
+        '"': "{''}",
+        "′": "$'$",
+        "″": "$''$",
+        "⁄": "/",
+        "–": "--",
+        "—": "---",
+        "−": "$-$",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "→": r"$\rightarrow$",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+        "✓": r"$\checkmark$",
+        "‘": "`",
+        "’": "'",
+        "“": "``",
+        "”": "''",
+        "…": r"\ldots{}",
+        "ß": r"\ss{}",
+        "Æ": r"\AE{}",
+        "æ": r"\ae{}",
+        "Œ": r"\OE{}",
+        "œ": r"\oe{}",
+        "Ø": r"\O{}",
+        "ø": r"\o{}",
+        "Ł": r"\L{}",
+        "ł": r"\l{}",
+        "ı": r"\i{}",
+        "ς": r"$\varsigma$",
+    }
+)
+_ACCENTS: Mapping[str, str] = MappingProxyType(
+    dict(
+        zip(
+            "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0331",
+            [*"`'^~=u.\"rHvdcb"],
+            strict=True,
+        )
+    )
+)
+"""The commands of the combining accents that Computer Modern has."""
+_GREEK = re.compile("GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
+_LIKE_LATIN = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo")
+"""The Greek letters that LaTeX has no commands for."""
+
+
+def latex_text(text: str) -> str:
+    """Return a text as LaTeX that prints it.
+
+    Accents that Computer Modern lacks are left out, and characters of scripts that it lacks are
+    printed by their code point, as in [U+4E2D].
+    """
+    parts = re.split("([-'])(?=\\1)", unicodedata.normalize("NFC", text))
+    return "{}".join(filter(None, ("".join(map(_sign, part)) for part in parts)))
+
+
+def _sign(sign: str) -> str:
+    if known := _SIGNS.get(sign):
+        return known
+    if sign.isspace():
+        return " "
+    if sign.isascii():
+        return sign if sign.isprintable() else ""
+    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Mn", "Me"):
+        return ""
+    return _greek(sign) or _composed(sign) or rf"{{[}}U+{ord(sign):04X}{{]}}"
+
+
+def _greek(sign: str) -> str:
+    """Return a Greek letter without accents as a formula, or an empty string."""
+    found = _GREEK.fullmatch(unicodedata.name(sign, ""))
+    if not found or not "Α" <= sign <= "ω":
+        return ""
+    if (latin := sign.translate(_LIKE_LATIN)) != sign:
+        return f"${latin}$"
+    name = found[2].lower().replace("lamda", "lambda")
+    return rf"$\{name if found[1] == 'SMALL' else name.capitalize()}$"
+
+
+def _composed(sign: str) -> str:
+    """Return a letter with its accents, or what looks like the sign, or an empty string."""
+    base, *marks = list(unicodedata.normalize("NFKD", sign))
+    if base == sign:
+        return ""
+    found = _sign(base)
+    for mark in marks:
+        if unicodedata.combining(mark):
+            found = rf"\{_ACCENTS[mark]}{{{found}}}" if mark in _ACCENTS else found
+        else:
+            found += _sign(mark)
+    return found

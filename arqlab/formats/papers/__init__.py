@@ -1,0 +1,1 @@
+"""Parts of an overview paper: tables, sentences, and the document that includes them."""

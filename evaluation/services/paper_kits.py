@@ -1,0 +1,116 @@
+"""Paper kits: what an overview paper prints about a version of the qrels, in one archive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from arqlab.core.models import Task
+from arqlab.formats.papers.document import PREAMBLE, kit_archive, main_document
+from arqlab.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
+from arqlab.formats.papers.words import caption, measure_notes
+from arqlab.ir.leaderboard import Board
+from arqlab.ir.measures.names import Measure
+from assessment.models import Pool, QrelSet
+from evaluation.selectors.boards import live_board, released_board, released_leaderboard
+from submissions.models import Run
+
+SHOWN = 3
+"""The measures in the tables of the papers: nDCG′, MAP′ and P′@10."""
+
+
+class PaperKit(NamedTuple):
+    """The files of a kit by path, and the name of its archive without the ending."""
+
+    name: str
+    files: Mapping[str, str | bytes]
+
+    @property
+    def archive(self) -> bytes:
+        """Return the zip archive; the same files give the same bytes."""
+        return kit_archive(self.name, self.files)
+
+
+def paper_board(qrel_set: QrelSet) -> Board:
+    """Return the board that papers print: the released one of these qrels, else the live one."""
+    released = released_leaderboard(qrel_set.task)
+    if released and released.qrel_set_id == qrel_set.pk:
+        return released_board(released)
+    return live_board(qrel_set)
+
+
+def paper_kit(qrel_set: QrelSet) -> PaperKit:
+    """Return the paper kit of a version of the qrels."""
+    task = qrel_set.task
+    board = paper_board(qrel_set)
+    tables = _tables(qrel_set, board)
+    files: dict[str, str | bytes] = {"preamble.tex": PREAMBLE}
+    for table in tables:
+        files[f"tables/{table.name}.tex"] = table.latex()
+        files[f"tables/{table.name}.tsv"] = table.tsv()
+    sections = [("Results", [f"tables/{table.name}" for table in tables])]
+    title = f"{task.lab.name}, {task.name}, qrels {qrel_set.name}"
+    files["main.tex"] = main_document(title, sections)
+    return PaperKit(kit_name(qrel_set), files)
+
+
+def kit_name(qrel_set: QrelSet) -> str:
+    """Return the name of a kit, such as arqmath-2022_task-1_qrels-v3_paper-kit."""
+    task = qrel_set.task
+    return f"{task.lab.slug}_{task.slug}_qrels-{qrel_set.name}_paper-kit"
+
+
+def _tables(qrel_set: QrelSet, board: Board) -> list[PaperTable]:
+    rows = _rows(qrel_set.task, board)
+    if not rows:
+        return []
+    notes = measure_notes(board.measures[:SHOWN], qrel_set.label_scale, qrel_set.relevant_from)
+    task, every = qrel_set.task, board.measures
+    topics, lab = f"{board.topics} topics", task.lab.name
+    return [
+        PaperTable(
+            "results",
+            caption(task.name, rows, topics=board.topics, notes=notes),
+            _columns(every[:SHOWN], "Evaluation measures"),
+            rows,
+        ),
+        PaperTable(
+            "results-by-letters",
+            caption(f"{lab} {task.name}", rows, topics=None, notes=notes, has_letters=True),
+            _columns(every[:SHOWN], f"{lab}, {topics}"),
+            rows,
+            has_letters=True,
+        ),
+        PaperTable(
+            "all-measures",
+            caption(task.name, rows, topics=board.topics, notes=""),
+            _columns(every, "Evaluation measures"),
+            rows,
+        ),
+    ]
+
+
+def _columns(measures: Sequence[Measure], panel: str) -> tuple[ScoreColumn, ...]:
+    return tuple(
+        ScoreColumn(one.name, one.heading, panel, is_rated=one.is_rating) for one in measures
+    )
+
+
+def _rows(task: Task, board: Board) -> tuple[PaperRun, ...]:
+    """Return the runs of a board with their part in the pools."""
+    pools = list(Pool.official.filter(task=task))
+    kinds = {row["run"]: row["kind"] for pool in pools for row in pool.runs}
+    generative = set(
+        Run.objects.filter(task=task, answer_kind=Run.AnswerKind.GENERATIVE).values_list(
+            "pk", flat=True
+        )
+    )
+    return tuple(
+        PaperRun(
+            row.run,
+            is_deep=kinds.get(row.run.key) == "baseline-primary" if kinds else row.run.is_primary,
+            is_pooled=row.run.key in kinds if kinds else None,
+            is_generative=row.run.key in generative,
+        )
+        for row in board.rows
+    )

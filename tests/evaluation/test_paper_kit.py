@@ -1,0 +1,100 @@
+"""The paper kit of a version: its numbers are the leaderboard's, and its LaTeX compiles."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import subprocess
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+from zipfile import ZipFile
+
+import pytest
+
+from evaluation.models import RunScore
+from evaluation.services.paper_kits import paper_kit
+from evaluation.services.scoring import score_waiting
+from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
+from tests.factories import TeamFactory, make_lab
+
+PAGE = "/labs/arqmath-x/tasks/task1/qrels/1/paper-kit/"
+NAME = "arqmath-x_task1_qrels-v1_paper-kit"
+HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\end{table}"]
+needs_pdflatex = pytest.mark.skipif(
+    shutil.which("pdflatex") is None,
+    reason="pdflatex is not installed; apt-get install texlive-latex-recommended.",
+)
+
+
+@pytest.fixture(scope="module")
+def kit(kept_db) -> SimpleNamespace:
+    """A lab with runs of two teams and a baseline, and the files of its kit."""
+    scene = make_lab()
+    odd = TeamFactory(lab=scene.lab, name="[A] & _B_ \\")
+    make_run(scene.team, scene.task, GOOD, tag="good", is_primary=True, data_used="both")
+    make_run(odd, scene.task, POOR, tag=HOSTILE[0], is_manual=True)
+    for tag in HOSTILE[1:]:
+        make_run(odd, scene.task, POOR, tag=tag)
+    make_run(scene.other_team, scene.task, GOOD, tag="base", is_baseline=True, is_primary=True)
+    qrels = make_qrels(scene.task)
+    score_waiting(at=NOW)
+    return SimpleNamespace(scene=scene, qrels=qrels, files=paper_kit(qrels).files)
+
+
+def rows_of(kit: SimpleNamespace, table: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(kit.files[f"tables/{table}.tsv"].splitlines(), delimiter="\t"))
+
+
+def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
+    rows = {row["run"]: row for row in rows_of(kit, "all-measures")}
+
+    stored = RunScore.objects.filter(qrel_set=kit.qrels).values_list("run__tag", "measure", "value")
+    assert len(stored) == 5 * len(kit.scene.task.protocol.measures)
+    for tag, measure, value in stored:
+        assert float(rows[tag.strip()][measure]) == pytest.approx(value, abs=1e-12)
+
+
+def test_the_numbers_are_printed_as_in_the_papers(kit, db):
+    latex = kit.files["tables/results.tex"]
+
+    value = RunScore.objects.get(run__tag="good", measure=kit.scene.task.protocol.measures[0]).value
+    assert f"good & Both & $\\checkmark$ &  & \\textbf{{{value:.3f}}} & " in latex
+    assert f"\\textit{{base}} & n/a & ($\\checkmark$) &  & \\textbf{{({value:.3f})}} & " in latex
+    assert "averaged over 2 topics" in latex
+    assert "For MAP$'$ and P$'$@10, H+M binarization was used." in latex
+
+
+def test_the_organizer_downloads_the_same_bytes_each_time(kit, client, db):
+    client.force_login(kit.scene.organizer)
+
+    first, second = client.get(PAGE), client.get(PAGE)
+
+    assert first["Content-Disposition"] == f'attachment; filename="{NAME}.zip"'
+    assert first.content == second.content
+    with ZipFile(BytesIO(first.content)) as archive:
+        assert {Path(name).parts[0] for name in archive.namelist()} == {NAME}
+
+
+@needs_pdflatex
+def test_the_latex_compiles_with_hostile_names(kit, tmp_path):
+    assert pages_of(kit.files, tmp_path) >= 1
+
+
+def pages_of(files: dict[str, str | bytes], folder: Path) -> int:
+    """Compile a kit and return the number of its pages."""
+    for path, content in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    done = subprocess.run(
+        ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "main.tex"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    [pages] = [line for line in done.stdout.splitlines() if line.startswith("Output written")]
+    return int(pages.split("(")[1].split()[0])
