@@ -69,6 +69,8 @@ def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str
     """Lead from a cell of the leaderboard to the run's scores by topic, which check permissions."""
     query = request.GET.dict() | {"measure": measure}
     return redirect(reverse("evaluation:run-scores", args=[lab, task, run], query=query))
+
+
 def _post_hoc_lines(shown: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
     """Return the rows of the post-hoc runs that the user may see, which are in no file."""
     lines = board_lines(all_runs_of(sight, shown), sight)
