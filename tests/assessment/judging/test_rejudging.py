@@ -4,10 +4,7 @@ official ones.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -17,16 +14,16 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from arqlab.core.models import Lab, Task, Topic, TypesetFormula, User
+from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.formulas.index import read_index
 from arqlab.formats.labs.folder import read_lab
 from arqlab.formats.qrels.read import read_qrels
+from arqlab.texts.maths.typesetting import Typeset
 from collection.services.loading import load_collection
 from tests.assessment.factories import assign, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk, doc_id_of
-from tests.databases import SQLITE_TEMPLATE
 from tests.factories import AssessorFactory
 
 pytestmark = pytest.mark.django_db
@@ -48,24 +45,13 @@ def labs(kept_db: None, shared_data: Path) -> dict[str, Lab]:
     return loaded
 
 
-@contextlib.contextmanager
-def typeset_once() -> Iterator[None]:
-    """Begin with the formulas that this run typeset on the other database, if it did: the server
-    takes half a minute for all, which here nobody looks at."""
-    template = os.environ.get(SQLITE_TEMPLATE)
-    kept = Path(template).with_name("formulas.json") if template else None
-    fields = ("digest", "latex", "is_display", "mathml", "engine")
-    if kept and kept.exists():
-        rows = json.loads(kept.read_text(encoding="utf-8"))
-        TypesetFormula.objects.bulk_create(
-            (TypesetFormula(**dict(zip(fields, row, strict=True))) for row in rows),
-            batch_size=500,
-            ignore_conflicts=True,
-        )
-    yield
-    if kept and not kept.exists():
-        rows = list(TypesetFormula.objects.values_list(*fields))
-        kept.write_text(json.dumps(rows), encoding="utf-8")
+@pytest.fixture(autouse=True)
+def _formulas_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typeset none of the 17,000 formulas, which here nobody looks at; `tests/texts` does."""
+    monkeypatch.setattr(
+        "arqlab.core.services.formulas.typeset",
+        lambda latex, *, display: Typeset("<math></math>", latex),
+    )
 
 
 def judge_all(assessor: User, task: Task, labels: Mapping[tuple[str, str], int]) -> int:
@@ -104,7 +90,6 @@ def enough(lines: Iterable[Line]) -> set[Line]:
     return set(frame.filter((pl.col("label") >= 2).sum().over("topic") >= 2).rows())
 
 
-@typeset_once()
 def test_all_official_answers_judged_again_over_http_are_the_official_qrels(shared_data, labs):
     every = read_qrels(
         (shared_data / "collection/judged-with-body.task1.tsv").read_bytes(), path="judged"
