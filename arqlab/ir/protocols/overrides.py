@@ -53,7 +53,15 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
             refused[name] = (f"{name} = {value!r:.200}", str(error), "Correct the value.")
     if refused:
         raise OverrideRefusedError(refused)
-    return replace(protocol, **read)  # type: ignore[arg-type]  # each reader returns its field's type
+    changed = replace(protocol, **read)  # type: ignore[arg-type]  # each reader returns its type
+    try:
+        # AP(rel=3) and AP are the same measure if labels are relevant from 3.
+        parse_measures(changed.measures, relevant_from=changed.relevant_from)
+    except ValueError as error:
+        found = f"measures = {list(changed.measures)!r:.200}"
+        refusal = {"measures": (found, str(error), "Correct the value.")}
+        raise OverrideRefusedError(refusal) from error
+    return changed
 
 
 def whole_number(value: object, *, least: int = 1) -> int:

@@ -70,7 +70,7 @@ def test_the_preset_itself_does_not_change():
         ("measures", []),
         ("measures", "P@10"),
         ("measures", ["nope"]),
-        ("measures", ["AP", "AP(rel=1)"]),
+        ("measures", ["AP", "AP(rel=2)"]),
         ("items", "books"),
         ("answered_only", "yes"),
     ],
@@ -93,7 +93,7 @@ def test_all_errors_are_reported_at_once():
 
 def test_measures_are_read_with_the_new_relevant_label():
     assert with_overrides(PRESET, {"relevant_from": 3, "measures": ["AP"]}).relevant_from == 3
-    assert "measures" in refused(relevant_from=3, measures=["AP(rel=3)", "AP(rel=2)"])
+    assert "measures" in refused(relevant_from=3, measures=["AP(rel=3)", "AP"])
 
 
 def test_the_error_is_a_full_sentence():
