@@ -9,6 +9,7 @@ from evaluation.views import (
     breakdown,
     certificates,
     comparison,
+    look_alikes,
     paper_kits,
     questions,
     rankings,
@@ -43,6 +44,7 @@ urlpatterns = [
     path(
         f"{_TASK}qrels/<int:version>/paper-kit/", paper_kits.paper_kit_file, name="paper-kit-file"
     ),
+    path(f"{_TASK}runs/look-alikes/", look_alikes.look_alike_list, name="look-alike-list"),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"{_TASK}runs/<int:run>/scores/<str:query_id>/", rankings.run_ranking, name="run-ranking"),
     path(f"{_TASK}topics/<str:query_id>/scores/", topics.topic_scores, name="topic-scores"),
