@@ -11,6 +11,7 @@ from evaluation.views import (
     comparison,
     look_alikes,
     paper_kits,
+    progress,
     questions,
     rankings,
     releasing,
@@ -34,6 +35,7 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/breakdown/", breakdown.breakdown, name="breakdown"),
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
+    path(f"{_TASK}leaderboard/progress/", progress.progress, name="progress"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(f"{_TASK}leaderboard/<int:run>/<path:measure>/", boards.score_link, name="score-link"),
     path(
