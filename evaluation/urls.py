@@ -9,7 +9,9 @@ from evaluation.views import (
     breakdown,
     certificates,
     comparison,
+    look_alikes,
     paper_kits,
+    progress,
     questions,
     rankings,
     releasing,
@@ -33,6 +35,7 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/breakdown/", breakdown.breakdown, name="breakdown"),
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
+    path(f"{_TASK}leaderboard/progress/", progress.progress, name="progress"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(f"{_TASK}leaderboard/<int:run>/<path:measure>/", boards.score_link, name="score-link"),
     path(
@@ -43,6 +46,7 @@ urlpatterns = [
     path(
         f"{_TASK}qrels/<int:version>/paper-kit/", paper_kits.paper_kit_file, name="paper-kit-file"
     ),
+    path(f"{_TASK}runs/look-alikes/", look_alikes.look_alike_list, name="look-alike-list"),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"{_TASK}runs/<int:run>/scores/<str:query_id>/", rankings.run_ranking, name="run-ranking"),
     path(f"{_TASK}topics/<str:query_id>/scores/", topics.topic_scores, name="topic-scores"),

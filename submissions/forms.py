@@ -122,6 +122,32 @@ class RunMetadataForm(forms.Form):
         return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
+class SystemForm(forms.Form):
+    """The runs of one system, with a choice for each run that can be linked."""
+
+    def __init__(self, *args: Any, run: Run, others: Iterable[Run], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        linked = [("linked", "Same system"), ("trained", "Same system, trained on these topics")]
+        self.runs = {f"run-{one.pk}": one for one in (run, *others)}
+        for name, one in self.runs.items():
+            is_same = one.pk == run.pk or (run.system is not None and one.system == run.system)
+            own = [
+                ("linked", "Not trained on these topics"),
+                ("trained", "Trained on these topics"),
+            ]
+            self.fields[name] = forms.ChoiceField(
+                label=f"{one.task.lab.name}, {one.task.name}: {one.tag} of {one.team.name}",
+                choices=own if one.pk == run.pk else [("", "Another system"), *linked],
+                required=False,
+                initial=("trained" if one.is_trained else "linked") if is_same else "",
+            )
+
+    def links(self) -> dict[int, bool]:
+        """Return whether the system was trained on the topics, by the key of each linked run."""
+        chosen = {one.pk: self.cleaned_data[name] for name, one in self.runs.items()}
+        return {key: value == "trained" for key, value in chosen.items() if value}
+
+
 def metadata_forms(
     data: Mapping[str, Any],
     *,

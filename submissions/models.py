@@ -118,6 +118,18 @@ class Run(Publication):
         help_text="Submitted by a team after the deadline: scored, but in no pool and on no "
         "official leaderboard.",
     )
+    system = models.UUIDField(
+        null=True,
+        blank=True,
+        editable=False,
+        db_index=True,
+        help_text="Equal for the runs of one system in several tasks, which its team links.",
+    )
+    is_trained = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="The system was trained or tuned on topics of this task.",
+    )
     data_used = models.CharField(max_length=10, choices=DataUsed.choices, blank=True)
     answer_kind = models.CharField(max_length=10, choices=AnswerKind.choices, blank=True)
     description = models.TextField(blank=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqlab.core.models import Membership, Task, Team, Visitor
+from arqlab.core.models import Lab, Membership, Task, Team, Visitor
 from arqlab.core.permissions import has_role, may_organize, task_or_404
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
 from submissions.selectors import runs_visible_to
 
 
@@ -40,6 +40,26 @@ def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     if not may_see_runs(user, task):
         raise Http404
     return task
+
+
+def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
+    """Return the valid runs in other tasks of the same kind that a user may link with a run.
+
+    These are the runs of the user's own teams, and in labs that the user organizes those of teams
+    with the same name.
+    """
+    if not user.is_authenticated:
+        return Run.objects.none()
+    own = Q(team__memberships__user_id=user.pk)
+    organized = Lab.objects.filter(
+        memberships__user_id=user.pk, memberships__role=Membership.Role.ORGANIZER
+    )
+    if user.is_superuser:
+        organized = Lab.objects.all()
+    same = Q(task__lab__in=organized, team__name__iexact=run.team.name)
+    runs = Run.objects.scorable().filter(own | same, task__kind=run.task.kind)
+    found = runs.exclude(task=run.task_id).select_related("team", "task__lab").distinct()
+    return found.order_by("task__lab__slug", "task__slug", "tag", "pk")
 
 
 def run_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:

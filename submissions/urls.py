@@ -10,6 +10,7 @@ from submissions.views.changing import (
     run_publish,
     run_repaired,
     run_submit,
+    run_system,
     run_withdraw,
 )
 from submissions.views.closing import task_close, task_reopen
@@ -25,6 +26,7 @@ run_patterns = [
     path("edit/", run_edit, name="run-edit"),
     path("move/", run_move, name="run-move"),
     path("publication/", run_publish, name="run-publish"),
+    path("progress/", run_system, name="run-system"),
     path("withdraw/", run_withdraw, name="run-withdraw"),
     path("primary/", run_primary, name="run-primary"),
     path("submit/", run_submit, name="run-submit"),

@@ -297,6 +297,8 @@ GET  evaluation:breakdown                 404 404 404 404 404 200 200
 GET  evaluation:certificate-detail        404 404 404 404 404 200 200
 GET  evaluation:comparison                404 404 404 404 404 200 200
 GET  evaluation:comparison-matrix         404 404 404 404 404 200 200
+GET  evaluation:progress                  404 404 404 404 404 200 200
+GET  evaluation:look-alike-list           404 404 404 404 404 200 200
 GET  evaluation:paper-kit-file            404 404 404 404 404 200 200
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          302 404 404 404 404 302 302
@@ -320,6 +322,8 @@ GET  submissions:run-list                 302 200 200 200 404 200 200
 GET  submissions:run-map                  404 404 404 404 404 200 200
 GET  submissions:run-move                 302 404 404 404 404 200 200
 POST submissions:run-move                 302 404 404 404 404 200 200
+GET  submissions:run-system               302 404 200 404 404 200 200
+POST submissions:run-system               302 404 302 404 404 302 302
 GET  submissions:run-publish              302 404 200 404 404 200 200
 POST submissions:run-publish              302 404 200 404 404 200 200
 POST submissions:run-primary              302 404 302 404 404 302 302

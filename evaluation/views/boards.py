@@ -21,6 +21,7 @@ from evaluation.permissions import (
 )
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.further_measures import with_further_measures
+from evaluation.services.progress import has_linked_runs
 from evaluation.views.tables import BoardLine, board_lines
 from submissions.models import Run
 
@@ -50,6 +51,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if further
         else (),
         "post_hoc": _post_hoc_lines(shown, sight) if shown else (),
+        "has_progress": shown and has_linked_runs(shown),
         "sort": sort,
         "further": further,
         "kept": [(name, request.GET[name]) for name in ("qrels", "live") if name in request.GET],

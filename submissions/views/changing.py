@@ -18,9 +18,9 @@ from arqlab.core.errors import UserError
 from arqlab.core.forms.people import PublicationForm
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.formats.archives.uploads import UploadRefusedError
-from submissions.forms import MoveForm, RunMetadataForm, WithdrawForm
+from submissions.forms import MoveForm, RunMetadataForm, SystemForm, WithdrawForm
 from submissions.models import Run
-from submissions.permissions import run_or_404
+from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import quotas_left, repaired_file
 from submissions.services.changing import (
     correct_run,
@@ -31,6 +31,7 @@ from submissions.services.changing import (
     withdraw_run,
 )
 from submissions.services.moving import move_run
+from submissions.services.systems import link_runs
 from submissions.services.uploads import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
@@ -78,6 +79,31 @@ def run_publish(request: HttpRequest, lab: str, task: str, run: int) -> HttpResp
     context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
     status = 422 if form.errors else 200
     return render(request, "submissions/run_publish.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def run_system(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+    """Link a run with the runs of the same system in other tasks."""
+    found = run_or_404(request.user, lab, task, run)
+    if found.check_only or found.status != Run.Status.VALID or found.withdrawn_at:
+        raise Http404
+    others = list(linkable_runs(request.user, found))
+    form = SystemForm(request.POST or None, run=found, others=others)
+    if request.method == "POST" and form.is_valid():
+        by, at = signed_in(request), timezone.now()
+        try:
+            link_runs(run=found, links=form.links() or {found.pk: False}, by=by, at=at)
+        except UserError as refused:
+            form.add_error(None, refused.message)
+        else:
+            messages.success(request, "Links of the run saved.")
+            return _to(found)
+    context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
+    status = 422 if form.errors else 200
+    return render(
+        request, "submissions/run_system.html", context | {"others": others}, status=status
+    )
 
 
 @login_required

@@ -14,7 +14,7 @@ from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize
 from evaluation.permissions import may_see_scores
 from submissions.models import Run
-from submissions.permissions import run_or_404
+from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import report_summary
 
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
@@ -67,5 +67,8 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),
         "may_submit": may_submit,
+        "same_system": linkable_runs(request.user, run).filter(system=run.system)
+        if run.system
+        else (),
         "scored": may_see_scores(request.user, run),
     }

@@ -1,0 +1,108 @@
+"""Progress tests: the scores of one system on the topics of several labs (004, Tables 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from arqlab.core.models import Task, Visitor
+from arqlab.core.permissions import tasks_visible_to
+from arqlab.ir.leaderboard import Board, BoardRun
+from arqlab.ir.measures.names import Measure
+from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
+from evaluation.selectors.boards import with_post_hoc
+from submissions.models import Run
+
+MEASURES = 3
+
+
+class ProgressTask(NamedTuple):
+    """A task with the measures of its board that the table shows, the main one first."""
+
+    task: Task
+    measures: tuple[Measure, ...]
+
+
+class ProgressCell(NamedTuple):
+    """A run of a system in a task with its values by measure; `run` is None if there is none."""
+
+    run: Run | None
+    values: list[float | None]
+
+
+class ProgressRow(NamedTuple):
+    """A run of the board with the cells of its system, one for each task."""
+
+    run: BoardRun
+    cells: list[ProgressCell]
+
+
+class Progress(NamedTuple):
+    """The systems of a board that took part in other tasks, in the order of the board."""
+
+    tasks: list[ProgressTask]
+    rows: list[ProgressRow]
+
+
+def has_linked_runs(shown: VisibleBoard) -> bool:
+    """Return whether a team linked a run of the board with runs of other tasks."""
+    keys = [row.run.key for row in shown.board.rows]
+    return Run.objects.filter(pk__in=keys).exclude(system=None).exists()
+
+
+def progress_of(user: Visitor, task: Task, shown: VisibleBoard) -> Progress:
+    """Return the linked runs of the runs on a board, in all tasks where the user sees scores.
+
+    The task itself comes last. A team that links a post-hoc run shares its scores with everyone who
+    sees a released board of its task.
+    """
+    own = {row.run.key: row.run for row in shown.board.rows}
+    runs = Run.objects.filter(pk__in=list(own)).exclude(system=None)
+    systems = {run.pk: run for run in runs.select_related("task__lab")}
+    linked: dict[int, list[Run]] = {}
+    others = Run.objects.scorable().filter(system__in=[run.system for run in systems.values()])
+    others = others.exclude(task=task).filter(task__in=tasks_visible_to(user))
+    for run in others.select_related("task__lab").order_by("task__lab__slug", "task__slug", "pk"):
+        linked.setdefault(run.task_id, []).append(run)
+    found = ((runs[0].task, _board(user, runs)) for runs in linked.values())
+    boards = {other: board for other, board in found if board}
+    columns = [ProgressTask(other, board.measures[:MEASURES]) for other, board in boards.items()]
+    columns.append(ProgressTask(task, shown.board.measures[:MEASURES]))
+    by_key = {run.key: run for board in boards.values() for run in _runs(board)} | own
+    of_system = {(run.system, run.task_id): run for runs in linked.values() for run in runs}
+    of_system |= {(run.system, run.task_id): run for run in systems.values()}
+    rows = [
+        ProgressRow(
+            row.run,
+            [
+                _cell(of_system.get((systems[row.run.key].system, one.task.pk)), one, by_key)
+                for one in columns
+            ],
+        )
+        for row in shown.board.rows
+        if row.run.key in systems
+    ]
+    return Progress(columns, [row for row in rows if any(cell.run for cell in row.cells[:-1])])
+
+
+def _board(user: Visitor, runs: list[Run]) -> Board | None:
+    """Return the board of the runs' task that the user sees, with the linked post-hoc runs."""
+    access = score_access_of(user, runs[0].task)
+    shown = visible_board(access)
+    if shown is None:
+        return None
+    if access.organizes or shown.state != "released":
+        return all_runs_of(access, shown).board
+    late = Run.objects.filter(pk__in=[run.pk for run in runs if run.is_post_hoc])
+    return with_post_hoc(shown.board, shown.qrel_set, late)
+
+
+def _runs(board: Board) -> Iterable[BoardRun]:
+    return (row.run for row in board.rows)
+
+
+def _cell(run: Run | None, column: ProgressTask, by_key: dict[int, BoardRun]) -> ProgressCell:
+    scored = by_key.get(run.pk) if run else None
+    if scored is None:
+        return ProgressCell(None, [None] * len(column.measures))
+    return ProgressCell(run, [scored.values.get(one.name) for one in column.measures])
