@@ -11,7 +11,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from arqlab.core.permissions import task_or_404
+from arqlab.core.models import Task
+from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.views.downloads import tsv_response
 from arqlab.ir.breakdown.groups import TopicGroup, group_pairs, topic_group, topic_groups
 from arqlab.ir.topics import heading
@@ -39,6 +40,8 @@ def breakdown(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             raise Http404
         return _file(chosen, columns, compared, shown)
     context |= {
+        "shows_instances": found.kind == Task.Kind.FORMULAS
+        and may_organize(request.user, found.lab),
         "attributes": {name: heading(name) for name in attributes},
         "by": chosen,
         "by_heading": heading(chosen),

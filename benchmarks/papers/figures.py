@@ -1,0 +1,141 @@
+"""Our figures for those that the papers print, computed by the services of a lab."""
+
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+import polars as pl
+from django.core.management import call_command
+
+from arqlab.ir.agreement.effect import ranking_effects
+from arqlab.ir.leaderboard import Board
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import topic_judgments, version_topics
+from benchmarks.papers.published import (
+    ANSWERS,
+    CEILINGS,
+    GROUPS,
+    JUDGED,
+    MEASURES_OF_TASK_3,
+    PRIMES,
+    SCORES,
+    TAUS,
+    Judged,
+)
+from evaluation.selectors.boards import live_board
+from evaluation.selectors.breakdown import topic_attributes
+from submissions.models import Run
+
+LABS = ("arqmath-1", "arqmath-2", "arqmath-3", "ntcir-12-wfb")
+
+
+class Figure(NamedTuple):
+    """A printed figure beside ours. `differs` is the reason why they cannot agree, if known."""
+
+    table: str
+    what: str
+    printed: str
+    ours: float
+    differs: str = ""
+
+    @property
+    def agrees(self) -> bool:
+        """Return whether ours has the printed digits; a half may be rounded either way."""
+        decimals = len(self.printed.partition(".")[2])
+        return abs(self.ours - float(self.printed)) <= 0.5 * 10**-decimals + 1e-9
+
+    @property
+    def is_wrong(self) -> bool:
+        """Return whether ours should agree and does not."""
+        return not (self.agrees or self.differs)
+
+
+def lab_figures(lab: str, data: Path) -> Iterator[Figure]:
+    """Yield the figures of a lab, which is loaded, after submitting its runs from `data`."""
+    submitted: dict[tuple[str, str], Board] = {}
+    for one in (one for one in SCORES if one.lab == lab):
+        if (one.task, one.run) not in submitted:
+            submitted[one.task, one.run] = _submitted(one.lab, one.task, one.qrels, one.run, data)
+        values = _values(submitted[one.task, one.run])
+        for measure, printed, differs in zip(PRIMES, one.printed, one.differs, strict=True):
+            if printed:
+                what = f"{one.run}, {measure}"
+                yield Figure(one.table, what, printed, values[measure], differs)
+    for counted in (one for one in JUDGED if one.lab == lab):
+        yield from _counted(counted)
+    for best in (one for one in CEILINGS if one.lab == lab):
+        ours = live_board(_qrels(lab, best.task, best.qrels)).ceilings[best.measure]
+        yield Figure(best.table, f"{best.task}, highest P'@10", best.printed, ours)
+    yield from _grouped(lab)
+
+
+def table_6() -> Iterator[Figure]:
+    """Yield the rank correlations of 004 Table 6 from the printed scores of Table 5."""
+    rows = [
+        (run, measure, value)
+        for run, values in ANSWERS.items()
+        for measure, value in zip(MEASURES_OF_TASK_3, values, strict=True)
+    ]
+    schema = {"run": pl.String, "measure": pl.String, "value": pl.Float64}
+    scores = pl.DataFrame(rows, schema=schema, orient="row")
+    for pair, (printed, differs) in TAUS.items():
+        one, other = (
+            scores.filter(pl.col("measure") == name).with_columns(measure=pl.lit(""))
+            for name in pair
+        )
+        tau = ranking_effects(one, other)[""].tau or 0.0
+        yield Figure("004 Table 6", f"tau of {pair[0]} and {pair[1]}", printed, tau, differs)
+
+
+def _qrels(lab: str, task: str, name: str) -> QrelSet:
+    versions = QrelSet.objects.select_related("task__lab")
+    return versions.get(task__lab__slug=lab, task__slug=task, name=name)
+
+
+def _submitted(lab: str, task: str, qrels: str, run: str, data: Path) -> Board:
+    """Submit a run and return the board with it alone, scored."""
+    [path] = (data / lab / "runs").rglob(f"{run}*.gz")
+    name = f"{lab}/{task}"
+    team = [] if "-task" in path.name else ["--team", "Team"]
+    out = {"stdout": StringIO(), "stderr": StringIO()}
+    call_command("submit_run", str(path), "--task", name, *team, "--new-team", **out)
+    call_command("leaderboard", name, "--qrels", qrels, **out)
+    chosen = _qrels(lab, task, qrels)
+    newest = Run.objects.filter(task=chosen.task).latest("pk")
+    return live_board(chosen, Run.objects.filter(pk=newest.pk))
+
+
+def _values(board: Board) -> dict[str, float]:
+    [row] = board.rows
+    return {measure.label: row.run.values[measure.name] for measure in board.measures}
+
+
+def _counted(one: Judged) -> Iterator[Figure]:
+    topics = version_topics(_qrels(one.lab, one.task, one.qrels))
+    if one.topics_of:
+        named = _qrels(one.lab, one.task, one.topics_of.removeprefix("-"))
+        others = set(topic_judgments(named))
+        is_without = one.topics_of.startswith("-")
+        topics = [topic for topic in topics if (topic.topic in others) != is_without]
+    yield Figure(one.table, f"{one.what}, topics", one.topics, len(topics))
+    judged = [topic.labelled for topic in topics]
+    relevant = [sum(n for label, n in topic.labels.items() if label > 0) for topic in topics]
+    both = (("judged", one.judged, judged), ("relevant", one.relevant, relevant))
+    for name, printed, counts in both:
+        ours = (min(counts), max(counts), fmean(counts))
+        for word, figure, value in zip(("least", "most", "mean"), printed, ours, strict=True):
+            if figure:
+                differs = one.differs if (name, word) == ("judged", "mean") else ""
+                yield Figure(one.table, f"{one.what}, {name}, {word}", figure, value, differs)
+
+
+def _grouped(lab: str) -> Iterator[Figure]:
+    for one in (one for one in GROUPS if one.lab == lab):
+        chosen = _qrels(lab, "task1", "official")
+        judged = set(topic_judgments(chosen))
+        values = topic_attributes(chosen.task)[one.attribute]
+        for value, printed in one.printed.items():
+            ours = sum(values.get(topic) == value for topic in judged)
+            yield Figure(one.table, f"topics, {one.attribute} {value}", printed, ours)
