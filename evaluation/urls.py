@@ -8,6 +8,7 @@ from evaluation.views import (
     boards,
     certificates,
     comparison,
+    first_answers,
     questions,
     rankings,
     releasing,
@@ -30,6 +31,11 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
+    path(
+        f"{_TASK}leaderboard/first-answers/",
+        first_answers.first_answers_board,
+        name="first-answers",
+    ),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(
         f"{_TASK}qrels/<int:version>/certificate/",

@@ -39,6 +39,7 @@ SECTIONS = {
     "certificate": "qrels",
     "leaderboard": "leaderboard",
     "comparison": "leaderboard",
+    "first": "leaderboard",
     "people": "people",
     "team": "people",
     "collection": "collection",
