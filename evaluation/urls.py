@@ -8,6 +8,7 @@ from evaluation.views import (
     boards,
     certificates,
     comparison,
+    correlations,
     first_answers,
     questions,
     rankings,
@@ -31,6 +32,11 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
+    path(
+        f"{_TASK}leaderboard/correlations/",
+        correlations.correlation_matrix,
+        name="correlation-matrix",
+    ),
     path(
         f"{_TASK}leaderboard/first-answers/",
         first_answers.first_answers_board,

@@ -296,6 +296,7 @@ GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:certificate-detail        404 404 404 404 404 200 200
 GET  evaluation:comparison                404 404 404 404 404 200 200
 GET  evaluation:comparison-matrix         404 404 404 404 404 200 200
+GET  evaluation:correlation-matrix        404 404 404 404 404 200 200
 GET  evaluation:first-answers             404 404 404 404 404 404 404
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          302 404 404 404 404 302 302

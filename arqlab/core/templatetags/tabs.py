@@ -40,6 +40,7 @@ SECTIONS = {
     "leaderboard": "leaderboard",
     "comparison": "leaderboard",
     "first": "leaderboard",
+    "correlation": "leaderboard",
     "people": "people",
     "team": "people",
     "collection": "collection",
