@@ -55,7 +55,6 @@ DEBUG = env_bool("ARQLAB_DEBUG", default=False)
 DATABASE_URL = env("DATABASE_URL")
 REDIS_URL = env("REDIS_URL")
 EMBEDDED = not REDIS_URL
-
 SECRET_KEY = env("ARQLAB_SECRET_KEY")
 if not SECRET_KEY:
     if DATABASE_URL:
@@ -217,6 +216,7 @@ RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 # Convert LaTeX without MathML by LaTeXML, which must be installed, instead of Temml.
 LATEXML = env_bool("ARQLAB_LATEXML", False)
+LO_TOKENIZER = env("ARQLAB_LO_TOKENIZER", "arqlab.ir.measures.overlap.answer_tokens")
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED

@@ -9,6 +9,8 @@ from evaluation.views import (
     breakdown,
     certificates,
     comparison,
+    correlations,
+    first_answers,
     instances,
     look_alikes,
     paper_kits,
@@ -38,6 +40,16 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
     path(f"{_TASK}leaderboard/progress/", progress.progress, name="progress"),
+    path(
+        f"{_TASK}leaderboard/correlations/",
+        correlations.correlation_matrix,
+        name="correlation-matrix",
+    ),
+    path(
+        f"{_TASK}leaderboard/first-answers/",
+        first_answers.first_answers_board,
+        name="first-answers",
+    ),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(f"{_TASK}leaderboard/<int:run>/<path:measure>/", boards.score_link, name="score-link"),
     path(

@@ -15,6 +15,7 @@ from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from collection.models import Collection, VisualMap
 from evaluation.models import Scoring
+from evaluation.selectors.references import references_key
 from submissions.models import Run
 from submissions.selectors import run_items
 
@@ -40,18 +41,19 @@ def measures_of(qrel_set: QrelSet) -> tuple[Measure, ...]:
     return parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
 
 
-def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str) -> str:
+def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str, references: str = "") -> str:
     """Return what links the items of a run to those of qrels, apart from the ids in its file.
 
     Qrels identify an answer (Task 3) by the run's identifier, or by its own id if it was published
     with one. Formula ids are mapped to visual ids
     by the collection's formula index, whose file name changes with its content, under rules that
-    have a version. Scores become invalid when this value changes. It is empty if the ids are
-    the same.
+    have a version. Texts of answers are compared with `references` (their digest). Scores become
+    invalid when this value changes. It is empty if the ids are the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
         digest = sha256(repr(sorted(run.answer_ids.items())).encode()).hexdigest()
-        return f"{run.identifier} {digest[:16]}" if run.answer_ids else run.identifier
+        own = f"{run.identifier} {digest[:16]}" if run.answer_ids else run.identifier
+        return sha256(f"{own} {references}".encode()).hexdigest() if references else own
     is_joined = (
         qrel_set.items == ItemKind.VISUAL_IDS
         and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
@@ -88,7 +90,8 @@ def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> st
 def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
     """Return the valid runs that lack scores for each of the qrels, of all tasks or of one.
 
-    Takes three queries whatever the number of labs, because Celery beat calls it every few seconds.
+    Takes three queries whatever the number of labs, because Celery beat calls it every few seconds,
+    and some more for a Task 3 whose measures compare texts.
     """
     qrel_sets = (
         QrelSet.objects.select_related("task__lab")
@@ -111,7 +114,8 @@ def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
             for run in by_task[qrel_set.task_id]
             if not scoring_obstacle(run, qrel_set, joins_formulas=bool(qrel_set.formulas_index))
         ]
-        if lacking := _lacking(possible, qrel_set, scored, formulas_index=qrel_set.formulas_index):
+        lacking = _lacking(possible, qrel_set, scored, formulas_index=qrel_set.formulas_index)
+        if lacking:
             waiting.append((qrel_set, lacking))
     return waiting
 
@@ -147,11 +151,15 @@ def _lacking(
 ) -> list[Run]:
     if not runs:
         return []
-    names, order = [measure.name for measure in measures_of(qrel_set)], qrel_set.task.protocol.order
+    order, references = qrel_set.task.protocol.order, references_key(qrel_set)
+    is_text = qrel_set.items == ItemKind.ANSWERS
+    names = [one.name for one in measures_of(qrel_set) if is_text or not one.needs_texts]
 
     def lacks(run: Run) -> bool:
         scoring = scored.get((run.pk, qrel_set.pk))
-        identity = item_identity(run, qrel_set, formulas_index=formulas_index)
+        identity = item_identity(
+            run, qrel_set, formulas_index=formulas_index, references=references
+        )
         return scoring is None or not scoring.covers(names, order, identity)
 
     return [run for run in runs if lacks(run)]

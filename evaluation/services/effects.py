@@ -197,7 +197,10 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
 def main_measure(task: Task) -> Measure | None:
     """Return the measure by which `label_effects` compares runs."""
     like = QrelSet(task=task, relevant_from=task.protocol.relevant_from)
-    return next((measure for measure in measures_of(like) if measure.is_rating), None)
+    return next(
+        (measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts),
+        None,
+    )
 
 
 def _largest_changes(
@@ -231,7 +234,9 @@ def _contest(task: Task) -> _Contest:
         relevant_from=task.protocol.relevant_from,
     )
     runs = Run.objects.valid().filter(task=task).select_related("team", "task__lab").order_by("pk")
-    measures = tuple(measure for measure in measures_of(like) if measure.is_rating)
+    measures = tuple(
+        measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts
+    )
     return _Contest(draft_of(task), level, like, measures, list(runs))
 
 

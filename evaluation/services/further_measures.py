@@ -105,6 +105,8 @@ def _read(shown: VisibleBoard, text: str) -> tuple[Measure, ...]:
     parts = [part for part in _BETWEEN.split(text) if part]
     wanted = [parse_measure(part, relevant_from=relevant_from) for part in parts]
     names = [measure.name for measure in known]
+    if any(one.needs_texts and one.name not in names for one in wanted):
+        raise MeasureRefusedError("LO compares texts of answers. Add it to the measures of Task 3.")
     new = [name for name in dict.fromkeys(one.name for one in wanted) if name not in names]
     if len(new) > MOST:
         raise MeasureRefusedError(f"You asked for {len(new)} measures. Ask for at most {MOST}.")

@@ -33,6 +33,8 @@ from evaluation.selectors.pending_scores import (
     measures_of,
     pending_scores,
 )
+from evaluation.selectors.references import named_answers, references_key
+from evaluation.services.overlaps import TextScorer
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 
@@ -75,24 +77,31 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
     )
     # Read the name before the columns: if they change in between, the scores carry the old name,
     # and the next call replaces them.
-    formulas_index = formulas_index_of(qrel_set)
+    formulas_index, references = formulas_index_of(qrel_set), references_key(qrel_set)
+    texts = TextScorer(qrel_set, judged)
     mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
     done = 0
     for start in range(0, len(runs), RUNS_AT_ONCE):
         part = runs[start : start + RUNS_AT_ONCE]
-        identities = [item_identity(run, qrel_set, formulas_index=formulas_index) for run in part]
+        identities = [
+            item_identity(run, qrel_set, formulas_index=formulas_index, references=references)
+            for run in part
+        ]
         comparable = partial(comparable_index, qrel_set=qrel_set, judged=judged, mapping=mapping)
-        scored = list(_scored(list(zip(part, identities, strict=True)), scorer, comparable))
-        done += _store(
-            scored, qrel_set=qrel_set, measures=[measure.name for measure in scorer.measures], at=at
-        )
+        pairs = list(zip(part, identities, strict=True))
+        scored = list(_scored(pairs, scorer, texts, comparable))
+        names = [measure.name for measure in (*scorer.measures, *texts.measures)]
+        done += _store(scored, qrel_set=qrel_set, measures=names, at=at)
     if done:
         log.info("Scored runs of %s with qrels %s: %s.", qrel_set.task, qrel_set.name, done)
     return done
 
 
 def _scored(
-    runs: Sequence[tuple[Run, str]], scorer: Scorer, comparable: Callable[[Run], pl.DataFrame]
+    runs: Sequence[tuple[Run, str]],
+    scorer: Scorer,
+    texts: TextScorer,
+    comparable: Callable[[Run], pl.DataFrame],
 ) -> Iterator[_ScoredRun]:
     waiting = []
     with ThreadPoolExecutor(2) as pool:  # scores runs while the indexes of others are read
@@ -107,7 +116,7 @@ def _scored(
     for run, identity, future in waiting:
         try:
             with panics_as_errors():
-                scores = future.result()
+                scores = pl.concat([future.result(), texts.score(run)])
         except (OSError, pl.exceptions.PolarsError, EngineFailedError):
             log.exception(_UNREADABLE, run.pk, run.tag)
             continue
@@ -119,6 +128,7 @@ def _scored(
         everything = {
             measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures
         }
+        everything |= {one.name: mean_of[one.name] for one in texts.measures if one.name in mean_of}
         yield _ScoredRun(run, identity, scores.select("topic", "measure", "value"), everything)
 
 
@@ -148,21 +158,7 @@ def comparable_items(
         has_formulas = run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
         order = qrel_set.task.protocol.order
         return distinct_visual(index, mapping if has_formulas else None, by=order)
-    return _named_answers(index, run, judged) if qrel_set.items == ItemKind.ANSWERS else index
-
-
-def _named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.DataFrame:
-    """Return the index of a Task 3 run with the ids of its answers in the qrels.
-
-    They are RUN:TOPIC, by the run's identifier and the topic, or the ids of published answers
-    (`Run.answer_ids`) where the qrels have them.
-    """
-    rows = list(run.answer_ids.items())
-    published = pl.DataFrame(rows, {"topic": pl.String, "item": pl.String}, orient="row")
-    named = published.join(judged, on=["topic", "item"], how="semi").rename({"item": "published"})
-    own = pl.format("{}:{}", pl.lit(run.identifier), "topic")
-    found = index.join(named, on="topic", how="left", maintain_order="left")
-    return found.with_columns(item=pl.coalesce("published", own)).drop("published")
+    return named_answers(index, run, judged) if qrel_set.items == ItemKind.ANSWERS else index
 
 
 @transaction.atomic

@@ -20,6 +20,7 @@ from evaluation.permissions import (
     visible_board,
 )
 from evaluation.selectors.pending_scores import unscored_runs
+from evaluation.services.first_answers import first_answers_access
 from evaluation.services.further_measures import with_further_measures
 from evaluation.services.progress import has_linked_runs
 from evaluation.views.tables import BoardLine, board_lines
@@ -39,7 +40,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     further = with_further_measures(shown, also, waits=bool(format_)) if shown else None
     shown = further.shown if further else None
     if format_:
-        return _file(shown, format_)
+        return board_file(shown, format_)
     sort = request.GET.get("sort", "")
     context = {
         "task": found,
@@ -59,6 +60,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "definitions": [(one, definition_of(one)) for one in shown.board.measures] if shown else (),
         "unscored": _unscored(shown, sight) if shown else (),
         "versions": QrelSet.objects.filter(task=found) if sight.organizes else (),
+        "first_answers": first_answers_access(request.user, found) is not None,
         "history": found.leaderboards.select_related("qrel_set", "released_by")
         if sight.organizes
         else (),
@@ -79,12 +81,15 @@ def _post_hoc_lines(shown: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
     return [line for line in lines if line.row.run.is_post_hoc]
 
 
-def _file(shown: VisibleBoard | None, format_: str) -> HttpResponse:
+def board_file(shown: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:
+    """Return a board as a file that is named after its task and qrels and, if given, a name."""
     if shown is None or format_ not in CONTENT_TYPES:
         raise Http404
     response = HttpResponse(write_board(shown.board, format_), content_type=CONTENT_TYPES[format_])
-    name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}.{FILE_ENDINGS[format_]}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    parts = [shown.board.task.replace("/", "-"), shown.board.qrels, name]
+    stem = "-".join(part for part in parts if part)
+    ending = FILE_ENDINGS[format_]
+    response["Content-Disposition"] = f'attachment; filename="{stem}.{ending}"'
     return response
 
 

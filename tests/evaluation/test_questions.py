@@ -12,10 +12,12 @@ from fractions import Fraction
 
 import pytest
 from lxml import html as lxml_html
+from scipy.stats import pearsonr
 
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
 from assessment.qrels.selectors.drafts import draft_of
+from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
 from tests.assessment.judging.desk import Desk, doc_id_of
@@ -341,3 +343,31 @@ def test_formulas_have_no_special_questions(task, assessor, office):
 
     page = office.get("/labs/arqmath-x/tasks/task2/rounds/questions/new/").text
     assert "Special questions are about answers and documents." in page
+
+
+def test_organizers_see_how_the_answers_correlate_with_the_scores(
+    judged, assessor, other, office, client_of, member
+):
+    office.post(NEW, given(judged, [assessor, other]))
+    answer_all([assessor, other])
+    freeze(judged)
+    third = judged.lab.tasks.get(slug="task3")
+    address = "/labs/arqmath-x/tasks/task3/leaderboard/correlations/"
+
+    found = office.get(f"{address}?format=tsv").content.decode().splitlines()
+    # AR is 1.5, 1 and 5/3; UI is 1/2, 2/3 and 1/2.
+    means = {
+        tag: sum(Fraction(labels[0]) for labels in answers.values()) / len(answers)
+        for tag, answers in ANSWERS.items()
+    }
+    expected = pearsonr(
+        [float(means[tag]) for tag in ANSWERS], [float(share(tag, 2)) for tag in ANSWERS]
+    )
+    [row] = [line.split("\t") for line in found if line.startswith("AR\tUI")]
+    assert float(row[3]) == pytest.approx(expected.statistic, abs=1e-9)
+    assert f"{PAGE}" in office.get(address).content.decode()
+
+    release_leaderboard(qrel_set=third.qrel_sets.get(), by=None, at=NOW)
+    shown = client_of(member).get(f"{address}?format=tsv").content.decode()
+    assert "AR\tP@1" in shown
+    assert "UI" not in shown

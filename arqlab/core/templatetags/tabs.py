@@ -40,6 +40,8 @@ SECTIONS = {
     "leaderboard": "leaderboard",
     "comparison": "leaderboard",
     "breakdown": "leaderboard",
+    "first": "leaderboard",
+    "correlation": "leaderboard",
     "people": "people",
     "team": "people",
     "collection": "collection",

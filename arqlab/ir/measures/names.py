@@ -59,6 +59,11 @@ class Measure:
         return self.kind in _CUT_KINDS and not self.options
 
     @property
+    def needs_texts(self) -> bool:
+        """Return whether the measure compares texts of answers, and not only judged items."""
+        return self.kind == "LO"
+
+    @property
     def is_rating(self) -> bool:
         """Return whether the measure rates a run. Judged@k and counts do not."""
         return self.kind != "Judged" and not self.is_count
@@ -66,6 +71,10 @@ class Measure:
 
 AVERAGE_RELEVANCE = Measure("AR", "AR", "AR")
 """The mean label of the first answers (ARQMath-3 §6). ir_measures has no name for it."""
+
+LEXICAL_OVERLAP = Measure("LO", "LO", "LO")
+"""The token F1 with the best known relevant answer (ARQMath-3 §6.3.2), from the texts."""
+_OWN = {measure.name: measure for measure in (AVERAGE_RELEVANCE, LEXICAL_OVERLAP)}
 
 
 @lru_cache(maxsize=1024)
@@ -75,8 +84,8 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
     `relevant_from` is the lowest relevant label where the text has no `rel`.
     Raises MeasureRefusedError with a message that says what to write or install instead.
     """
-    if text.strip() == AVERAGE_RELEVANCE.name:
-        return AVERAGE_RELEVANCE
+    if own := _OWN.get(text.strip()):
+        return own
     parsed = _read(text)
     known = parsed.SUPPORTED_PARAMS
     params = {key: value for key, value in parsed.params.items() if value != known[key].default}

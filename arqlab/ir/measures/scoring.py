@@ -21,8 +21,9 @@ class Scorer:
     """Qrels and measures, prepared once for many runs.
 
     `qrels` has the columns topic, item, label; `measures` are texts in ir_measures notation or
-    Measures. `answered_only=True` leaves out topics that the run did not answer (Task 3); otherwise
-    such a topic has 0. Raises MeasureRefusedError for a measure that cannot be computed.
+    Measures; those that need texts are left out. `answered_only=True` leaves out topics that the
+    run did not answer (Task 3); otherwise such a topic has 0. Raises MeasureRefusedError for a
+    measure that cannot be computed.
     """
 
     def __init__(
@@ -170,7 +171,8 @@ def ceilings(
 
 def _as_measures(measures: Iterable[str | Measure], relevant_from: int) -> tuple[Measure, ...]:
     texts = [measure.name if isinstance(measure, Measure) else measure for measure in measures]
-    return parse_measures(texts, relevant_from=relevant_from)
+    parsed = parse_measures(texts, relevant_from=relevant_from)
+    return tuple(measure for measure in parsed if not measure.needs_texts)
 
 
 def _is_provided(measure: Measure) -> bool:

@@ -1,0 +1,123 @@
+"""The known relevant answers that Task 3 runs are compared with (004 §6.3.2, §6.4.2).
+
+They are the relevant answers of Task 3 runs, also of those withdrawn since, and the relevant posts
+of Task 1 that are not longer than an answer may be.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+import polars as pl
+from django.conf import settings
+
+from arqlab.core.models import Task
+from arqlab.core.selectors import corrections_of
+from arqlab.ir.measures.names import Measure, parse_measures
+from arqlab.ir.measures.overlap import Reference
+from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
+from arqlab.texts.posts.text import pieces
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import judged_frame, qrels_named
+from collection.selectors.threads import corrected_post, posts_of
+from submissions.models import Run, RunQuerySet
+from submissions.selectors import run_index
+
+log = logging.getLogger(__name__)
+
+_RULES = 1
+"""The version of the rules. Increase it with every change, so that scores are recomputed."""
+
+
+def text_measures(qrel_set: QrelSet) -> list[Measure]:
+    """Return the measures of a task that compare texts of generated answers."""
+    if qrel_set.items != Task.Items.ANSWERS:
+        return []
+    parsed = parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
+    return [measure for measure in parsed if measure.needs_texts]
+
+
+def references_key(qrel_set: QrelSet) -> str:
+    """Return a digest of everything that the references are from, or "" if none are needed."""
+    if not text_measures(qrel_set):
+        return ""
+    first = answers_qrels(qrel_set.task)
+    sources = [qrel_set, *([first] if first else [])]
+    parts: list[Any] = [_RULES, settings.LO_TOKENIZER, qrel_set.task.protocol.max_characters]
+    for one in sources:
+        columns = ("pk", "index", "team", "identifier", "answer_ids")
+        parts += [one.sha256, one.relevant_from, list(runs_known(one.task).values_list(*columns))]
+    return sha256(repr(parts).encode()).hexdigest()
+
+
+def answers_qrels(task: Task) -> QrelSet | None:
+    """Return the current qrels of the lab's answer retrieval task, or None."""
+    first = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).order_by("position", "pk")
+    found = first.select_related("lab").first()
+    return qrels_named(found) if found else None
+
+
+def runs_known(task: Task) -> RunQuerySet:
+    """Return the valid runs of a task, also those withdrawn since."""
+    known = Run.objects.submitted().filter(task=task, status=Run.Status.VALID).exclude(index="")
+    return known.select_related("task__lab").order_by("pk")
+
+
+def readable_index(run: Run, *columns: str) -> pl.DataFrame:
+    """Return topic, item and further columns of a run, without rows if it cannot be read."""
+    names = ["topic", "item", *columns]
+    try:
+        with panics_as_errors():
+            return run_index(run, columns=names)
+    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+
+
+def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Reference]]:
+    """Return the relevant posts of Task 1 by topic, with the teams whose runs retrieved them.
+
+    `longest` is the number of characters of the longest answer, with LaTeX between dollars.
+    """
+    judged = judged_frame(qrel_set)
+    relevant = judged.filter(pl.col("label") >= qrel_set.relevant_from).select("topic", "item")
+    teams: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for run in runs_known(qrel_set.task):
+        index = readable_index(run)
+        for key in relevant.join(index, on=["topic", "item"], how="semi").iter_rows():
+            teams[key].add(run.team_id)
+    texts = dict(_post_texts(qrel_set, relevant["item"].unique()))
+    found: dict[str, list[Reference]] = defaultdict(list)
+    for topic, item in relevant.iter_rows():
+        text = texts.get(item, "")
+        if 0 < len(text) <= longest:
+            found[topic].append(Reference(text, frozenset(teams[topic, item])))
+    return found
+
+
+def _post_texts(qrel_set: QrelSet, items: pl.Series) -> Iterator[tuple[str, str]]:
+    lab = qrel_set.task.lab
+    corrections, posts = corrections_of(lab), posts_of(lab, items)
+    for item in items:
+        if post := corrected_post(posts.get(item), item, corrections):
+            parts = pieces(post.safe_body)
+            text = [part if isinstance(part, str) else f"${part.latex}$" for part in parts]
+            yield item, "".join(text).strip()
+
+
+def named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of a Task 3 run with the ids of its answers in the qrels.
+
+    They are RUN:TOPIC, by the run's identifier and the topic, or the ids of published answers
+    (`Run.answer_ids`) where the qrels have them.
+    """
+    rows = list(run.answer_ids.items())
+    published = pl.DataFrame(rows, {"topic": pl.String, "item": pl.String}, orient="row")
+    named = published.join(judged, on=["topic", "item"], how="semi").rename({"item": "published"})
+    own = pl.format("{}:{}", pl.lit(run.identifier), "topic")
+    found = index.join(named, on="topic", how="left", maintain_order="left")
+    return found.with_columns(item=pl.coalesce("published", own)).drop("published")

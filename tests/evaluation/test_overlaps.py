@@ -1,0 +1,124 @@
+"""Lexical overlap of Task 3 runs: stored, by topic, with the references of other teams."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.urls import reverse
+
+from arqlab.core.models import Task
+from collection.models import Collection, Post
+from evaluation.models import RunScore, TopicScore
+from evaluation.selectors.pending_scores import pending_scores
+from evaluation.services.scoring import score_waiting
+from submissions.models import Run
+from tests.evaluation.factories import NOW, make_qrels, make_run
+from tests.factories import WrittenTaskFactory
+
+SPAN = '<span class="math-container" id="1">$x^2$</span>'
+
+
+def run_of(team, task, tag, **answers):
+    texts = {topic.replace("_", "."): text for topic, text in answers.items()}
+    return make_run(team, task, {topic: [topic] for topic in texts}, tag=tag, answers=texts)
+
+
+@pytest.fixture
+def third(scene):
+    """Return the scene with a Task 3 that is scored by LO, and posts that Task 1 has judged."""
+    task = WrittenTaskFactory(
+        lab=scene.lab, slug="task3", overrides={"measures": ["AR", "LO"], "max_characters": 20}
+    )
+    collection = Collection.objects.create(slug="posts", loaded_at=NOW)
+    collection.labs.add(scene.lab)
+    for post_id, body in (
+        ("1", f"<p>one {SPAN}</p>"),
+        ("2", "<p>two three</p>"),
+        ("3", "<p>a post that is longer than twenty characters</p>"),
+        ("4", "<p>one two</p>"),
+    ):
+        Post.objects.create(collection=collection, post_id=post_id, kind="answer", body=body)
+    make_qrels(scene.task, {"A.1": {"1": 2, "4": 1}, "A.2": {"2": 3, "3": 3}})
+    make_run(scene.team, scene.task, {"A.1": ["4", "1"], "A.2": ["3"]}, tag="own")
+    alpha = run_of(scene.team, task, "alpha", A_1="one $x^2$", A_2="two four", A_3="five")
+    beta = run_of(scene.other_team, task, "beta", A_1="one six", A_2="seven", A_3="five six")
+    labels = {
+        "A.1": {"alpha:A.1": 3, "beta:A.1": 2},
+        "A.2": {"alpha:A.2": 1, "beta:A.2": 0},
+        "A.3": {"alpha:A.3": 3, "beta:A.3": 1},
+    }
+    qrels = make_qrels(task, labels, items="answers")
+    score_waiting(at=NOW)
+    return SimpleNamespace(**vars(scene), third=task, qrels=qrels, alpha=alpha, beta=beta)
+
+
+def by_topic(run):
+    rows = TopicScore.objects.filter(run=run, measure="LO")
+    return dict(rows.values_list("query_id", "value"))
+
+
+def test_each_answer_is_compared_with_the_relevant_ones_of_others(third):
+    # A.1 of Alpha: its own answer and post 1, which only Alpha retrieved, are left out; it has one,
+    # x, ^ and 2, and Beta's has one and six. A.2: post 2, which no run retrieved; post 3 is too
+    # long. A.3: no team but Alpha has a relevant answer.
+    assert by_topic(third.alpha) == pytest.approx({"A.1": 2 / 6, "A.2": 2 / 4})
+    assert by_topic(third.beta) == pytest.approx({"A.1": 2 / 6, "A.2": 0, "A.3": 2 / 3})
+
+
+def test_the_mean_is_over_the_topics_with_a_reference_and_on_the_pages(third, client_of):
+    mean = RunScore.objects.get(run=third.alpha, measure="LO").value
+    assert mean == pytest.approx((2 / 6 + 2 / 4) / 2)
+
+    args = [third.lab.slug, "task3"]
+    client = client_of(third.organizer)
+    board = client.get(reverse("evaluation:leaderboard", args=args)).content.decode()
+    assert f"{mean:.4f}" in board
+    topics = reverse("evaluation:run-scores", args=[*args, third.alpha.pk], query={"measure": "LO"})
+    assert "0.5000" in client.get(topics).content.decode()
+    refused = client.get(
+        reverse("evaluation:leaderboard", args=[third.lab.slug, "task1"]) + "?also=LO"
+    )
+    assert "Add it to the measures of Task 3" in refused.content.decode()
+
+
+def test_nothing_is_scored_again_until_a_reference_changes(third):
+    assert pending_scores() == []
+    assert score_waiting(at=NOW) == 0
+
+    run_of(third.other_team, third.third, "gamma", A_1="nine")
+    assert [(qrels, len(runs)) for qrels, runs in pending_scores()] == [(third.qrels, 3)]
+    score_waiting(at=NOW)
+    make_run(third.other_team, third.task, {"A.1": ["1"]}, tag="new")
+    score_waiting(at=NOW)
+    assert by_topic(third.alpha)["A.1"] == 1  # Beta retrieved post 1 too.
+
+
+def test_a_withdrawn_run_stays_a_reference(third):
+    Run.objects.filter(pk=third.beta.pk).update(withdrawn_at=NOW)
+    score_waiting(at=NOW)
+
+    assert by_topic(third.alpha)["A.1"] == pytest.approx(2 / 6)
+
+
+def test_a_lost_index_is_left_out(third):
+    third.beta.index.storage.delete(third.beta.index.name)
+    run_of(third.team, third.third, "gamma", A_1="one")
+    score_waiting(at=NOW)
+
+    assert by_topic(third.alpha) == pytest.approx({"A.2": 2 / 4})
+
+
+def test_another_tokenizer_scores_again(third, settings):
+    settings.LO_TOKENIZER = "builtins.list"
+
+    assert score_waiting(at=NOW) == 2
+    assert by_topic(third.alpha)["A.1"] == pytest.approx(2 * 5 / (9 + 7))  # o, n, e, blank, x
+
+
+def test_other_tasks_have_no_value_and_are_not_scored_again(third):
+    Task.objects.filter(pk=third.task.pk).update(overrides={"measures": ["AP", "LO"]})
+    score_waiting(at=NOW)
+
+    assert pending_scores() == []
+    assert not RunScore.objects.filter(run__task=third.task, measure="LO").exists()
