@@ -31,7 +31,7 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
-    path(f"{_TASK}leaderboard/<int:run>/<path:measure>/", boards.score_link, name="score-link"),
+    path(f"{_TASK}leaderboard/<int:run>/<path:measure>", boards.score_link, name="score-link"),
     path(
         f"{_TASK}qrels/<int:version>/certificate/",
         certificates.certificate_detail,

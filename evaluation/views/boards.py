@@ -13,6 +13,7 @@ from arqlab.ir.leaderboard import columns_in
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.pending_scores import unscored_runs
+from evaluation.views.charts import spread_context
 from evaluation.views.tables import board_lines
 from submissions.models import Run
 
@@ -43,6 +44,9 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if sight.organizes
         else (),
     }
+    if shown and shown.board.rows:
+        context |= spread_context(shown, sight, request.GET.get("chart", ""))
+        context["kept"] = {name: text for name, text in request.GET.items() if name != "chart"}
     return render(request, "evaluation/leaderboard.html", context)
 
 
