@@ -14,6 +14,7 @@ from evaluation.views import (
     runs,
     second,
     topics,
+    versions,
 )
 
 app_name = "evaluation"
@@ -32,6 +33,7 @@ urlpatterns = [
     path(f"{_TASK}leaderboard/pairs/", comparison.comparison_matrix, name="comparison-matrix"),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
     path(f"{_TASK}leaderboard/<int:run>/<path:measure>", boards.score_link, name="score-link"),
+    path(f"{_TASK}qrels/effect/", versions.qrels_effect, name="qrels-effect"),
     path(
         f"{_TASK}qrels/<int:version>/certificate/",
         certificates.certificate_detail,
