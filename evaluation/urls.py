@@ -15,12 +15,14 @@ from evaluation.views import (
     look_alikes,
     paper_kits,
     progress,
+    provisional,
     questions,
     rankings,
     releasing,
     runs,
     second,
     topics,
+    versions,
 )
 
 app_name = "evaluation"
@@ -50,8 +52,14 @@ urlpatterns = [
         first_answers.first_answers_board,
         name="first-answers",
     ),
+    path(
+        f"{_TASK}leaderboard/provisional/",
+        provisional.provisional_board,
+        name="provisional-board",
+    ),
     path(f"{_TASK}leaderboard/hide/", releasing.leaderboard_hide, name="leaderboard-hide"),
-    path(f"{_TASK}leaderboard/<int:run>/<path:measure>/", boards.score_link, name="score-link"),
+    path(f"{_TASK}leaderboard/<int:run>/<path:measure>", boards.score_link, name="score-link"),
+    path(f"{_TASK}qrels/effect/", versions.qrels_effect, name="qrels-effect"),
     path(
         f"{_TASK}qrels/<int:version>/certificate/",
         certificates.certificate_detail,

@@ -307,6 +307,8 @@ GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          302 404 404 404 404 302 302
 GET  evaluation:leaderboard-release       404 404 404 404 404 200 200
 POST evaluation:leaderboard-release       302 404 404 404 404 422 422
+GET  evaluation:provisional-board         404 404 404 404 404 200 200
+GET  evaluation:qrels-effect              404 404 404 404 404 200 200
 GET  evaluation:score-link                302 302 302 302 302 302 302
 GET  evaluation:run-scores                404 404 404 404 404 200 200
 GET  evaluation:run-ranking               404 404 404 404 404 200 200

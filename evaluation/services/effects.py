@@ -163,6 +163,24 @@ def second_effect(found: Round, pairs: pl.DataFrame) -> SecondEffect:
     )
 
 
+def draft_scores(
+    task: Task, *, computes: bool
+) -> tuple[Draft, Sequence[Measure], pl.DataFrame | None]:
+    """Return a task's draft, the measures, and the scores of all runs against the draft.
+
+    The scores have the columns run, topic, measure and value. They are cached by what they are
+    computed from; missing ones are None, and computed only if asked.
+    """
+    contest = _contest(task)
+    qrels = contest.qrels(contest.draft.judged)
+    key = contest.key("draft-scores", qrels)
+    scores: pl.DataFrame | None = cache.get(key)
+    if scores is None and computes:
+        scores = _scores(contest, {"first": qrels}).drop("side")
+        cache.set(key, scores, timeout=KEPT)
+    return contest.draft, contest.measures, scores
+
+
 def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     """Return how much other labels would change the leaderboard, by official instance.
 

@@ -23,6 +23,7 @@ from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.first_answers import first_answers_access
 from evaluation.services.further_measures import with_further_measures
 from evaluation.services.progress import has_linked_runs
+from evaluation.views.charts import spread_context
 from evaluation.views.tables import BoardLine, board_lines
 from submissions.models import Run
 
@@ -65,6 +66,9 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if sight.organizes
         else (),
     }
+    if shown and shown.board.rows:
+        context |= spread_context(shown, sight, request.GET.get("chart", ""))
+        context["kept"] = {name: text for name, text in request.GET.items() if name != "chart"}
     return render(request, "evaluation/leaderboard.html", context)
 
 

@@ -46,21 +46,25 @@ def board_lines(
 
     The last columns (`further`) are not stored, and have no links.
     """
+    stored = shown.board.measures[: len(shown.board.measures) - further]
+    ends = link_ends(shown, sight, stored) + [""] * further
+    return [_line(row, sight, ends) for row in sorted_board(shown.board, sort).rows]
+
+
+def link_ends(shown: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:
+    """Return the ends of the links to scores in measures, which follow the key of the run."""
     is_default = shown.state != "live" or (shown.qrel_set.is_current and not sight.leaderboard)
     query = "" if is_default else f"?{urlencode(version_query(shown))}"
-    stored = shown.board.measures[: len(shown.board.measures) - further]
-    ends = [f"{quote(one.label, safe=_IN_PATHS)}/{query}" for one in stored] + [""] * further
-    return [_line(row, sight, ends) for row in sorted_board(shown.board, sort).rows]
+    return [f"{quote(one.label, safe=_IN_PATHS)}{query}" for one in measures]
 
 
 def _line(row: BoardRow, sight: ScoreAccess, ends: Sequence[str]) -> BoardLine:
     """Return a row. Its cells lead to addresses with these ends, which `score_link` reads."""
-    address = [sight.task.lab.slug, sight.task.slug, row.run.key]
-    view = "pages:run-detail" if sight.may_see_run_of(row.run.team) else "evaluation:run-scores"
+    page = "" if sight.may_see_run_of(row.run.team) else "scores/"
     details = [(column, column.text(row.run)) for column in columns_in("page")]
     cells = "".join(map(_cell, row.cells, [f"{row.run.key}/{end}" if end else "" for end in ends]))
     is_own = row.run.team in sight.own_teams.values()
-    return BoardLine(row, reverse(view, args=address), details, mark_safe(cells), is_own)  # noqa: S308
+    return BoardLine(row, f"../runs/{row.run.key}/{page}", details, mark_safe(cells), is_own)  # noqa: S308
 
 
 def _cell(cell: BoardCell, url: str) -> str:

@@ -11,6 +11,8 @@
 // run-values: {"measure", "median", "runs": [{"run", "team", "value", "url"}]}, best first.
 // group-values: {"measure", "groups": names, "runs": [{"run", "team", "values", "url"}]}: a panel for the group number
 // data-group; values has one for each group, first for all topics; null is no value.
+// run-spreads: {"measure", "end", "runs": [[key, name, team, mark, mean, worst, low, median, high, best]]}, a list to be
+// short; mark is "own" or "base" (a baseline), and the address of a run is its key and the end.
 // score-differences, score-scatter: {"measure", "first", "second", "topics": [{"topic", "title", "first", "second",
 // "difference", "url"}]}: two runs, whose names are first and second.
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
@@ -22,6 +24,7 @@ import { scoreDifferences, scoreScatter } from "./charts/comparison.js";
 import { groupValues } from "./charts/groups.js";
 import { colour, look, tipBox } from "./charts/look.js";
 import { runValues } from "./charts/runs.js";
+import { runSpreads } from "./charts/spreads.js";
 
 function ordered(topics, order) {
   if (order === "score") return [...topics].sort((a, b) => (b.own ?? -1) - (a.own ?? -1));
@@ -187,7 +190,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues, "group-values": groupValues, "score-differences": scoreDifferences, "score-scatter": scoreScatter };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues, "run-spreads": runSpreads, "group-values": groupValues, "score-differences": scoreDifferences, "score-scatter": scoreScatter };
 const drawn = new Map();
 
 function draw(element) {
@@ -207,7 +210,8 @@ function draw(element) {
     render(); // the cells of a heat map have a size in pixels
   }).observe(element);
   chart.on("click", (point) => {
-    const url = ordered(data.topics ?? data.runs ?? [], select?.value)[point.dataIndex]?.url;
+    const chosen = ordered(data.topics ?? data.runs ?? [], select?.value)[point.dataIndex];
+    const url = chosen && data.end ? `${chosen[0]}/${data.end}` : chosen?.url;
     if (url) window.location.assign(url);
   });
 }

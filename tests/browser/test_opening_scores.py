@@ -45,6 +45,8 @@ def open_score(page: Page, tag: str) -> None:
 def test_an_organizer_opens_a_score_down_to_the_judgment_and_the_thread(page: Page, scene, look):
     page.goto("/healthz/")
     enter(page, scene.organizer)
+    page.goto(BOARD)
+    expect(page.locator("#spread-chart").get_by_text("theirs")).to_be_visible()
     open_score(page, "ours")
     page.locator("#topics td.num a").first.click()
     expect(page.get_by_role("heading", name="theirs")).to_be_visible()
