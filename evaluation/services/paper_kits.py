@@ -7,12 +7,22 @@ from typing import NamedTuple
 
 from arqlab.core.models import Task
 from arqlab.formats.papers.document import PREAMBLE, kit_archive, main_document
+from arqlab.formats.papers.sentences import (
+    agreement_sentence,
+    assessment_sentences,
+    pool_sentences,
+    results_sentences,
+    runs_sentence,
+)
 from arqlab.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
-from arqlab.formats.papers.words import caption, measure_notes
+from arqlab.formats.papers.words import PAPER_WORDS, binarization, caption, measure_notes
 from arqlab.ir.leaderboard import Board
 from arqlab.ir.measures.names import Measure
+from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Pool, QrelSet
+from assessment.pools.selectors.choices import POOL_KINDS
 from evaluation.selectors.boards import live_board, released_board, released_leaderboard
+from evaluation.selectors.paper_facts import assessment_facts, kappa_facts, pooling_facts
 from submissions.models import Run
 
 SHOWN = 3
@@ -48,10 +58,43 @@ def paper_kit(qrel_set: QrelSet) -> PaperKit:
     for table in tables:
         files[f"tables/{table.name}.tex"] = table.latex()
         files[f"tables/{table.name}.tsv"] = table.tsv()
-    sections = [("Results", [f"tables/{table.name}" for table in tables])]
+    sentences = _sentences(qrel_set, board)
+    files |= {f"sentences/{name}.tex": f"{text}\n" for name, text in sentences.items()}
+    sections = [
+        *((name.capitalize(), [f"sentences/{name}"]) for name in sentences if name != "results"),
+        (
+            "Results",
+            [
+                *(f"sentences/{name}" for name in sentences if name == "results"),
+                *(f"tables/{table.name}" for table in tables),
+            ],
+        ),
+    ]
     title = f"{task.lab.name}, {task.name}, qrels {qrel_set.name}"
     files["main.tex"] = main_document(title, sections)
     return PaperKit(kit_name(qrel_set), files)
+
+
+def _sentences(qrel_set: QrelSet, board: Board) -> dict[str, str]:
+    """Return the texts that have numbers, by name, in the order of a paper."""
+    task, scale = qrel_set.task, qrel_set.label_scale
+    words = PAPER_WORDS[ItemKind(qrel_set.items)]
+    pooled = PAPER_WORDS[POOL_KINDS[TaskKind(task.kind)]]
+    threshold = binarization(scale, qrel_set.relevant_from)
+    kappas = [
+        agreement_sentence(facts, ways=len(scale.judgments), binarization=threshold)
+        for facts in kappa_facts(task)
+    ]
+    found = {
+        "runs": runs_sentence([row.run for row in board.rows]),
+        "pools": pool_sentences(pooling_facts(task), item=pooled.many),
+        "assessment": assessment_sentences(
+            assessment_facts(qrel_set), item=words.many, one=words.label
+        ),
+        "agreement": "\n\n".join(filter(None, kappas)),
+        "results": results_sentences(board),
+    }
+    return {name: text for name, text in found.items() if text}
 
 
 def kit_name(qrel_set: QrelSet) -> str:

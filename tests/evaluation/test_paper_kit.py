@@ -11,16 +11,21 @@ from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
+from assessment.models import PoolInstance, Round
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.scoring import score_waiting
-from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
-from tests.factories import TeamFactory, make_lab
+from tests.assessment.factories import judge, make_pool
+from tests.assessment.rounds.factories import round_of
+from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
+from tests.factories import AssessorFactory, Scene, TeamFactory, make_lab
 
 PAGE = "/labs/arqmath-x/tasks/task1/qrels/1/paper-kit/"
 NAME = "arqmath-x_task1_qrels-v1_paper-kit"
 HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\end{table}"]
+VOTES: dict[tuple[str, str], list[int]] = {}
 needs_pdflatex = pytest.mark.skipif(
     shutil.which("pdflatex") is None,
     reason="pdflatex is not installed; apt-get install texlive-latex-recommended.",
@@ -32,14 +37,33 @@ def kit(kept_db) -> SimpleNamespace:
     """A lab with runs of two teams and a baseline, and the files of its kit."""
     scene = make_lab()
     odd = TeamFactory(lab=scene.lab, name="[A] & _B_ \\")
-    make_run(scene.team, scene.task, GOOD, tag="good", is_primary=True, data_used="both")
+    good = make_run(scene.team, scene.task, GOOD, tag="good", is_primary=True, data_used="both")
     make_run(odd, scene.task, POOR, tag=HOSTILE[0], is_manual=True)
     for tag in HOSTILE[1:]:
         make_run(odd, scene.task, POOR, tag=tag)
-    make_run(scene.other_team, scene.task, GOOD, tag="base", is_baseline=True, is_primary=True)
-    qrels = make_qrels(scene.task)
+    base = make_run(scene.other_team, scene.task, GOOD, tag="base", is_baseline=True)
+    pooled = [{"run": good.pk, "kind": "primary", "tag": "good"}]
+    pooled += [{"run": base.pk, "kind": "baseline-primary", "tag": "base"}]
+    make_pool(scene.task, {topic: list(items) for topic, items in QRELS.items()}, runs=pooled)
+    judge_all(scene)
+    dropped = [{"topic": "A.3", "relevant": 1, "reason": "One relevant item."}]
+    qrels = make_qrels(scene.task, dropped=dropped)
     score_waiting(at=NOW)
     return SimpleNamespace(scene=scene, qrels=qrels, files=paper_kit(qrels).files)
+
+
+def judge_all(scene: Scene) -> None:
+    """Judge the pool: four seconds for each label, and again by two people in a training round."""
+    people = [scene.assessor, AssessorFactory(lab=scene.lab).user]
+    training = round_of(scene.task, Round.Kind.TRAINING, *people)
+    for place, instance in enumerate(PoolInstance.official.select_related("item__topic")):
+        topic = instance.item.topic.query_id
+        judge(scene.assessor, instance, QRELS[topic][instance.doc_id], active_ms=4000)
+        VOTES[topic, instance.doc_id] = [min(place, 3), 3 if place > 1 else place]
+    for instance in PoolInstance.objects.filter(item__pool=training.pool):
+        votes = VOTES[instance.item.topic.query_id, instance.doc_id]
+        label = votes[people.index(instance.item.assessor)]
+        judge(instance.item.assessor, instance, label)
 
 
 def rows_of(kit: SimpleNamespace, table: str) -> list[dict[str, str]]:
@@ -74,6 +98,35 @@ def test_the_organizer_downloads_the_same_bytes_each_time(kit, client, db):
     assert first.content == second.content
     with ZipFile(BytesIO(first.content)) as archive:
         assert {Path(name).parts[0] for name in archive.namelist()} == {NAME}
+
+
+def sentence(kit: SimpleNamespace, name: str) -> str:
+    return kit.files[f"sentences/{name}.tex"].strip()
+
+
+def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
+    assert sentence(kit, "runs").startswith("A total of 4 runs were received from 2 teams.")
+    assert sentence(kit, "pools") == (
+        "Pools were created by taking the top answers of every run: for primary runs, the top 10. "
+        "The baseline base was pooled as a primary run. "
+        "On average, the judgment pools contain 3.5 answers per topic."
+    )
+    assert sentence(kit, "assessment") == (
+        "Among 3 topics assessed, one (A.3) was removed from the collection, for having too few "
+        "items assessed as relevant (H+M binarization). For the remaining 2 topics, an average of "
+        "3.0 answers were assessed, with an average assessment time of 4.0 seconds per answer "
+        "post. 1 assessor worked 0.0 hours. The average number of answers labeled with any degree "
+        "of relevance (H+M+L binarization) was 2.0 per topic, with the highest number being 3 (for "
+        "topic A.1) and the lowest being 1 (for topic A.2)."
+    )
+
+
+def test_the_sentence_on_agreement_has_cohens_kappa(kit):
+    graded = cohen_kappa_score(*zip(*VOTES.values(), strict=True))
+    binary = cohen_kappa_score(*zip(*[[x > 1 for x in two] for two in VOTES.values()], strict=True))
+
+    assert f"over 7 items, an average Cohen's kappa of {graded:.2f}" in sentence(kit, "agreement")
+    assert f"and of {binary:.2f} with H+M binarization" in sentence(kit, "agreement")
 
 
 @needs_pdflatex
