@@ -38,7 +38,9 @@ urlpatterns = [
         name="certificate-detail",
     ),
     path(
-        f"{_TASK}qrels/<int:version>/paper-kit/", paper_kits.paper_kit_file, name="paper-kit-file"
+        f"{_TASK}qrels/<int:version>/paper-kit/",
+        paper_kits.paper_kit_detail,
+        name="paper-kit-detail",
     ),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),
     path(f"{_TASK}runs/<int:run>/scores/<str:query_id>/", rankings.run_ranking, name="run-ranking"),

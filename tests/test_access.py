@@ -296,7 +296,8 @@ GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:certificate-detail        404 404 404 404 404 200 200
 GET  evaluation:comparison                404 404 404 404 404 200 200
 GET  evaluation:comparison-matrix         404 404 404 404 404 200 200
-GET  evaluation:paper-kit-file            404 404 404 404 404 200 200
+GET  evaluation:paper-kit-detail          404 404 404 404 404 200 200
+POST evaluation:paper-kit-detail          302 404 404 404 404 302 302
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          302 404 404 404 404 302 302
 GET  evaluation:leaderboard-release       404 404 404 404 404 200 200

@@ -11,12 +11,16 @@ from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
+from django.core.cache import cache
 from sklearn.metrics import cohen_kappa_score
 
+from arqlab.formats.papers.document import kit_archive
+from arqlab.formats.papers.figures import PaperFigure
 from assessment.models import PoolInstance, Round
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.scoring import score_waiting
+from evaluation.tasks import draw_paper_kit
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.rounds.factories import round_of
 from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
@@ -49,7 +53,13 @@ def kit(kept_db) -> SimpleNamespace:
     dropped = [{"topic": "A.3", "relevant": 1, "reason": "One relevant item."}]
     qrels = make_qrels(scene.task, dropped=dropped)
     score_waiting(at=NOW)
-    return SimpleNamespace(scene=scene, qrels=qrels, files=paper_kit(qrels).files)
+    return SimpleNamespace(scene=scene, qrels=qrels, texts=paper_kit(qrels).texts)
+
+
+@pytest.fixture(scope="module")
+def drawn(kit) -> dict[str, str | bytes]:
+    """All files of the kit, with the images."""
+    return paper_kit(kit.qrels).files()
 
 
 def judge_all(scene: Scene) -> None:
@@ -67,7 +77,7 @@ def judge_all(scene: Scene) -> None:
 
 
 def rows_of(kit: SimpleNamespace, table: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(kit.files[f"tables/{table}.tsv"].splitlines(), delimiter="\t"))
+    return list(csv.DictReader(kit.texts[f"tables/{table}.tsv"].splitlines(), delimiter="\t"))
 
 
 def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
@@ -80,7 +90,7 @@ def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
 
 
 def test_the_numbers_are_printed_as_in_the_papers(kit, db):
-    latex = kit.files["tables/results.tex"]
+    latex = kit.texts["tables/results.tex"]
 
     value = RunScore.objects.get(run__tag="good", measure=kit.scene.task.protocol.measures[0]).value
     assert f"good & Both & $\\checkmark$ &  & \\textbf{{{value:.3f}}} & " in latex
@@ -89,19 +99,43 @@ def test_the_numbers_are_printed_as_in_the_papers(kit, db):
     assert "For MAP$'$ and P$'$@10, H+M binarization was used." in latex
 
 
-def test_the_organizer_downloads_the_same_bytes_each_time(kit, client, db):
+def test_the_same_version_gives_the_same_bytes(kit, drawn, client, db):
     client.force_login(kit.scene.organizer)
 
-    first, second = client.get(PAGE), client.get(PAGE)
+    cache.clear()  # so that all figures are drawn again
+    answer = client.get(f"{PAGE}?format=zip")
 
-    assert first["Content-Disposition"] == f'attachment; filename="{NAME}.zip"'
-    assert first.content == second.content
-    with ZipFile(BytesIO(first.content)) as archive:
+    assert answer["Content-Disposition"] == f'attachment; filename="{NAME}.zip"'
+    assert answer.content == kit_archive(NAME, drawn)
+    with ZipFile(BytesIO(answer.content)) as archive:
         assert {Path(name).parts[0] for name in archive.namelist()} == {NAME}
 
 
+def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(
+    kit, client, db, monkeypatch, django_capture_on_commit_callbacks
+):
+    client.force_login(kit.scene.organizer)
+    monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
+    cache.clear()
+    asked = []
+    monkeypatch.setattr(draw_paper_kit, "delay", asked.append)
+    assert "Build paper kit" in client.get(PAGE).content.decode()
+
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(PAGE)
+        client.post(PAGE)
+    waiting = client.get(f"{PAGE}?part=state").content.decode()
+    draw_paper_kit(*asked)
+
+    assert asked == [kit.qrels.pk]
+    assert 'hx-trigger="every 1s"' in waiting
+    ready = client.get(f"{PAGE}?part=state").content.decode()
+    assert "?format=zip" in ready
+    assert "hx-get" not in ready
+
+
 def sentence(kit: SimpleNamespace, name: str) -> str:
-    return kit.files[f"sentences/{name}.tex"].strip()
+    return kit.texts[f"sentences/{name}.tex"].strip()
 
 
 def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
@@ -129,9 +163,17 @@ def test_the_sentence_on_agreement_has_cohens_kappa(kit):
     assert f"and of {binary:.2f} with H+M binarization" in sentence(kit, "agreement")
 
 
+def test_each_figure_is_in_three_formats_with_its_data(drawn):
+    starts = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
+    for name in ("scores", "topics", "labels", "agreement"):
+        assert drawn[f"figures/{name}.tsv"].count("\n") > 2
+        for ending, start in starts.items():
+            assert drawn[f"figures/{name}.{ending}"].startswith(start)
+
+
 @needs_pdflatex
-def test_the_latex_compiles_with_hostile_names(kit, tmp_path):
-    assert pages_of(kit.files, tmp_path) >= 1
+def test_the_latex_compiles_with_hostile_names(drawn, tmp_path):
+    assert pages_of(drawn, tmp_path) >= 1
 
 
 def pages_of(files: dict[str, str | bytes], folder: Path) -> int:

@@ -42,7 +42,6 @@ def main_document(title: str, parts: Iterable[tuple[str, Iterable[str]]]) -> str
     for heading, paths in parts:
         lines.append(rf"\section{{{latex_text(heading)}}}")
         lines += [rf"\input{{{path}}}" for path in paths]
-        lines.append(r"\clearpage")
     return "\n".join([*lines, r"\end{document}", ""])
 
 

@@ -172,11 +172,11 @@ def agreement_sentence(facts: KappaFacts, *, ways: int, binarization: str) -> st
     return text
 
 
-def results_sentences(board: Board) -> str:
-    """Return the best runs, the best automatic one, and the best possible values below 1."""
-    if not board.measures:
+def results_sentences(board: Board, measures: Sequence[Measure]) -> str:
+    """Return the best run, the best automatic one, and the best possible values below 1."""
+    if not measures:
         return ""
-    main = board.measures[0]
+    main = measures[0]
     competing = [
         row.run
         for row in board.rows
@@ -193,7 +193,7 @@ def results_sentences(board: Board) -> str:
         parts.append(
             f"Among automatic runs, {_run(first)} had the highest {heading}, {_value(first, main)}."
         )
-    for one in board.measures:
+    for one in measures:
         ceiling = board.ceilings.get(one.name, 1.0)
         if one.is_rating and round(ceiling, DECIMALS) != 1.0:
             parts.append(f"The highest possible {latex_text(one.heading)} is {ceiling:.2f}.")
