@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.utils import timezone
 
 from arqlab.celery import app
+from assessment.models import QrelSet
+from evaluation.services.paper_kits import paper_kit
 from evaluation.services.scoring import score_waiting
 
 
@@ -12,3 +14,10 @@ from evaluation.services.scoring import score_waiting
 def score_unscored_runs() -> None:
     """Score every valid run that lacks scores."""
     score_waiting(at=timezone.now())
+
+
+@app.task
+def draw_paper_kit(qrel_set_id: int) -> None:
+    """Draw the figures of the paper kit of a version of the qrels, if it is still there."""
+    for qrel_set in QrelSet.objects.select_related("task__lab").filter(pk=qrel_set_id):
+        paper_kit(qrel_set).files()

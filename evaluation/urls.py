@@ -66,7 +66,9 @@ urlpatterns = [
         name="certificate-detail",
     ),
     path(
-        f"{_TASK}qrels/<int:version>/paper-kit/", paper_kits.paper_kit_file, name="paper-kit-file"
+        f"{_TASK}qrels/<int:version>/paper-kit/",
+        paper_kits.paper_kit_detail,
+        name="paper-kit-detail",
     ),
     path(f"{_TASK}runs/look-alikes/", look_alikes.look_alike_list, name="look-alike-list"),
     path(f"{_TASK}runs/<int:run>/scores/", runs.run_scores, name="run-scores"),

@@ -299,10 +299,11 @@ GET  evaluation:comparison                404 404 404 404 404 200 200
 GET  evaluation:comparison-matrix         404 404 404 404 404 200 200
 GET  evaluation:progress                  404 404 404 404 404 200 200
 GET  evaluation:look-alike-list           404 404 404 404 404 200 200
-GET  evaluation:paper-kit-file            404 404 404 404 404 200 200
 GET  evaluation:breakdown-instances       404 404 404 404 404 200 200
 GET  evaluation:correlation-matrix        404 404 404 404 404 200 200
 GET  evaluation:first-answers             404 404 404 404 404 404 404
+GET  evaluation:paper-kit-detail          404 404 404 404 404 200 200
+POST evaluation:paper-kit-detail          302 404 404 404 404 302 302
 GET  evaluation:leaderboard               200 200 200 200 200 200 200
 POST evaluation:leaderboard-hide          302 404 404 404 404 302 302
 GET  evaluation:leaderboard-release       404 404 404 404 404 200 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -24,7 +26,7 @@ from evaluation.services.first_answers import first_answers_access
 from evaluation.services.further_measures import with_further_measures
 from evaluation.services.progress import has_linked_runs
 from evaluation.views.charts import spread_context
-from evaluation.views.tables import BoardLine, board_lines
+from evaluation.views.tables import BoardLine, board_lines, live_query
 from submissions.models import Run
 
 
@@ -53,6 +55,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if further
         else (),
         "post_hoc": _post_hoc_lines(shown, sight) if shown else (),
+        "board_query": f"?{urlencode(live_query(shown))}" if shown and shown.state == "live" else "",
         "has_progress": shown and has_linked_runs(shown),
         "sort": sort,
         "further": further,

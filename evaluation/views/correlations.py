@@ -23,7 +23,7 @@ from evaluation.services.correlations import (
     question_rounds,
 )
 from evaluation.services.further_measures import with_further_measures
-from evaluation.views.tables import version_query
+from evaluation.views.tables import live_query
 
 Line = tuple[Column, list[float | None]]
 
@@ -42,7 +42,7 @@ def correlation_matrix(request: HttpRequest, lab: str, task: str) -> HttpRespons
     if is_file:
         name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-correlations.tsv"
         return tsv_response(_table(result), name)
-    query = version_query(shown) | ({"live": "1"} if shown.state == "live" else {})
+    query = live_query(shown)
     context = {
         "task": found,
         "lab": found.lab,

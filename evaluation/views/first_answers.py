@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import task_or_404
@@ -28,6 +29,7 @@ def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpRespon
     if format_:
         return board_file(shown, format_, name="first-answers")
     sort = request.GET.get("sort", "")
+    task_url = reverse("pages:task-detail", args=[access.task.lab.slug, access.task.slug])
     context = {
         "task": found,
         "lab": found.lab,
@@ -35,7 +37,9 @@ def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpRespon
         "shown": shown,
         "further": further,
         "columns": columns_in("page"),
-        "lines": board_lines(shown, access, sort=sort, further=further.columns),
+        "lines": board_lines(
+            shown, access, sort=sort, further=further.columns, task_url=task_url
+        ),
         "sort": sort,
         "definitions": [(one, definition_of(one)) for one in shown.board.measures],
     }

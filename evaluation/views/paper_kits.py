@@ -1,22 +1,38 @@
-"""The paper kit of a version of the qrels."""
+"""The paper kit of a version of the qrels: its page, and its archive."""
 
 from __future__ import annotations
 
+from functools import partial
+
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_safe
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
 
 from arqlab.core.permissions import organized_task_or_404
 from assessment.models import QrelSet
 from evaluation.services.paper_kits import paper_kit
+from evaluation.tasks import draw_paper_kit
 
 
-@require_safe
-def paper_kit_file(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
-    """Return the archive of tables, sentences and figures about a version of the qrels."""
+@require_http_methods(["GET", "HEAD", "POST"])
+def paper_kit_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+    """Show what the kit has; draw its figures in the background when asked to.
+
+    With `format=zip`, return the archive, and with `part=state`, only the state of the drawing.
+    """
     found = organized_task_or_404(request.user, lab, task)
     versions = QrelSet.objects.select_related("task__lab")
-    kit = paper_kit(get_object_or_404(versions, task=found, version=version))
-    response = HttpResponse(kit.archive, content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
-    return response
+    shown = get_object_or_404(versions, task=found, version=version)
+    kit = paper_kit(shown)
+    if request.method == "POST":
+        if kit.claim_drawing():
+            transaction.on_commit(partial(draw_paper_kit.delay, shown.pk))
+        return redirect(request.path)
+    if request.GET.get("format") == "zip":
+        response = HttpResponse(kit.archive(), content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
+        return response
+    template = "_paper_kit_state" if request.GET.get("part") == "state" else "paper_kit_detail"
+    context = {"task": found, "lab": found.lab, "shown": shown, "kit": kit}
+    return render(request, f"evaluation/{template}.html", context)

@@ -40,15 +40,21 @@ class BoardLine:
 
 
 def board_lines(
-    shown: VisibleBoard, sight: ScoreAccess, *, sort: str = "", further: int = 0
+    shown: VisibleBoard,
+    sight: ScoreAccess,
+    *,
+    sort: str = "",
+    further: int = 0,
+    task_url: str = "../",
 ) -> list[BoardLine]:
     """Return the rows of a leaderboard, sorted by a column if requested.
 
-    The last columns (`further`) are not stored, and have no links.
+    The last columns (`further`) are not stored, and have no links. The others lead to addresses
+    relative to the leaderboard's, to keep long pages small; runs are at the address of their task.
     """
     stored = shown.board.measures[: len(shown.board.measures) - further]
     ends = link_ends(shown, sight, stored) + [""] * further
-    return [_line(row, sight, ends) for row in sorted_board(shown.board, sort).rows]
+    return [_line(row, sight, ends, task_url) for row in sorted_board(shown.board, sort).rows]
 
 
 def link_ends(shown: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:
@@ -58,13 +64,14 @@ def link_ends(shown: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measur
     return [f"{quote(one.label, safe=_IN_PATHS)}{query}" for one in measures]
 
 
-def _line(row: BoardRow, sight: ScoreAccess, ends: Sequence[str]) -> BoardLine:
+def _line(row: BoardRow, sight: ScoreAccess, ends: Sequence[str], task_url: str) -> BoardLine:
     """Return a row. Its cells lead to addresses with these ends, which `score_link` reads."""
     page = "" if sight.may_see_run_of(row.run.team) else "scores/"
     details = [(column, column.text(row.run)) for column in columns_in("page")]
     cells = "".join(map(_cell, row.cells, [f"{row.run.key}/{end}" if end else "" for end in ends]))
     is_own = row.run.team in sight.own_teams.values()
-    return BoardLine(row, f"../runs/{row.run.key}/{page}", details, mark_safe(cells), is_own)  # noqa: S308
+    url = f"{task_url}runs/{row.run.key}/{page}"
+    return BoardLine(row, url, details, mark_safe(cells), is_own)  # noqa: S308
 
 
 def _cell(cell: BoardCell, url: str) -> str:
@@ -83,6 +90,11 @@ def measure_or_404(board: Board, label: str) -> Measure:
         if label in ("", measure.label):
             return measure
     raise Http404
+
+
+def live_query(shown: VisibleBoard) -> dict[str, str]:
+    """Return the parameters that lead from the leaderboard to other pages of the same board."""
+    return version_query(shown) | ({"live": "1"} if shown.state == "live" else {})
 
 
 def version_query(shown: VisibleBoard) -> dict[str, str]:

@@ -43,7 +43,6 @@ NO_PAGES |= {"submissions:run-map", "pages:lab-download", "pages:task-download"}
 NO_PAGES |= {"pages:load-status", "pages:candidate-list"}
 NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
 NO_PAGES |= {"assessment:training-votes", "assessment:sample-votes", "assessment:guideline-panel"}
-NO_PAGES |= {"evaluation:paper-kit-file"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
     "pages:home",

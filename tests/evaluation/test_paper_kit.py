@@ -11,16 +11,25 @@ from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
+from django.core.cache import cache
+from sklearn.metrics import cohen_kappa_score
 
+from arqlab.formats.papers.document import kit_archive
+from arqlab.formats.papers.figures import PaperFigure
+from assessment.models import PoolInstance, Round
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.scoring import score_waiting
-from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
-from tests.factories import TeamFactory, make_lab
+from evaluation.tasks import draw_paper_kit
+from tests.assessment.factories import judge, make_pool
+from tests.assessment.rounds.factories import round_of
+from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
+from tests.factories import AssessorFactory, Scene, TeamFactory, make_lab
 
 PAGE = "/labs/arqmath-x/tasks/task1/qrels/1/paper-kit/"
 NAME = "arqmath-x_task1_qrels-v1_paper-kit"
 HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\end{table}"]
+VOTES: dict[tuple[str, str], list[int]] = {}
 needs_pdflatex = pytest.mark.skipif(
     shutil.which("pdflatex") is None,
     reason="pdflatex is not installed; apt-get install texlive-latex-recommended.",
@@ -32,18 +41,44 @@ def kit(kept_db) -> SimpleNamespace:
     """A lab with runs of two teams and a baseline, and the files of its kit."""
     scene = make_lab()
     odd = TeamFactory(lab=scene.lab, name="[A] & _B_ \\")
-    make_run(scene.team, scene.task, GOOD, tag="good", is_primary=True, data_used="both")
+    good = make_run(scene.team, scene.task, GOOD, tag="good", is_primary=True, data_used="both")
     make_run(odd, scene.task, POOR, tag=HOSTILE[0], is_manual=True)
     for tag in HOSTILE[1:]:
         make_run(odd, scene.task, POOR, tag=tag)
-    make_run(scene.other_team, scene.task, GOOD, tag="base", is_baseline=True, is_primary=True)
-    qrels = make_qrels(scene.task)
+    base = make_run(scene.other_team, scene.task, GOOD, tag="base", is_baseline=True)
+    pooled = [{"run": good.pk, "kind": "primary", "tag": "good"}]
+    pooled += [{"run": base.pk, "kind": "baseline-primary", "tag": "base"}]
+    make_pool(scene.task, {topic: list(items) for topic, items in QRELS.items()}, runs=pooled)
+    judge_all(scene)
+    dropped = [{"topic": "A.3", "relevant": 1, "reason": "One relevant item."}]
+    qrels = make_qrels(scene.task, dropped=dropped)
     score_waiting(at=NOW)
-    return SimpleNamespace(scene=scene, qrels=qrels, files=paper_kit(qrels).files)
+    return SimpleNamespace(scene=scene, qrels=qrels, texts=paper_kit(qrels).texts)
+
+
+@pytest.fixture(scope="module")
+def drawn(kit) -> dict[str, str | bytes]:
+    """All files of the kit, with the images."""
+    cache.clear()  # another test keeps images that are none
+    return paper_kit(kit.qrels).files()
+
+
+def judge_all(scene: Scene) -> None:
+    """Judge the pool: four seconds for each label, and again by two people in a training round."""
+    people = [scene.assessor, AssessorFactory(lab=scene.lab).user]
+    training = round_of(scene.task, Round.Kind.TRAINING, *people)
+    for place, instance in enumerate(PoolInstance.official.select_related("item__topic")):
+        topic = instance.item.topic.query_id
+        judge(scene.assessor, instance, QRELS[topic][instance.doc_id], active_ms=4000)
+        VOTES[topic, instance.doc_id] = [min(place, 3), 3 if place > 1 else place]
+    for instance in PoolInstance.objects.filter(item__pool=training.pool):
+        votes = VOTES[instance.item.topic.query_id, instance.doc_id]
+        label = votes[people.index(instance.item.assessor)]
+        judge(instance.item.assessor, instance, label)
 
 
 def rows_of(kit: SimpleNamespace, table: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(kit.files[f"tables/{table}.tsv"].splitlines(), delimiter="\t"))
+    return list(csv.DictReader(kit.texts[f"tables/{table}.tsv"].splitlines(), delimiter="\t"))
 
 
 def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
@@ -56,7 +91,7 @@ def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
 
 
 def test_the_numbers_are_printed_as_in_the_papers(kit, db):
-    latex = kit.files["tables/results.tex"]
+    latex = kit.texts["tables/results.tex"]
 
     value = RunScore.objects.get(run__tag="good", measure=kit.scene.task.protocol.measures[0]).value
     assert f"good & Both & $\\checkmark$ &  & \\textbf{{{value:.3f}}} & " in latex
@@ -65,20 +100,81 @@ def test_the_numbers_are_printed_as_in_the_papers(kit, db):
     assert "For MAP$'$ and P$'$@10, H+M binarization was used." in latex
 
 
-def test_the_organizer_downloads_the_same_bytes_each_time(kit, client, db):
+def test_the_same_version_gives_the_same_bytes(kit, drawn, client, db):
     client.force_login(kit.scene.organizer)
 
-    first, second = client.get(PAGE), client.get(PAGE)
+    cache.clear()  # so that all figures are drawn again
+    answer = client.get(f"{PAGE}?format=zip")
 
-    assert first["Content-Disposition"] == f'attachment; filename="{NAME}.zip"'
-    assert first.content == second.content
-    with ZipFile(BytesIO(first.content)) as archive:
+    assert answer["Content-Disposition"] == f'attachment; filename="{NAME}.zip"'
+    assert answer.content == kit_archive(NAME, drawn)
+    with ZipFile(BytesIO(answer.content)) as archive:
         assert {Path(name).parts[0] for name in archive.namelist()} == {NAME}
 
 
+def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(
+    kit, client, db, monkeypatch, django_capture_on_commit_callbacks
+):
+    client.force_login(kit.scene.organizer)
+    monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
+    cache.clear()
+    asked = []
+    monkeypatch.setattr(draw_paper_kit, "delay", asked.append)
+    assert "Build paper kit" in client.get(PAGE).content.decode()
+
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(PAGE)
+        client.post(PAGE)
+    waiting = client.get(f"{PAGE}?part=state").content.decode()
+    draw_paper_kit(*asked)
+
+    assert asked == [kit.qrels.pk]
+    assert 'hx-trigger="every 1s"' in waiting
+    ready = client.get(f"{PAGE}?part=state").content.decode()
+    assert "?format=zip" in ready
+    assert "hx-get" not in ready
+
+
+def sentence(kit: SimpleNamespace, name: str) -> str:
+    return kit.texts[f"sentences/{name}.tex"].strip()
+
+
+def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
+    assert sentence(kit, "runs").startswith("A total of 4 runs were received from 2 teams.")
+    assert sentence(kit, "pools") == (
+        "Pools were created by taking the top answers of every run: for primary runs, the top 10. "
+        "The baseline base was pooled as a primary run. "
+        "On average, the judgment pools contain 3.5 answers per topic."
+    )
+    assert sentence(kit, "assessment") == (
+        "Among 3 topics assessed, one (A.3) was removed from the collection, for having too few "
+        "items assessed as relevant (H+M binarization). For the remaining 2 topics, an average of "
+        "3.0 answers were assessed, with an average assessment time of 4.0 seconds per answer "
+        "post. 1 assessor worked 0.0 hours. The average number of answers labeled with any degree "
+        "of relevance (H+M+L binarization) was 2.0 per topic, with the highest number being 3 (for "
+        "topic A.1) and the lowest being 1 (for topic A.2)."
+    )
+
+
+def test_the_sentence_on_agreement_has_cohens_kappa(kit):
+    graded = cohen_kappa_score(*zip(*VOTES.values(), strict=True))
+    binary = cohen_kappa_score(*zip(*[[x > 1 for x in two] for two in VOTES.values()], strict=True))
+
+    assert f"over 7 items, an average Cohen's kappa of {graded:.2f}" in sentence(kit, "agreement")
+    assert f"and of {binary:.2f} with H+M binarization" in sentence(kit, "agreement")
+
+
+def test_each_figure_is_in_three_formats_with_its_data(drawn):
+    starts = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
+    for name in ("scores", "topics", "labels", "agreement"):
+        assert drawn[f"figures/{name}.tsv"].count("\n") > 2
+        for ending, start in starts.items():
+            assert drawn[f"figures/{name}.{ending}"].startswith(start)
+
+
 @needs_pdflatex
-def test_the_latex_compiles_with_hostile_names(kit, tmp_path):
-    assert pages_of(kit.files, tmp_path) >= 1
+def test_the_latex_compiles_with_hostile_names(drawn, tmp_path):
+    assert pages_of(drawn, tmp_path) >= 1
 
 
 def pages_of(files: dict[str, str | bytes], folder: Path) -> int:

@@ -15,6 +15,7 @@ from arqlab.formats.runs.filename import read_name
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from evaluation.selectors.boards import live_board
+from evaluation.services.paper_kits import paper_kit
 from tests.paths import ROOT
 
 GOLDEN = ROOT / "tests" / "golden" / "scores.tsv"
@@ -77,5 +78,10 @@ def test_the_ceilings_are_the_published_ones(lab, db):
     first = QrelSet.objects.select_related("task__lab").filter(version=1, task__lab__slug=lab)
     first = first.order_by("task__slug")
 
+    first_kit = paper_kit(first[0]).texts["sentences/assessment.tex"]
+    # 004 §4.4. It prints 446.8, and 44.1 s for each answer, which no file has.
+    assert first_kit.startswith("For the 78 topics, an average of 446.8 answers were assessed.")
+    assert "was 100.8 per topic, with the highest number being 295 (for topic A.317)" in first_kit
+    assert "and the lowest being 11 (for topic A.385)." in first_kit
     ceilings = [live_board(one).ceilings["P(rel=2,judged_only=True)@10"] for one in first]
     assert ceilings == pytest.approx([0.9500, 0.9303], abs=5e-5)

@@ -16,6 +16,7 @@ BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 PREAMBLE = r"""% Packages and commands of the tables, sentences and figures.
 \usepackage[utf8]{inputenc}
 \usepackage{amssymb,booktabs,graphicx}
+\setlength{\belowcaptionskip}{6pt}
 \newsavebox{\kitbox}
 % Shrink a table to the page if it is too wide or too high.
 \newcommand{\kitfit}[1]{%
@@ -41,7 +42,6 @@ def main_document(title: str, parts: Iterable[tuple[str, Iterable[str]]]) -> str
     for heading, paths in parts:
         lines.append(rf"\section{{{latex_text(heading)}}}")
         lines += [rf"\input{{{path}}}" for path in paths]
-        lines.append(r"\clearpage")
     return "\n".join([*lines, r"\end{document}", ""])
 
 

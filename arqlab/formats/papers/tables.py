@@ -85,7 +85,7 @@ class PaperTable:
             if place:
                 found.append(r"\addtocounter{table}{-1}")
             found += [
-                r"\begin{table}[p]" if len(parts) > 1 else r"\begin{table}[tbp]",
+                r"\begin{table}[p]" if len(parts) > 1 else r"\begin{table}[!htb]",
                 r"\centering\footnotesize",
                 rf"\caption{{{caption}}}",
                 *([rf"\label{{tab:{self.name}}}"] if place == 0 else []),

@@ -1,11 +1,32 @@
-"""Captions of the tables in overview papers."""
+"""Captions of the tables in overview papers, and the papers' words for items."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 from arqlab.formats.latex import latex_text
 from arqlab.formats.papers.tables import CHECK, PaperRun
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.measures.names import Measure
+from arqlab.ir.records import ItemKind
+
+
+class PaperWords(NamedTuple):
+    """The words of papers for a kind of item in qrels: several, and what has one label."""
+
+    many: str
+    label: str
+
+
+PAPER_WORDS: Mapping[ItemKind, PaperWords] = MappingProxyType(
+    {
+        ItemKind.POSTS: PaperWords("answers", "answer post"),
+        ItemKind.FORMULA_IDS: PaperWords("formula instances", "formula instance"),
+        ItemKind.VISUAL_IDS: PaperWords("visually distinct formulae", "formula instance"),
+        ItemKind.ANSWERS: PaperWords("answers", "answer"),
+        ItemKind.DOCUMENTS: PaperWords("documents", "document"),
+    }
+)
 
 
 def binarization(scale: LabelScale, relevant_from: int) -> str:
@@ -60,5 +81,5 @@ def _marks(rows: Sequence[PaperRun]) -> str:
     if any(row.is_generative for row in rows):
         marks.append(r"\textbf{G}: generative system")
     if any(row.run.is_baseline and row.is_deep for row in rows):
-        marks.append(rf"(${CHECK}$): baseline pooled as a primary run")
+        marks.append(rf"({CHECK}): baseline pooled as a primary run")
     return ", ".join(marks) + "."
