@@ -37,7 +37,7 @@ class ProgressRow(NamedTuple):
     cells: list[ProgressCell]
 
 
-class Progress(NamedTuple):
+class SystemProgress(NamedTuple):
     """The systems of a board that took part in other tasks, in the order of the board."""
 
     tasks: list[ProgressTask]
@@ -50,7 +50,7 @@ def has_linked_runs(shown: VisibleBoard) -> bool:
     return Run.objects.filter(pk__in=keys).exclude(system=None).exists()
 
 
-def progress_of(user: Visitor, task: Task, shown: VisibleBoard) -> Progress:
+def system_progress(user: Visitor, task: Task, shown: VisibleBoard) -> SystemProgress:
     """Return the linked runs of the runs on a board, in all tasks where the user sees scores.
 
     The task itself comes last. A team that links a post-hoc run shares its scores with everyone who
@@ -82,7 +82,9 @@ def progress_of(user: Visitor, task: Task, shown: VisibleBoard) -> Progress:
         for row in shown.board.rows
         if row.run.key in systems
     ]
-    return Progress(columns, [row for row in rows if any(cell.run for cell in row.cells[:-1])])
+    return SystemProgress(
+        columns, [row for row in rows if any(cell.run for cell in row.cells[:-1])]
+    )
 
 
 def _board(user: Visitor, runs: list[Run]) -> Board | None:

@@ -29,6 +29,9 @@ from evaluation.views.charts import spread_context
 from evaluation.views.tables import BoardLine, board_lines, live_query
 from submissions.models import Run
 
+KEPT = frozenset({"qrels", "live", "sort"})
+"""The parameters of the page that its forms keep."""
+
 
 @require_safe
 def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
@@ -55,11 +58,13 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if further
         else (),
         "post_hoc": _post_hoc_lines(shown, sight) if shown else (),
-        "board_query": f"?{urlencode(live_query(shown))}" if shown and shown.state == "live" else "",
+        "board_query": f"?{urlencode(live_query(shown))}"
+        if shown and shown.state == "live"
+        else "",
         "has_progress": shown and has_linked_runs(shown),
         "sort": sort,
         "further": further,
-        "kept": [(name, request.GET[name]) for name in ("qrels", "live") if name in request.GET],
+        "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
         "definitions": [(one, definition_of(one)) for one in shown.board.measures] if shown else (),
         "unscored": _unscored(shown, sight) if shown else (),
@@ -69,9 +74,9 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if sight.organizes
         else (),
     }
-    if shown and shown.board.rows:
-        context |= spread_context(shown, sight, request.GET.get("chart", ""))
-        context["kept"] = {name: text for name, text in request.GET.items() if name != "chart"}
+    if further and further.shown.board.rows:
+        label = request.GET.get("chart", "")
+        context |= spread_context(further.shown, sight, label, further=further.columns)
     return render(request, "evaluation/leaderboard.html", context)
 
 

@@ -5,29 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arqlab.ir.leaderboard import Board
 from arqlab.ir.measures.names import Measure
 from evaluation.permissions import ScoreAccess, VisibleBoard
 from evaluation.selectors.spreads import MOST_RUNS, RunSpread, run_spreads
-from evaluation.views.tables import link_ends, measure_or_404
+from evaluation.views.tables import link_ends
 
 
-def spread_context(shown: VisibleBoard, sight: ScoreAccess, label: str) -> dict[str, Any]:
-    """Return the chart of a leaderboard in the measure with this label, and its table."""
-    measure = _main_measure(shown.board) if label == "" else measure_or_404(shown.board, label)
+def spread_context(
+    shown: VisibleBoard, sight: ScoreAccess, label: str, *, further: int = 0
+) -> dict[str, Any]:
+    """Return the chart of a leaderboard in the measure with this label, and its table.
+
+    The last measures (`further`) have no scores by topic. An unknown label is the main measure.
+    """
+    stored = shown.board.measures[: len(shown.board.measures) - further]
+    measures = {one.label: one for one in stored if one.is_rating}
+    measure = measures.get(label, next(iter(measures.values()), None))
     if measure is None:
         return {}
     spreads = run_spreads(shown.board, qrel_set=shown.qrel_set, measure=measure)
     return {
         "spread_measure": measure,
+        "spread_measures": measures.values(),
         "spreads": spreads,
         "most_runs": MOST_RUNS,
         "spread_chart": _chart(spreads, measure, sight, link_ends(shown, sight, [measure])[0]),
     }
-
-
-def _main_measure(board: Board) -> Measure | None:
-    return next((one for one in board.measures if one.is_rating), None)
 
 
 def _chart(

@@ -37,9 +37,7 @@ def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpRespon
         "shown": shown,
         "further": further,
         "columns": columns_in("page"),
-        "lines": board_lines(
-            shown, access, sort=sort, further=further.columns, task_url=task_url
-        ),
+        "lines": board_lines(shown, access, sort=sort, further=further.columns, task_url=task_url),
         "sort": sort,
         "definitions": [(one, definition_of(one)) for one in shown.board.measures],
     }

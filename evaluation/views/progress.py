@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import task_or_404
 from arqlab.core.views.downloads import tsv_response
 from evaluation.permissions import score_access_of, visible_board
-from evaluation.services.progress import Progress, progress_of
+from evaluation.services.progress import SystemProgress, system_progress
 
 
 @require_safe
@@ -21,14 +21,14 @@ def progress(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     shown = visible_board(score_access_of(request.user, found), qrels=qrels, live=live)
     if shown is None:
         raise Http404
-    systems = progress_of(request.user, found, shown)
+    systems = system_progress(request.user, found, shown)
     if request.GET.get("format") == "tsv":
         return tsv_response(_table(systems), f"progress-{lab}-{task}-{shown.qrel_set.name}.tsv")
     context = {"task": found, "lab": found.lab, "shown": shown, "systems": systems}
     return render(request, "evaluation/progress.html", context)
 
 
-def _table(systems: Progress) -> pl.DataFrame:
+def _table(systems: SystemProgress) -> pl.DataFrame:
     """Return a row for each run of a system, task and measure."""
     rows = [
         (

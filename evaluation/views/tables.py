@@ -94,7 +94,7 @@ def measure_or_404(board: Board, label: str) -> Measure:
 
 def live_query(shown: VisibleBoard) -> dict[str, str]:
     """Return the parameters that lead from the leaderboard to other pages of the same board."""
-    return version_query(shown) | ({"live": "1"} if shown.state == "live" else {})
+    return ({"live": "1"} if shown.state == "live" else {}) | version_query(shown)
 
 
 def version_query(shown: VisibleBoard) -> dict[str, str]:

@@ -89,7 +89,7 @@ def run_system(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     if found.check_only or found.status != Run.Status.VALID or found.withdrawn_at:
         raise Http404
     others = list(linkable_runs(request.user, found))
-    form = SystemForm(request.POST or None, run=found, others=others)
+    form = SystemForm(request.POST if request.method == "POST" else None, run=found, others=others)
     if request.method == "POST" and form.is_valid():
         by, at = signed_in(request), timezone.now()
         try:

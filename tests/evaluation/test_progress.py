@@ -9,7 +9,7 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from evaluation.permissions import score_access_of, visible_board
-from evaluation.services.progress import progress_of
+from evaluation.services.progress import system_progress
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -49,7 +49,7 @@ def link(scene, run, *others, trained=()):
 
 def shown_to(person, task):
     shown = visible_board(score_access_of(person, task))
-    found = progress_of(person, task, shown)
+    found = system_progress(person, task, shown)
     return {
         row.run.tag: [cell.run.tag if cell.run else None for cell in row.cells]
         for row in found.rows
