@@ -114,12 +114,15 @@ def votes_people(votes: Votes) -> set[str]:
     return {name for labels in votes.values() for name in labels}
 
 
-def close(shown: str, expected: float, *, digits: int) -> None:
-    """Check a printed figure: it is the expected one, rounded; NaN is printed as a dash."""
+def close(shown: str, expected: float, *, digits: int, error: float = 1e-5) -> None:
+    """Check a printed figure: it is the expected one, rounded; NaN is printed as a dash.
+
+    The expected figure may be off by `error`, because it is computed from rounded ones.
+    """
     if math.isnan(expected):
         assert shown == "–"
         return
-    assert abs(float(shown) - expected) <= 0.5 * 10**-digits + 1e-9, (shown, expected)
+    assert abs(float(shown) - expected) <= 0.5 * 10**-digits + error, (shown, expected)
 
 
 def check_confusion(shown: Mapping[str, list[str]], firsts: list[int], seconds: list[int]) -> None:
