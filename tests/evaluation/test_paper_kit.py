@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
-import subprocess
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +21,7 @@ from evaluation.services.scoring import score_waiting
 from evaluation.tasks import draw_paper_kit
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.rounds.factories import round_of
+from tests.evaluation.compiling import needs_pdflatex, pages_of
 from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
 from tests.factories import AssessorFactory, Scene, TeamFactory, make_lab
 
@@ -30,10 +29,6 @@ PAGE = "/labs/arqmath-x/tasks/task1/qrels/1/paper-kit/"
 NAME = "arqmath-x_task1_qrels-v1_paper-kit"
 HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\end{table}"]
 VOTES: dict[tuple[str, str], list[int]] = {}
-needs_pdflatex = pytest.mark.skipif(
-    shutil.which("pdflatex") is None,
-    reason="pdflatex is not installed; apt-get install texlive-latex-recommended.",
-)
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +48,14 @@ def kit(kept_db) -> SimpleNamespace:
     dropped = [{"topic": "A.3", "relevant": 1, "reason": "One relevant item."}]
     qrels = make_qrels(scene.task, dropped=dropped)
     score_waiting(at=NOW)
-    return SimpleNamespace(scene=scene, qrels=qrels, texts=paper_kit(qrels).texts)
+    return SimpleNamespace(scene=scene, qrels=qrels, texts=paper_kit(qrels, scene.organizer).texts)
 
 
 @pytest.fixture(scope="module")
 def drawn(kit) -> dict[str, str | bytes]:
     """All files of the kit, with the images."""
     cache.clear()  # another test keeps images that are none
-    return paper_kit(kit.qrels).files()
+    return paper_kit(kit.qrels, kit.scene.organizer).files()
 
 
 def judge_all(scene: Scene) -> None:
@@ -175,22 +170,3 @@ def test_each_figure_is_in_three_formats_with_its_data(drawn):
 @needs_pdflatex
 def test_the_latex_compiles_with_hostile_names(drawn, tmp_path):
     assert pages_of(drawn, tmp_path) >= 1
-
-
-def pages_of(files: dict[str, str | bytes], folder: Path) -> int:
-    """Compile a kit and return the number of its pages."""
-    for path, content in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    done = subprocess.run(
-        ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "main.tex"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
-    [pages] = [line for line in done.stdout.splitlines() if line.startswith("Output written")]
-    return int(pages.split("(")[1].split()[0])

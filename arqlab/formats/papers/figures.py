@@ -6,11 +6,10 @@ same numbers give the same bytes.
 
 from __future__ import annotations
 
-import csv
 import io
 import logging
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from threading import Lock
@@ -20,6 +19,7 @@ import numpy as np
 
 from arqlab.formats.latex import latex_text
 from arqlab.formats.papers.sentences import KappaFacts
+from arqlab.formats.papers.tables import tsv_text
 from arqlab.ir.judgments.qrels import JudgedTopic
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.leaderboard import BoardRun
@@ -114,7 +114,7 @@ class TopicScores(NamedTuple):
             [run.team, run.tag, *("" if np.isnan(value) else float(value) for value in line)]
             for run, line in zip(self.runs, self.values, strict=True)
         )
-        return _tsv([["team", "run", *self.topics], *rows])
+        return tsv_text([["team", "run", *self.topics], *rows])
 
 
 def scores_figure(scores: TopicScores) -> PaperFigure:
@@ -177,7 +177,7 @@ def topics_figure(scores: TopicScores) -> PaperFigure:
         f"{latex_text(scores.heading)} of {len(scores.runs)} runs by topic: best, median and "
         "quartiles. Topics are sorted by the median."
     )
-    return PaperFigure("topics", caption, _tsv(table), draw, 2.8)
+    return PaperFigure("topics", caption, tsv_text(table), draw, 2.8)
 
 
 def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigure:
@@ -213,7 +213,7 @@ def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigu
     caption = f"Assessed items by topic and label, over {len(names)} topics."
     if reports := [latex_text(label.word) for label in labels if not label.is_judgment]:
         caption += f" Hatched: not a judgment ({', '.join(reports)})."
-    return PaperFigure("labels", caption, _tsv(table), draw, 2.8)
+    return PaperFigure("labels", caption, tsv_text(table), draw, 2.8)
 
 
 def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) -> PaperFigure:
@@ -243,7 +243,7 @@ def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) 
         f"Inter-annotator agreement (mean pairwise Cohen's kappa) by assessor and over all "
         f"(Total): {ways}-way classification (gray) and {latex_text(binarization)} (black)."
     )
-    return PaperFigure("agreement", caption, _tsv(rows), draw, 2.4)
+    return PaperFigure("agreement", caption, tsv_text(rows), draw, 2.4)
 
 
 def _topic_axis(axes: Axes, names: Sequence[str]) -> None:
@@ -269,9 +269,3 @@ def _shown(text: str) -> str:
 
 def _cell(value: float | None) -> object:
     return "" if value is None else value
-
-
-def _tsv(rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
-    return text.getvalue()

@@ -17,15 +17,18 @@ DECIMALS = 3
 LONGEST = 56
 """The most lines of a table on a page; a longer one is continued."""
 CHECK = r"$\checkmark$"
-LETTERS = {"Both": "B", "Text": "T", "Math": "M", "Links": "{*}L"}
+LETTERS = {"Text": "T", "Math": "M", "Both": "B", "Links": "{*}L"}
 """The data of a run in one letter, as in 004 (3, 4)."""
+TRAINED = r"\rlap{$^\ddagger$}"
+"""The mark of a value on topics that the system was trained on."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumn:
     """A column of scores: the key of its values, and its heading above.
 
-    `panel` is the heading over several columns with the same one, such as "78 topics".
+    `panel` is the heading over several columns with the same one, such as "78 topics". It may have
+    two lines.
     """
 
     key: str
@@ -44,12 +47,14 @@ class PaperRun:
     - is_deep: whether a baseline was pooled as deep as a primary run.
     - is_pooled: whether it contributed to the pools; unknown (None) without pools.
     - is_generative: whether its answers were generated (Task 3).
+    - trained: the keys of the columns with topics that the system was trained on.
     """
 
     run: BoardRun
     is_deep: bool = False
     is_pooled: bool | None = None
     is_generative: bool = False
+    trained: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -98,11 +103,9 @@ class PaperTable:
 
     def tsv(self) -> str:
         """Return the same rows as TSV, with the values as precise as they are stored."""
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
         marks = ("baseline", "primary", "manual", "generative", "out_of_competition", "withdrawn")
         names = [one.heading if one.key == one.heading else one.key for one in self.columns]
-        writer.writerow(["team", "run", "data", *marks, "pooled", *names])
+        lines: list[list[object]] = [["team", "run", "data", *marks, "pooled", *names]]
         for row in self.rows:
             run = row.run
             flags = (
@@ -116,8 +119,8 @@ class PaperTable:
             pooled = {None: "unknown", True: "yes", False: ""}[row.is_pooled]
             values = [run.values.get(one.key, "") for one in self.columns]
             yes = ["yes" if flag else "" for flag in flags]
-            writer.writerow([run.team, run.tag, run.data, *yes, pooled, *values])
-        return text.getvalue()
+            lines.append([run.team, run.tag, run.data, *yes, pooled, *values])
+        return tsv_text(lines)
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:
         marks = [heading for heading, _ in self._marks]
@@ -125,7 +128,7 @@ class PaperTable:
         first = 3 + len(marks)
         over, rules = [], []
         for name, width in panels:
-            over.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_text(name)}}}")
+            over.append(rf"\multicolumn{{{width}}}{{c}}{{{_stacked(name)}}}")
             rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
             first += width
         types = rf"\multicolumn{{{len(marks)}}}{{c}}{{Run type}}"
@@ -153,7 +156,7 @@ class PaperTable:
             lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
             for row in rows:
                 texts = [row.name, self._data(row.run), *(mark(row) for _, mark in self._marks)]
-                texts += [best[one.key].text(row.run) for one in self.columns]
+                texts += [best[one.key].text(row) for one in self.columns]
                 lines.append(" & ".join(texts) + r" \\")
             groups.append(lines)
         return groups
@@ -177,6 +180,18 @@ class PaperTable:
 def group_of(run: BoardRun) -> tuple[int, str]:
     """Return the group of a run: a team may be named like another part of the table."""
     return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1, run.group
+
+
+def tsv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows of cells as TSV."""
+    text = io.StringIO()
+    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _stacked(heading: str) -> str:
+    lines = r" \\ ".join(latex_text(line) for line in heading.split("\n"))
+    return rf"\shortstack{{{lines}}}" if "\n" in heading else lines
 
 
 def _primary(row: PaperRun) -> str:
@@ -215,22 +230,20 @@ class _Best:
         baselines = [_rated(run, column) for run in counting if run.is_baseline]
         return cls(column, max(teams, default=None), max(baselines, default=None))
 
-    def text(self, run: BoardRun) -> str:
+    def text(self, row: PaperRun) -> str:
         """Return the value of a run in LaTeX: bold if it is the best of all, in parentheses."""
-        value = run.values.get(self.column.key)
-        if value is None:
+        run, key = row.run, self.column.key
+        if key not in run.values:
             return "--"
-        text = f"{value:.{DECIMALS}f}"
-        if not (self.column.is_rated and run.counts):
-            return text
-        rated, beaten = _rated(run, self.column), self.team
-        if run.is_baseline and rated == self.baseline:
-            text = f"({text})"
-        if run.is_baseline and (rated != self.baseline or (beaten is not None and rated < beaten)):
-            return text
-        if not run.is_baseline and rated != self.team:
-            return text
-        return rf"\textbf{{{text}}}"
+        text = f"{run.values[key]:.{DECIMALS}f}"
+        if self.column.is_rated and run.counts:
+            rated = _rated(run, self.column)
+            rival = self.team if self.team is not None else rated
+            if run.is_baseline and rated == self.baseline:
+                text = rf"\textbf{{({text})}}" if rated >= rival else f"({text})"
+            elif not run.is_baseline and rated == self.team:
+                text = rf"\textbf{{{text}}}"
+        return text + (TRAINED if key in row.trained else "")
 
 
 def _rated(run: BoardRun, column: ScoreColumn) -> float:
