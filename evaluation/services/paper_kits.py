@@ -108,8 +108,9 @@ def paper_kit(qrel_set: QrelSet, user: Visitor, *, waits: bool = False) -> Paper
         files[f"figures/{figure.name}.tex"] = figure.latex()
         files[f"figures/{figure.name}.tsv"] = figure.tsv
     sections = {name.capitalize(): [f"sentences/{name}"] for name in sentences}
-    sections.setdefault("Results", []).extend(f"tables/{table.name}" for table in tables)
-    sections["Figures"] = [f"figures/{figure.name}" for figure in figures]
+    results = sections.setdefault("Results", [])
+    results += [f"tables/{table.name}" for table in tables]
+    results += [f"figures/{figure.name}" for figure in figures]
     title = f"{task.lab.name}, {task.name}, qrels {qrel_set.name}"
     files["main.tex"] = main_document(title, sections.items())
     return PaperKit(kit_name(qrel_set), files, figures)

@@ -17,6 +17,7 @@ from arqlab.formats.papers.words import (
 )
 from arqlab.ir.leaderboard import Board
 from arqlab.ir.measures.names import Measure
+from arqlab.ir.records import ItemKind
 from assessment.models import Pool, QrelSet
 from assessment.pools.selectors.choices import WRITTEN
 from assessment.qrels.selectors.drafts import host_of
@@ -61,22 +62,24 @@ def paper_tables(
 
 def _results(shown: VisibleBoard) -> PaperTable:
     """Return the table of 000 (A1, A2)."""
-    measures = shown.board.measures[:MEASURES]
-    return _with_words("results", shown, measures, notes=_notes(shown.qrel_set, measures))
+    task, board = shown.qrel_set.task, shown.board
+    rows, measures = _rows(task, board), board.measures[:MEASURES]
+    title = f"{task.name} results, averaged over {_counted(board.topics)}"
+    if shown.qrel_set.items == ItemKind.VISUAL_IDS:
+        title += " and computed over deduplicated ranked lists of visually distinct formulae"
+    text = caption(title, rows, notes=_notes(shown.qrel_set, measures))
+    return PaperTable("results", text, tuple(_columns(measures, "Evaluation measures")), rows)
 
 
 def _every(shown: VisibleBoard) -> PaperTable:
-    return _with_words("all-measures", shown, shown.board.measures, notes="")
-
-
-def _with_words(
-    name: str, shown: VisibleBoard, measures: Sequence[Measure], *, notes: str
-) -> PaperTable:
     task, board = shown.qrel_set.task, shown.board
-    rows = _rows(task, board)
-    title = f"{task.name} results, averaged over {_counted(board.topics)}"
-    columns = _columns(measures, "Evaluation measures")
-    return PaperTable(name, caption(title, rows, notes=notes), tuple(columns), rows)
+    return _with_letters(
+        "all-measures",
+        f"{task.lab.name} {task.name} results in all measures",
+        _columns(board.measures, _counted(board.topics)),
+        _rows(task, board),
+        "",
+    )
 
 
 def _by_lab(user: Visitor, shown: VisibleBoard) -> PaperTable:

@@ -135,9 +135,9 @@ def sentence(kit: SimpleNamespace, name: str) -> str:
 
 
 def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
-    assert sentence(kit, "runs").startswith("A total of 4 runs were received from 2 teams.")
+    assert sentence(kit, "runs").startswith("A total of four runs were received from two teams.")
     assert sentence(kit, "pools") == (
-        "Pools were created by taking the top answers of every run: for primary runs, the top 10. "
+        "Pools were created by taking the top 10 answers of each primary run. "
         "The baseline base was pooled as a primary run. "
         "On average, the judgment pools contain 3.5 answers per topic."
     )
@@ -145,9 +145,9 @@ def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
         "Among 3 topics assessed, one (A.3) was removed from the collection, for having too few "
         "items assessed as relevant (H+M binarization). For the remaining 2 topics, an average of "
         "3.0 answers were assessed, with an average assessment time of 4.0 seconds per answer "
-        "post. 1 assessor worked 0.0 hours. The average number of answers labeled with any degree "
-        "of relevance (H+M+L binarization) was 2.0 per topic, with the highest number being 3 (for "
-        "topic A.1) and the lowest being 1 (for topic A.2)."
+        "post. One assessor worked for a total of 0.0 hours. The average number of answers labeled "
+        "with any degree of relevance (H+M+L binarization) was 2.0 per topic, with the highest "
+        "number being 3 (for topic A.1) and the lowest being 1 (for topic A.2)."
     )
 
 
@@ -155,7 +155,9 @@ def test_the_sentence_on_agreement_has_cohens_kappa(kit):
     graded = cohen_kappa_score(*zip(*VOTES.values(), strict=True))
     binary = cohen_kappa_score(*zip(*[[x > 1 for x in two] for two in VOTES.values()], strict=True))
 
-    assert f"over 7 items, an average Cohen's kappa of {graded:.2f}" in sentence(kit, "agreement")
+    assert f"over seven items, an average Cohen's kappa of {graded:.2f}" in sentence(
+        kit, "agreement"
+    )
     assert f"and of {binary:.2f} with H+M binarization" in sentence(kit, "agreement")
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from math import ceil
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 WIDTH, TALLEST = 6.3, 9.0  # inches: the text of an A4 page
 FONT = "DejaVu Sans"
+SMALLEST = 4.5  # points: the size of labels below which some are left out
 STYLE: dict[Any, Any] = {
     "font.family": FONT,
     "font.size": 8,
@@ -49,7 +51,7 @@ FORMATS: Mapping[str, Mapping[str, None]] = {
     "png": {},
 }
 """The formats of a figure, each with the metadata that it must not have."""
-_VERSION = 1
+_VERSION = 2
 """The version of the drawings. Increase it when they change, so that they are drawn again."""
 logging.getLogger("fontTools").setLevel(logging.WARNING)  # it lists every glyph
 _DRAWING = Lock()  # matplotlib's settings belong to the process
@@ -135,9 +137,9 @@ def scores_figure(scores: TopicScores) -> PaperFigure:
             capprops={"lw": 0.6},
             flierprops={"marker": ".", "ms": 1.5, "mec": "0.5"},
         )
-        names = [f"{run.tag} ({run.team})" for run in scores.runs]
+        names = [f"{_short(run.tag, 28)} ({_short(run.team, 16)})" for run in scores.runs]
         size = min(8.0, 72 * TALLEST / len(names) * 0.7)
-        axes.set_yticks(range(1, len(names) + 1), list(map(_shown, names)), fontsize=size)
+        axes.set_yticks(range(1, len(names) + 1), names, fontsize=size)
         axes.invert_yaxis()
         axes.set_xlabel(f"{scores.heading} by topic")
         axes.grid(axis="x", color="0.85", lw=0.5)
@@ -247,8 +249,11 @@ def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) 
 
 
 def _topic_axis(axes: Axes, names: Sequence[str]) -> None:
-    size = min(8.0, 72 * (WIDTH - 0.7) / len(names) * 0.9)
-    axes.set_xticks(range(len(names)), list(map(_shown, names)), rotation=90, fontsize=size)
+    room = 72 * (WIDTH - 0.7) / len(names)
+    every = ceil(SMALLEST / room)
+    places = range(0, len(names), every)
+    labels = [_shown(names[place]) for place in places]
+    axes.set_xticks(places, labels, rotation=90, fontsize=min(8.0, room * every))
     axes.set_xlim(-0.7, len(names) - 0.3)
     axes.tick_params(axis="x", length=0)
 
@@ -259,6 +264,11 @@ def _glyphs() -> frozenset[int]:
     from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont(FONT)).get_charmap())
+
+
+def _short(text: str, longest: int) -> str:
+    text = _shown(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _shown(text: str) -> str:

@@ -69,6 +69,7 @@ class CorrelationTable:
             r"\midrule",
             *rows,
             r"\bottomrule",
+            r"\addlinespace",
             rf"\multicolumn{{{width + 1}}}{{c}}{{{title}}} \\",
             r"\end{tabular}",
         ]

@@ -16,6 +16,8 @@ from arqlab.ir.leaderboard import BoardRun
 DECIMALS = 3
 LONGEST = 56
 """The most lines of a table on a page; a longer one is continued."""
+WIDEST = 6
+"""The most columns of scores that are set at the usual distance."""
 CHECK = r"$\checkmark$"
 LETTERS = {"Text": "T", "Math": "M", "Both": "B", "Links": "{*}L"}
 """The data of a run in one letter, as in 004 (3, 4)."""
@@ -94,6 +96,7 @@ class PaperTable:
                 r"\centering\footnotesize",
                 rf"\caption{{{caption}}}",
                 *([rf"\label{{tab:{self.name}}}"] if place == 0 else []),
+                *([r"\setlength{\tabcolsep}{3pt}"] if len(self.columns) > WIDEST else []),
                 r"\kitfit{%",
                 *self._tabular(lines),
                 "}",

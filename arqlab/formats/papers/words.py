@@ -65,7 +65,7 @@ def question_note(question: SpecialQuestion, answer: str) -> str:
 
 def correlations_caption(subject: str, runs: int) -> str:
     """Return the first sentence of the caption of a table of correlations, in LaTeX."""
-    return f"{latex_text(subject)} correlations between evaluation measures over {runs} runs."
+    return f"Correlations between evaluation measures in {latex_text(subject)}, over {runs} runs."
 
 
 def caption(
