@@ -69,6 +69,15 @@ class PaperKit(NamedTuple):
         """Return whether the figures must be drawn and nobody else was asked to."""
         return not self.is_drawn and cache.add(self._claim, 1, timeout=LONGEST_DRAWING)
 
+    @property
+    def parts(self) -> dict[str, list[str]]:
+        """Return the names of the tables, sentences and figures by folder."""
+        found: dict[str, list[str]] = {}
+        for folder, _, name in (path.removesuffix(".tex").partition("/") for path in self.texts):
+            if name and not name.endswith(".tsv"):
+                found.setdefault(folder, []).append(name)
+        return found
+
     def files(self) -> dict[str, str | bytes]:
         """Return all files by path. Figures that are not in the cache are drawn first."""
         files: dict[str, str | bytes] = dict(self.texts)

@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from arqlab.formats.papers.document import kit_archive
 from arqlab.formats.papers.figures import PaperFigure
-from assessment.models import PoolInstance, Round
+from assessment.models import Judgment, PoolInstance, Round
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.scoring import score_waiting
@@ -25,6 +25,9 @@ from tests.evaluation.compiling import needs_pdflatex, pages_of
 from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
 from tests.factories import AssessorFactory, Scene, TeamFactory, make_lab
 
+pytestmark = (
+    pytest.mark.django_db
+)  # Tests without a database would run last, in a kit of their own.
 PAGE = "/labs/arqmath-x/tasks/task1/qrels/1/paper-kit/"
 NAME = "arqmath-x_task1_qrels-v1_paper-kit"
 HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\end{table}"]
@@ -48,7 +51,8 @@ def kit(kept_db) -> SimpleNamespace:
     dropped = [{"topic": "A.3", "relevant": 1, "reason": "One relevant item."}]
     qrels = make_qrels(scene.task, dropped=dropped)
     score_waiting(at=NOW)
-    return SimpleNamespace(scene=scene, qrels=qrels, texts=paper_kit(qrels, scene.organizer).texts)
+    made = paper_kit(qrels, scene.organizer)
+    return SimpleNamespace(scene=scene, qrels=qrels, texts=made.texts, figures=made.figures)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +80,7 @@ def rows_of(kit: SimpleNamespace, table: str) -> list[dict[str, str]]:
     return list(csv.DictReader(kit.texts[f"tables/{table}.tsv"].splitlines(), delimiter="\t"))
 
 
-def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
+def test_the_tables_have_the_scores_of_the_leaderboard(kit):
     rows = {row["run"]: row for row in rows_of(kit, "all-measures")}
 
     stored = RunScore.objects.filter(qrel_set=kit.qrels).values_list("run__tag", "measure", "value")
@@ -85,7 +89,7 @@ def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
         assert float(rows[tag.strip()][measure]) == pytest.approx(value, abs=1e-12)
 
 
-def test_the_numbers_are_printed_as_in_the_papers(kit, db):
+def test_the_numbers_are_printed_as_in_the_papers(kit):
     latex = kit.texts["tables/results.tex"]
 
     value = RunScore.objects.get(run__tag="good", measure=kit.scene.task.protocol.measures[0]).value
@@ -95,10 +99,9 @@ def test_the_numbers_are_printed_as_in_the_papers(kit, db):
     assert "For MAP$'$ and P$'$@10, H+M binarization was used." in latex
 
 
-def test_the_same_version_gives_the_same_bytes(kit, drawn, client, db):
+def test_the_archive_has_the_drawn_files(kit, drawn, client):
     client.force_login(kit.scene.organizer)
 
-    cache.clear()  # so that all figures are drawn again
     answer = client.get(f"{PAGE}?format=zip")
 
     assert answer["Content-Disposition"] == f'attachment; filename="{NAME}.zip"'
@@ -107,8 +110,23 @@ def test_the_same_version_gives_the_same_bytes(kit, drawn, client, db):
         assert {Path(name).parts[0] for name in archive.namelist()} == {NAME}
 
 
+def test_the_same_numbers_give_the_same_bytes(kit, drawn):
+    figure = kit.figures[-1]
+
+    for ending, image in figure.images().items():
+        assert image == drawn[f"figures/{figure.name}.{ending}"]
+
+
+def test_no_file_names_an_assessor(kit):
+    people = [row.assessor for row in Judgment.objects.select_related("assessor")]
+
+    assert people
+    for text in kit.texts.values():
+        assert not any(person.username in text or person.email in text for person in people)
+
+
 def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(
-    kit, client, db, monkeypatch, django_capture_on_commit_callbacks
+    kit, client, monkeypatch, django_capture_on_commit_callbacks
 ):
     client.force_login(kit.scene.organizer)
     monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})

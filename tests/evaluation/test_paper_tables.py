@@ -14,7 +14,7 @@ from arqlab.formats.papers.matrices import CorrelationTable
 from arqlab.formats.papers.tables import PaperTable
 from assessment.models import PoolInstance, QrelSet
 from evaluation.models import RunScore
-from evaluation.services.paper_kits import paper_board
+from evaluation.services.paper_kits import paper_board, paper_figures
 from evaluation.services.paper_tables import paper_tables
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -54,7 +54,9 @@ def labs(kept_db) -> SimpleNamespace:
     new = make_run(scene.team, scene.task, GOOD, tag="new", data_used="both")
     make_run(scene.other_team, scene.task, POOR, tag="alone", is_manual=True, data_used="math")
     make_run(scene.other_team, scene.task, GOOD, tag="too_late", is_post_hoc=True)
-    earlier = TaskFactory(lab=LabFactory(slug="earlier", name="Earlier lab", is_public=True))
+    earlier = TaskFactory(
+        lab=LabFactory(slug="earlier", name="Earlier lab", is_public=True), slug="task1"
+    )
     team = TeamFactory(lab=earlier.lab, name=scene.team.name)
     MemberFactory(team=team, user=scene.member)
     old_qrels = make_qrels(earlier)
@@ -134,11 +136,21 @@ def test_a_system_has_its_scores_in_each_lab(labs, tables):
     run = rows_of(rows)["new"]
     assert set(rows_of(rows)) == {"new", "alone"}
     for name in MEASURES:
-        assert float(run[f"earlier/task-1:{name}"]) == pytest.approx(stored[name], abs=1e-12)
+        assert float(run[f"earlier/task1:{name}"]) == pytest.approx(stored[name], abs=1e-12)
     assert cells_of(latex, "new")[4] == rf"\textbf{{{stored[MEASURES[0]]:.3f}}}\rlap{{$^\ddagger$}}"
     assert cells_of(latex, "alone")[:7] == ["alone", "M", "", r"$\checkmark$", "--", "--", "--"]
     assert r"\shortstack{Earlier lab \\ 2 topics}}" in latex
     assert "Data: (M)ath, (B)oth text and math." in latex
+
+
+def test_no_table_or_figure_has_a_post_hoc_run_or_one_that_nobody_linked(labs, tables):
+    texts = [text for table in tables.values() for text in (table.latex(), table.tsv())]
+    texts += [figure.tsv for figure in paper_figures(paper_board(labs.qrels))]
+
+    assert any("alone" in text for text in texts)
+    assert not any(
+        tag in text for text in texts for tag in ("too_late", "too\\_late", "not linked")
+    )
 
 
 def test_results_of_task_3_have_the_answers_to_special_questions(tables):
