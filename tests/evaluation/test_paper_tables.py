@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -11,8 +12,11 @@ from scipy.stats import kendalltau, pearsonr
 
 from arqlab.formats.papers.document import PREAMBLE, main_document
 from arqlab.formats.papers.matrices import CorrelationTable
-from arqlab.formats.papers.tables import PaperTable
+from arqlab.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
+from arqlab.ir.leaderboard import BoardRun
 from assessment.models import PoolInstance, QrelSet
+from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
+from benchmarks.papers.published import MEASURES_OF_TASK_3
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_board, paper_figures
 from evaluation.services.paper_tables import paper_tables
@@ -34,6 +38,7 @@ from tests.factories import (
     make_lab,
 )
 
+pytestmark = pytest.mark.django_db
 MEASURES = ("nDCG(judged_only=True)@1000", "AP(rel=2,judged_only=True)")
 TOPICS = ("A.1", "A.2", "A.3")
 # run: official label, machine-generated (1) or not, by topic
@@ -102,7 +107,7 @@ def answers_of(scene: Scene) -> QrelSet:
 
 
 @pytest.fixture
-def tables(labs, db) -> dict[str, PaperTable | CorrelationTable]:
+def tables(labs) -> dict[str, PaperTable | CorrelationTable]:
     """Return the tables of both tasks by name; those of Task 3 are prefixed."""
     found = {}
     for prefix, qrels in (("", labs.qrels), ("third-", labs.third)):
@@ -163,6 +168,23 @@ def test_results_of_task_3_have_the_answers_to_special_questions(tables):
         assert [expected[0] in cells[-4], expected[1] in cells[-1]] == [True, True]
     assert rf"\textbf{{{0:.3f}}}" in cells_of(latex, "Cut")[-1]  # The fewest are the best.
     assert "MG: ratio of answers labeled ``Yes'' for ``Is it MG?''." in latex
+
+
+def test_the_best_values_are_bold_as_in_table_5_of_the_paper():
+    columns = tuple(ScoreColumn(name, name, "78 topics") for name in MEASURES_OF_TASK_3)
+    runs = []
+    for number, (tag, printed) in enumerate(ANSWERS_OF_004.items()):
+        values = dict(zip(MEASURES_OF_TASK_3, printed, strict=True))
+        base = tag == "GPT-3"
+        runs.append(PaperRun(BoardRun(number, "Teams", tag, values, is_baseline=base)))
+    latex = PaperTable("t", "", columns, tuple(runs)).latex()
+
+    bold = [re.findall(r"\\textbf\{(\(?\d[.\d]+\)?)\}", line) for line in latex.splitlines()]
+    assert [values for values in bold if values] == [
+        ["(1.346)", "(0.500)"],
+        ["1.282", "0.436", "0.886"],
+        ["0.515", "0.886"],
+    ]
 
 
 def test_correlations_are_scipy_s(tables):
