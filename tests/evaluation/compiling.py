@@ -30,5 +30,6 @@ def pages_of(files: Mapping[str, str | bytes], folder: Path) -> int:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout  # Nothing reaches into the margin.
     [pages] = [line for line in done.stdout.splitlines() if line.startswith("Output written")]
     return int(pages.split("(")[1].split()[0])

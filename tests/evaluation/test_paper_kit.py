@@ -10,6 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 from django.core.cache import cache
+from django.core.cache.backends.locmem import LocMemCache
 from sklearn.metrics import cohen_kappa_score
 
 from arqlab.formats.papers.document import kit_archive
@@ -58,7 +59,7 @@ def kit(kept_db) -> SimpleNamespace:
 @pytest.fixture(scope="module")
 def drawn(kit) -> dict[str, str | bytes]:
     """All files of the kit, with the images."""
-    cache.clear()  # another test keeps images that are none
+    cache.clear()
     return paper_kit(kit.qrels, kit.scene.organizer).files()
 
 
@@ -130,7 +131,7 @@ def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(
 ):
     client.force_login(kit.scene.organizer)
     monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
-    cache.clear()
+    monkeypatch.setattr("evaluation.services.paper_kits.cache", LocMemCache("nothing drawn", {}))
     asked = []
     monkeypatch.setattr(draw_paper_kit, "delay", asked.append)
     assert "Build paper kit" in client.get(PAGE).content.decode()

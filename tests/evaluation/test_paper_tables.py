@@ -144,7 +144,7 @@ def test_a_system_has_its_scores_in_each_lab(labs, tables):
         assert float(run[f"earlier/task1:{name}"]) == pytest.approx(stored[name], abs=1e-12)
     assert cells_of(latex, "new")[4] == rf"\textbf{{{stored[MEASURES[0]]:.3f}}}\rlap{{$^\ddagger$}}"
     assert cells_of(latex, "alone")[:7] == ["alone", "M", "", r"$\checkmark$", "--", "--", "--"]
-    assert r"\shortstack{Earlier lab \\ 2 topics}}" in latex
+    assert r"Earlier lab \\ 2 topics\end{tabular}}" in latex
     assert "Data: (M)ath, (B)oth text and math." in latex
 
 
@@ -214,8 +214,15 @@ def test_first_answers_are_those_of_the_page(labs, tables, client):
 
 
 @needs_pdflatex
-def test_the_tables_compile(tables, tmp_path):
-    files = {f"tables/{name}.tex": table.latex() for name, table in tables.items()}
+def test_the_tables_compile_and_fit_the_page(tables, tmp_path):
+    columns = tuple(ScoreColumn(str(place), "nDCG′", "A lab") for place in range(6))
+    values = {column.key: 0.5 for column in columns}
+    rows = [
+        PaperRun(BoardRun(n, f"Team {n}", f"a_long_name_{n}_" * (n % 4), values)) for n in range(99)
+    ]
+    large = PaperTable("large", "A large table.", columns, tuple(rows))
+    every = tables | {"large": large}
+    files = {f"tables/{name}.tex": table.latex() for name, table in every.items()}
     files |= {"preamble.tex": PREAMBLE}
-    files["main.tex"] = main_document("A kit", [("Results", [f"tables/{name}" for name in tables])])
-    assert pages_of(files, tmp_path) >= 1
+    files["main.tex"] = main_document("A kit", [("Results", [f"tables/{name}" for name in every])])
+    assert pages_of(files, tmp_path) >= files["tables/large.tex"].count(r"\begin{table}") > 2

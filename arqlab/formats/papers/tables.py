@@ -6,6 +6,7 @@ best run of a team is in bold, and so is a better baseline. The best baseline is
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,6 +17,10 @@ from arqlab.ir.leaderboard import BoardRun
 DECIMALS = 3
 LONGEST = 56
 """The most lines of a table on a page; a longer one is continued."""
+BREAK = r" \\ "
+"""What separates lines in a cell. A row ends without the last space."""
+LONGEST_NAME = 30
+"""The most characters of a run's name on a line."""
 WIDEST = 6
 """The most columns of scores that are set at the usual distance."""
 CHECK = r"$\checkmark$"
@@ -66,8 +71,11 @@ class PaperRun:
             tag = f"{self.run.team} {tag}"
         note = "$^*$" if self.is_pooled is False else ""
         note += r"$^\dagger$" if self.run.is_withdrawn else ""
-        text = latex_text(tag)
-        return (rf"\textit{{{text}}}" if self.run.is_baseline else text) + note
+        lines = [latex_text(line) for line in _broken(tag)]
+        if self.run.is_baseline:
+            lines = [rf"\textit{{{line}}}" for line in lines]
+        lines[-1] += note
+        return _stacked([lines[0], *(rf"\quad {line}" for line in lines[1:])], side="l")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +139,8 @@ class PaperTable:
         first = 3 + len(marks)
         over, rules = [], []
         for name, width in panels:
-            over.append(rf"\multicolumn{{{width}}}{{c}}{{{_stacked(name)}}}")
+            headings = list(map(latex_text, name.split("\n")))
+            over.append(rf"\multicolumn{{{width}}}{{c}}{{{_stacked(headings)}}}")
             rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
             first += width
         types = rf"\multicolumn{{{len(marks)}}}{{c}}{{Run type}}"
@@ -192,9 +201,21 @@ def tsv_text(rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _stacked(heading: str) -> str:
-    lines = r" \\ ".join(latex_text(line) for line in heading.split("\n"))
-    return rf"\shortstack{{{lines}}}" if "\n" in heading else lines
+def _broken(name: str) -> list[str]:
+    """Return the lines of a name, broken after signs such as underscores, as in 004 (3)."""
+    lines = [""]
+    for part in re.findall(r".+?(?:[\W_]+|$)", name):
+        if lines[-1] and len(lines[-1] + part) > LONGEST_NAME:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def _stacked(lines: Sequence[str], side: str = "c") -> str:
+    stack = BREAK.join(lines)
+    return (
+        rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{stack}\end{{tabular}}" if lines[1:] else stack
+    )
 
 
 def _primary(row: PaperRun) -> str:
@@ -206,16 +227,26 @@ def _primary(row: PaperRun) -> str:
 def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:
     """Yield the lines of a table for one page after the other; groups stay together if they fit."""
     lines: list[str] = []
+    height = 0
     for group in groups:
-        if lines and len(lines) + len(group) > LONGEST:
+        if lines and height + sum(map(_height, group)) > LONGEST:
             yield lines
-            lines = []
-        lines = [*lines, *([r"\addlinespace"] if lines else []), *group]
-        while len(lines) > LONGEST:
-            yield lines[:LONGEST]
-            lines = lines[LONGEST:]
+            lines, height = [], 0
+        if lines:
+            lines.append(r"\addlinespace")
+        for line in group:
+            if height + _height(line) > LONGEST:
+                yield lines
+                lines, height = [], 0
+            lines.append(line)
+            height += _height(line)
     if lines:
         yield lines
+
+
+def _height(line: str) -> int:
+    """Return how many lines a row has, one or those of a broken name."""
+    return 1 + line.count(BREAK)
 
 
 @dataclass(frozen=True, slots=True)
