@@ -26,7 +26,6 @@ from arqlab.formats.papers.sentences import (
     runs_sentence,
 )
 from arqlab.formats.papers.words import PAPER_WORDS, binarization
-from arqlab.ir.leaderboard import Board
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import QrelSet
 from assessment.pools.selectors.choices import POOL_KINDS
@@ -44,7 +43,10 @@ KEPT = 30 * 24 * 60 * 60  # seconds
 
 
 class PaperKit(NamedTuple):
-    """The texts of a kit by path, its figures, and the name of its archive without the ending."""
+    """The texts of a kit by path, its figures, and the name of its archive without the ending.
+
+    A name is such as arqmath-2022_task-1_qrels-v3_paper-kit.
+    """
 
     name: str
     texts: Mapping[str, str]
@@ -110,7 +112,7 @@ def paper_kit(qrel_set: QrelSet, user: Visitor, *, waits: bool = False) -> Paper
     for table in tables:
         files[f"tables/{table.name}.tex"] = table.latex()
         files[f"tables/{table.name}.tsv"] = table.tsv()
-    sentences = _sentences(qrel_set, shown.board)
+    sentences = _sentences(shown)
     files |= {f"sentences/{name}.tex": f"{text}\n" for name, text in sentences.items()}
     figures = paper_figures(shown)
     for figure in figures:
@@ -122,15 +124,17 @@ def paper_kit(qrel_set: QrelSet, user: Visitor, *, waits: bool = False) -> Paper
     results += [f"figures/{figure.name}" for figure in figures]
     title = f"{task.lab.name}, {task.name}, qrels {qrel_set.name}"
     files["main.tex"] = main_document(title, sections.items())
-    return PaperKit(kit_name(qrel_set), files, figures)
+    name = f"{task.lab.slug}_{task.slug}_qrels-{qrel_set.name}_paper-kit"
+    return PaperKit(name, files, figures)
 
 
 def _key(figure: PaperFigure) -> str:
     return f"paper-figure:{figure.key}"
 
 
-def _sentences(qrel_set: QrelSet, board: Board) -> dict[str, str]:
+def _sentences(shown: VisibleBoard) -> dict[str, str]:
     """Return the texts that have numbers, by name, in the order of a paper."""
+    qrel_set, board = shown.qrel_set, shown.board
     task, scale = qrel_set.task, qrel_set.label_scale
     words = PAPER_WORDS[ItemKind(qrel_set.items)]
     pooled = PAPER_WORDS[POOL_KINDS[TaskKind(task.kind)]]
@@ -180,9 +184,3 @@ def figure_images(figure: PaperFigure) -> dict[str, bytes]:
         images = figure.images()
         cache.set(_key(figure), images, timeout=KEPT)
     return images
-
-
-def kit_name(qrel_set: QrelSet) -> str:
-    """Return the name of a kit, such as arqmath-2022_task-1_qrels-v3_paper-kit."""
-    task = qrel_set.task
-    return f"{task.lab.slug}_{task.slug}_qrels-{qrel_set.name}_paper-kit"

@@ -17,7 +17,7 @@ from arqlab.ir.leaderboard import BoardRun
 from assessment.models import PoolInstance, QrelSet
 from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
 from benchmarks.papers.published import MEASURES_OF_TASK_3
-from evaluation.models import RunScore
+from evaluation.models import Leaderboard, RunScore
 from evaluation.services.paper_kits import paper_board, paper_figures
 from evaluation.services.paper_tables import paper_tables
 from evaluation.services.releasing import release_leaderboard
@@ -146,6 +146,15 @@ def test_a_system_has_its_scores_in_each_lab(labs, tables):
     assert cells_of(latex, "alone")[:7] == ["alone", "M", "", r"$\checkmark$", "--", "--", "--"]
     assert r"Earlier lab \\ 2 topics\end{tabular}}" in latex
     assert "Data: (M)ath, (B)oth text and math." in latex
+
+
+def test_a_lab_without_a_released_board_has_no_columns_for_organizers_of_another(labs):
+    Leaderboard.objects.update(hidden_at=NOW)
+
+    found = paper_tables(labs.organizer, paper_board(labs.qrels), waits=True)
+    for table in found:
+        assert "Earlier lab" not in table.latex()
+        assert "earlier/" not in table.tsv()
 
 
 def test_no_table_or_figure_has_a_post_hoc_run_or_one_that_nobody_linked(labs, tables):

@@ -19,6 +19,8 @@ LONGEST = 56
 """The most lines of a table on a page; a longer one is continued."""
 BREAK = r" \\ "
 """What separates lines in a cell. A row ends without the last space."""
+GAP = r"@{\hskip 5\tabcolsep}"
+"""The space between panels."""
 LONGEST_NAME = 30
 """The most characters of a run's name on a line."""
 WIDEST = 6
@@ -140,14 +142,16 @@ class PaperTable:
         over, rules = [], []
         for name, width in panels:
             headings = list(map(latex_text, name.split("\n")))
-            over.append(rf"\multicolumn{{{width}}}{{c}}{{{_stacked(headings)}}}")
+            gap = GAP if first + width <= 2 + len(marks) + len(self.columns) else ""
+            over.append(rf"\multicolumn{{{width}}}{{c{gap}}}{{{_stacked(headings)}}}")
             rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
             first += width
+        scores = GAP.join("r" * width for _, width in panels)
         types = rf"\multicolumn{{{len(marks)}}}{{c}}{{Run type}}"
         below = ["Run", "Data", *(rf"\textbf{{{mark}}}" for mark in marks)]
         below += [latex_text(column.heading) for column in self.columns]
         return [
-            rf"\begin{{tabular}}{{ll{'c' * len(marks)}{'r' * len(self.columns)}}}",
+            rf"\begin{{tabular}}{{ll{'c' * len(marks)}{scores}}}",
             r"\toprule",
             " & ".join(["", "", types, *over]) + r" \\",
             rf"\cmidrule(lr){{3-{2 + len(marks)}}}" + "".join(rules),
