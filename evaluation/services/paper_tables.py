@@ -78,7 +78,7 @@ def _every(shown: VisibleBoard) -> PaperTable:
         f"{task.lab.name} {task.name} results in all measures",
         _columns(board.measures, _counted(board.topics)),
         _rows(task, board),
-        "",
+        _notes(shown.qrel_set, board.measures),
     )
 
 

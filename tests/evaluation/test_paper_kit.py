@@ -98,6 +98,8 @@ def test_the_numbers_are_printed_as_in_the_papers(kit):
     assert f"\\textit{{base}} & n/a & ($\\checkmark$) &  & \\textbf{{({value:.3f})}} & " in latex
     assert "averaged over 2 topics" in latex
     assert "For MAP$'$ and P$'$@10, H+M binarization was used." in latex
+    every = kit.texts["tables/all-measures.tex"]
+    assert "For measures of binary relevance, H+M binarization was used." in every
 
 
 def test_the_archive_has_the_drawn_files(kit, drawn, client):

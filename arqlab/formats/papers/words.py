@@ -29,6 +29,8 @@ PAPER_WORDS: Mapping[ItemKind, PaperWords] = MappingProxyType(
     }
 )
 
+MOST_NAMED = 4
+"""The most measures that a caption names."""
 _IN_FULL = {"AR": "average relevance", "LO": "lexical overlap"}
 _DATA = {
     "Text": "(T)ext",
@@ -52,6 +54,8 @@ def measure_notes(measures: Sequence[Measure], scale: LabelScale, relevant_from:
     notes = [f"{one.heading}: {_IN_FULL[one.kind]}." for one in measures if one.kind in _IN_FULL]
     if binary:
         names = " and ".join([", ".join(binary[:-1]), binary[-1]] if binary[1:] else binary)
+        if len(binary) > MOST_NAMED:
+            names = "measures of binary relevance"
         used = f"For {names}, {latex_text(binarization(scale, relevant_from))} was used."
         notes = [used, *notes]
     return " ".join(notes)
