@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from arqlab.celery import app
 from assessment.models import QrelSet
-from evaluation.services.paper_kits import paper_kit
+from evaluation.services.paper_kits import figure_images, paper_board, paper_figures
 from evaluation.services.scoring import score_waiting
 
 
@@ -20,4 +20,5 @@ def score_unscored_runs() -> None:
 def draw_paper_kit(qrel_set_id: int) -> None:
     """Draw the figures of the paper kit of a version of the qrels, if it is still there."""
     for qrel_set in QrelSet.objects.select_related("task__lab").filter(pk=qrel_set_id):
-        paper_kit(qrel_set).files()
+        for figure in paper_figures(paper_board(qrel_set)):
+            figure_images(figure)

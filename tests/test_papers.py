@@ -42,7 +42,7 @@ def test_the_lines_count_what_agrees_and_mark_what_is_wrong():
 
 def test_the_correlations_follow_from_the_printed_scores():
     assert [one.what for one in table_6() if one.is_wrong] == []
-    assert len(list(table_6())) == 6
+    assert len(list(table_6())) == 12
 
 
 @pytest.mark.parametrize("lab", ["ntcir-12-wfb"])

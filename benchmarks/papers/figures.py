@@ -6,22 +6,22 @@ from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
 
-import polars as pl
+import numpy as np
 from django.core.management import call_command
 
-from arqlab.ir.agreement.effect import ranking_effects
+from arqlab.ir.comparison.correlation import correlations
 from arqlab.ir.leaderboard import Board
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import topic_judgments, version_topics
 from benchmarks.papers.published import (
     ANSWERS,
     CEILINGS,
+    CORRELATIONS,
     GROUPS,
     JUDGED,
     MEASURES_OF_TASK_3,
     PRIMES,
     SCORES,
-    TAUS,
     Judged,
 )
 from evaluation.selectors.boards import live_board
@@ -72,21 +72,13 @@ def lab_figures(lab: str, data: Path) -> Iterator[Figure]:
 
 
 def table_6() -> Iterator[Figure]:
-    """Yield the rank correlations of 004 Table 6 from the printed scores of Table 5."""
-    rows = [
-        (run, measure, value)
-        for run, values in ANSWERS.items()
-        for measure, value in zip(MEASURES_OF_TASK_3, values, strict=True)
-    ]
-    schema = {"run": pl.String, "measure": pl.String, "value": pl.Float64}
-    scores = pl.DataFrame(rows, schema=schema, orient="row")
-    for pair, (printed, differs) in TAUS.items():
-        one, other = (
-            scores.filter(pl.col("measure") == name).with_columns(measure=pl.lit(""))
-            for name in pair
-        )
-        tau = ranking_effects(one, other)[""].tau or 0.0
-        yield Figure("004 Table 6", f"tau of {pair[0]} and {pair[1]}", printed, tau, differs)
+    """Yield the correlations of 004 Table 6 from the printed scores of Table 5."""
+    found = correlations(np.array(list(ANSWERS.values()), dtype=float))
+    for pair, printed in CORRELATIONS.items():
+        place = tuple(map(MEASURES_OF_TASK_3.index, pair))
+        names = " and ".join(pair)
+        yield Figure("004 Table 6", f"r of {names}", printed[0], float(found.pearson[place]))
+        yield Figure("004 Table 6", f"tau of {names}", printed[1], float(found.kendall[place]))
 
 
 def _qrels(lab: str, task: str, name: str) -> QrelSet:

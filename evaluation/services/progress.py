@@ -17,10 +17,14 @@ MEASURES = 3
 
 
 class ProgressTask(NamedTuple):
-    """A task with the measures of its board that the table shows, the main one first."""
+    """A task with the measures of its board that the table shows, the main one first.
+
+    `topics` is the number of topics in the qrels of the board.
+    """
 
     task: Task
     measures: tuple[Measure, ...]
+    topics: int
 
 
 class ProgressCell(NamedTuple):
@@ -66,8 +70,10 @@ def system_progress(user: Visitor, task: Task, shown: VisibleBoard) -> SystemPro
         linked.setdefault(run.task_id, []).append(run)
     found = ((runs[0].task, _board(user, runs)) for runs in linked.values())
     boards = {other: board for other, board in found if board}
-    columns = [ProgressTask(other, board.measures[:MEASURES]) for other, board in boards.items()]
-    columns.append(ProgressTask(task, shown.board.measures[:MEASURES]))
+    columns = [
+        ProgressTask(each, board.measures[:MEASURES], board.topics)
+        for each, board in [*boards.items(), (task, shown.board)]
+    ]
     by_key = {run.key: run for board in boards.values() for run in _runs(board)} | own
     of_system = {(run.system, run.task_id): run for runs in linked.values() for run in runs}
     of_system |= {(run.system, run.task_id): run for run in systems.values()}

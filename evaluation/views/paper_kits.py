@@ -24,12 +24,13 @@ def paper_kit_detail(request: HttpRequest, lab: str, task: str, version: int) ->
     found = organized_task_or_404(request.user, lab, task)
     versions = QrelSet.objects.select_related("task__lab")
     shown = get_object_or_404(versions, task=found, version=version)
-    kit = paper_kit(shown)
+    is_file = request.GET.get("format") == "zip"
+    kit = paper_kit(shown, request.user, waits=is_file)
     if request.method == "POST":
         if kit.claim_drawing():
             transaction.on_commit(partial(draw_paper_kit.delay, shown.pk))
         return redirect(request.path)
-    if request.GET.get("format") == "zip":
+    if is_file:
         response = HttpResponse(kit.archive(), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response

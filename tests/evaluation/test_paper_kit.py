@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import shutil
-import subprocess
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,28 +10,29 @@ from zipfile import ZipFile
 
 import pytest
 from django.core.cache import cache
+from django.core.cache.backends.locmem import LocMemCache
 from sklearn.metrics import cohen_kappa_score
 
 from arqlab.formats.papers.document import kit_archive
 from arqlab.formats.papers.figures import PaperFigure
-from assessment.models import PoolInstance, Round
+from assessment.models import Judgment, PoolInstance, Round
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.scoring import score_waiting
 from evaluation.tasks import draw_paper_kit
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.rounds.factories import round_of
+from tests.evaluation.compiling import needs_pdflatex, pages_of
 from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
 from tests.factories import AssessorFactory, Scene, TeamFactory, make_lab
 
+pytestmark = (
+    pytest.mark.django_db
+)  # Tests without a database would run last, in a kit of their own.
 PAGE = "/labs/arqmath-x/tasks/task1/qrels/1/paper-kit/"
 NAME = "arqmath-x_task1_qrels-v1_paper-kit"
 HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\end{table}"]
 VOTES: dict[tuple[str, str], list[int]] = {}
-needs_pdflatex = pytest.mark.skipif(
-    shutil.which("pdflatex") is None,
-    reason="pdflatex is not installed; apt-get install texlive-latex-recommended.",
-)
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +52,15 @@ def kit(kept_db) -> SimpleNamespace:
     dropped = [{"topic": "A.3", "relevant": 1, "reason": "One relevant item."}]
     qrels = make_qrels(scene.task, dropped=dropped)
     score_waiting(at=NOW)
-    return SimpleNamespace(scene=scene, qrels=qrels, texts=paper_kit(qrels).texts)
+    made = paper_kit(qrels, scene.organizer)
+    return SimpleNamespace(scene=scene, qrels=qrels, texts=made.texts, figures=made.figures)
 
 
 @pytest.fixture(scope="module")
 def drawn(kit) -> dict[str, str | bytes]:
     """All files of the kit, with the images."""
-    cache.clear()  # another test keeps images that are none
-    return paper_kit(kit.qrels).files()
+    cache.clear()
+    return paper_kit(kit.qrels, kit.scene.organizer).files()
 
 
 def judge_all(scene: Scene) -> None:
@@ -81,7 +81,7 @@ def rows_of(kit: SimpleNamespace, table: str) -> list[dict[str, str]]:
     return list(csv.DictReader(kit.texts[f"tables/{table}.tsv"].splitlines(), delimiter="\t"))
 
 
-def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
+def test_the_tables_have_the_scores_of_the_leaderboard(kit):
     rows = {row["run"]: row for row in rows_of(kit, "all-measures")}
 
     stored = RunScore.objects.filter(qrel_set=kit.qrels).values_list("run__tag", "measure", "value")
@@ -90,7 +90,7 @@ def test_the_tables_have_the_scores_of_the_leaderboard(kit, db):
         assert float(rows[tag.strip()][measure]) == pytest.approx(value, abs=1e-12)
 
 
-def test_the_numbers_are_printed_as_in_the_papers(kit, db):
+def test_the_numbers_are_printed_as_in_the_papers(kit):
     latex = kit.texts["tables/results.tex"]
 
     value = RunScore.objects.get(run__tag="good", measure=kit.scene.task.protocol.measures[0]).value
@@ -98,12 +98,13 @@ def test_the_numbers_are_printed_as_in_the_papers(kit, db):
     assert f"\\textit{{base}} & n/a & ($\\checkmark$) &  & \\textbf{{({value:.3f})}} & " in latex
     assert "averaged over 2 topics" in latex
     assert "For MAP$'$ and P$'$@10, H+M binarization was used." in latex
+    every = kit.texts["tables/all-measures.tex"]
+    assert "For measures of binary relevance, H+M binarization was used." in every
 
 
-def test_the_same_version_gives_the_same_bytes(kit, drawn, client, db):
+def test_the_archive_has_the_drawn_files(kit, drawn, client):
     client.force_login(kit.scene.organizer)
 
-    cache.clear()  # so that all figures are drawn again
     answer = client.get(f"{PAGE}?format=zip")
 
     assert answer["Content-Disposition"] == f'attachment; filename="{NAME}.zip"'
@@ -112,12 +113,27 @@ def test_the_same_version_gives_the_same_bytes(kit, drawn, client, db):
         assert {Path(name).parts[0] for name in archive.namelist()} == {NAME}
 
 
+def test_the_same_numbers_give_the_same_bytes(kit, drawn):
+    figure = kit.figures[-1]
+
+    for ending, image in figure.images().items():
+        assert image == drawn[f"figures/{figure.name}.{ending}"]
+
+
+def test_no_file_names_an_assessor(kit):
+    people = [row.assessor for row in Judgment.objects.select_related("assessor")]
+
+    assert people
+    for text in kit.texts.values():
+        assert not any(person.username in text or person.email in text for person in people)
+
+
 def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(
-    kit, client, db, monkeypatch, django_capture_on_commit_callbacks
+    kit, client, monkeypatch, django_capture_on_commit_callbacks
 ):
     client.force_login(kit.scene.organizer)
     monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
-    cache.clear()
+    monkeypatch.setattr("evaluation.services.paper_kits.cache", LocMemCache("nothing drawn", {}))
     asked = []
     monkeypatch.setattr(draw_paper_kit, "delay", asked.append)
     assert "Build paper kit" in client.get(PAGE).content.decode()
@@ -140,9 +156,9 @@ def sentence(kit: SimpleNamespace, name: str) -> str:
 
 
 def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
-    assert sentence(kit, "runs").startswith("A total of 4 runs were received from 2 teams.")
+    assert sentence(kit, "runs").startswith("A total of four runs were received from two teams.")
     assert sentence(kit, "pools") == (
-        "Pools were created by taking the top answers of every run: for primary runs, the top 10. "
+        "Pools were created by taking the top 10 answers of each primary run. "
         "The baseline base was pooled as a primary run. "
         "On average, the judgment pools contain 3.5 answers per topic."
     )
@@ -150,9 +166,9 @@ def test_the_sentences_have_the_numbers_of_pools_and_time(kit):
         "Among 3 topics assessed, one (A.3) was removed from the collection, for having too few "
         "items assessed as relevant (H+M binarization). For the remaining 2 topics, an average of "
         "3.0 answers were assessed, with an average assessment time of 4.0 seconds per answer "
-        "post. 1 assessor worked 0.0 hours. The average number of answers labeled with any degree "
-        "of relevance (H+M+L binarization) was 2.0 per topic, with the highest number being 3 (for "
-        "topic A.1) and the lowest being 1 (for topic A.2)."
+        "post. One assessor worked for a total of 0.0 hours. The average number of answers labeled "
+        "with any degree of relevance (H+M+L binarization) was 2.0 per topic, with the highest "
+        "number being 3 (for topic A.1) and the lowest being 1 (for topic A.2)."
     )
 
 
@@ -160,7 +176,9 @@ def test_the_sentence_on_agreement_has_cohens_kappa(kit):
     graded = cohen_kappa_score(*zip(*VOTES.values(), strict=True))
     binary = cohen_kappa_score(*zip(*[[x > 1 for x in two] for two in VOTES.values()], strict=True))
 
-    assert f"over 7 items, an average Cohen's kappa of {graded:.2f}" in sentence(kit, "agreement")
+    assert f"over seven items, an average Cohen's kappa of {graded:.2f}" in sentence(
+        kit, "agreement"
+    )
     assert f"and of {binary:.2f} with H+M binarization" in sentence(kit, "agreement")
 
 
@@ -175,22 +193,3 @@ def test_each_figure_is_in_three_formats_with_its_data(drawn):
 @needs_pdflatex
 def test_the_latex_compiles_with_hostile_names(drawn, tmp_path):
     assert pages_of(drawn, tmp_path) >= 1
-
-
-def pages_of(files: dict[str, str | bytes], folder: Path) -> int:
-    """Compile a kit and return the number of its pages."""
-    for path, content in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    done = subprocess.run(
-        ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "main.tex"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
-    [pages] = [line for line in done.stdout.splitlines() if line.startswith("Output written")]
-    return int(pages.split("(")[1].split()[0])

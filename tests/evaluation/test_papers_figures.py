@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.core.management import call_command
 
 from arqlab.core.models import Lab, Task
@@ -78,7 +79,7 @@ def test_the_ceilings_are_the_published_ones(lab, db):
     first = QrelSet.objects.select_related("task__lab").filter(version=1, task__lab__slug=lab)
     first = first.order_by("task__slug")
 
-    first_kit = paper_kit(first[0]).texts["sentences/assessment.tex"]
+    first_kit = paper_kit(first[0], AnonymousUser()).texts["sentences/assessment.tex"]
     # 004 §4.4. It prints 446.8, and 44.1 s for each answer, which no file has.
     assert first_kit.startswith("For the 78 topics, an average of 446.8 answers were assessed.")
     assert "was 100.8 per topic, with the highest number being 295 (for topic A.317)" in first_kit

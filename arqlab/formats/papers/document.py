@@ -23,7 +23,7 @@ PREAMBLE = r"""% Packages and commands of the tables, sentences and figures.
   \sbox{\kitbox}{#1}%
   \ifdim\wd\kitbox>\linewidth\sbox{\kitbox}{\resizebox{\linewidth}{!}{\usebox{\kitbox}}}\fi
   \ifdim\dimexpr\ht\kitbox+\dp\kitbox>0.85\textheight
-    \resizebox{!}{0.85\textheight}{\usebox{\kitbox}}%
+    \resizebox*{!}{0.85\textheight}{\usebox{\kitbox}}%
   \else\usebox{\kitbox}\fi}
 """
 

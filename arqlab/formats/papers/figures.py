@@ -6,13 +6,13 @@ same numbers give the same bytes.
 
 from __future__ import annotations
 
-import csv
 import io
 import logging
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
+from math import ceil
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from arqlab.formats.latex import latex_text
 from arqlab.formats.papers.sentences import KappaFacts
+from arqlab.formats.papers.tables import tsv_text
 from arqlab.ir.judgments.qrels import JudgedTopic
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.leaderboard import BoardRun
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 WIDTH, TALLEST = 6.3, 9.0  # inches: the text of an A4 page
 FONT = "DejaVu Sans"
+SMALLEST = 4.5  # points: the size of labels below which some are left out
 STYLE: dict[Any, Any] = {
     "font.family": FONT,
     "font.size": 8,
@@ -49,7 +51,7 @@ FORMATS: Mapping[str, Mapping[str, None]] = {
     "png": {},
 }
 """The formats of a figure, each with the metadata that it must not have."""
-_VERSION = 1
+_VERSION = 2
 """The version of the drawings. Increase it when they change, so that they are drawn again."""
 logging.getLogger("fontTools").setLevel(logging.WARNING)  # it lists every glyph
 _DRAWING = Lock()  # matplotlib's settings belong to the process
@@ -114,7 +116,7 @@ class TopicScores(NamedTuple):
             [run.team, run.tag, *("" if np.isnan(value) else float(value) for value in line)]
             for run, line in zip(self.runs, self.values, strict=True)
         )
-        return _tsv([["team", "run", *self.topics], *rows])
+        return tsv_text([["team", "run", *self.topics], *rows])
 
 
 def scores_figure(scores: TopicScores) -> PaperFigure:
@@ -135,9 +137,9 @@ def scores_figure(scores: TopicScores) -> PaperFigure:
             capprops={"lw": 0.6},
             flierprops={"marker": ".", "ms": 1.5, "mec": "0.5"},
         )
-        names = [f"{run.tag} ({run.team})" for run in scores.runs]
+        names = [f"{_short(run.tag, 28)} ({_short(run.team, 16)})" for run in scores.runs]
         size = min(8.0, 72 * TALLEST / len(names) * 0.7)
-        axes.set_yticks(range(1, len(names) + 1), list(map(_shown, names)), fontsize=size)
+        axes.set_yticks(range(1, len(names) + 1), names, fontsize=size)
         axes.invert_yaxis()
         axes.set_xlabel(f"{scores.heading} by topic")
         axes.grid(axis="x", color="0.85", lw=0.5)
@@ -177,7 +179,7 @@ def topics_figure(scores: TopicScores) -> PaperFigure:
         f"{latex_text(scores.heading)} of {len(scores.runs)} runs by topic: best, median and "
         "quartiles. Topics are sorted by the median."
     )
-    return PaperFigure("topics", caption, _tsv(table), draw, 2.8)
+    return PaperFigure("topics", caption, tsv_text(table), draw, 2.8)
 
 
 def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigure:
@@ -213,7 +215,7 @@ def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigu
     caption = f"Assessed items by topic and label, over {len(names)} topics."
     if reports := [latex_text(label.word) for label in labels if not label.is_judgment]:
         caption += f" Hatched: not a judgment ({', '.join(reports)})."
-    return PaperFigure("labels", caption, _tsv(table), draw, 2.8)
+    return PaperFigure("labels", caption, tsv_text(table), draw, 2.8)
 
 
 def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) -> PaperFigure:
@@ -243,12 +245,15 @@ def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) 
         f"Inter-annotator agreement (mean pairwise Cohen's kappa) by assessor and over all "
         f"(Total): {ways}-way classification (gray) and {latex_text(binarization)} (black)."
     )
-    return PaperFigure("agreement", caption, _tsv(rows), draw, 2.4)
+    return PaperFigure("agreement", caption, tsv_text(rows), draw, 2.4)
 
 
 def _topic_axis(axes: Axes, names: Sequence[str]) -> None:
-    size = min(8.0, 72 * (WIDTH - 0.7) / len(names) * 0.9)
-    axes.set_xticks(range(len(names)), list(map(_shown, names)), rotation=90, fontsize=size)
+    room = 72 * (WIDTH - 0.7) / len(names)
+    every = ceil(SMALLEST / room)
+    places = range(0, len(names), every)
+    labels = [_shown(names[place]) for place in places]
+    axes.set_xticks(places, labels, rotation=90, fontsize=min(8.0, room * every))
     axes.set_xlim(-0.7, len(names) - 0.3)
     axes.tick_params(axis="x", length=0)
 
@@ -261,6 +266,11 @@ def _glyphs() -> frozenset[int]:
     return frozenset(get_font(findfont(FONT)).get_charmap())
 
 
+def _short(text: str, longest: int) -> str:
+    text = _shown(text)
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def _shown(text: str) -> str:
     """Return a text for a figure: characters that the font lacks are their code points."""
     signs = (sign for sign in text if unicodedata.category(sign) not in ("Cc", "Cf", "Cs"))
@@ -269,9 +279,3 @@ def _shown(text: str) -> str:
 
 def _cell(value: float | None) -> object:
     return "" if value is None else value
-
-
-def _tsv(rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
-    return text.getvalue()

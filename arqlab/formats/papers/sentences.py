@@ -98,8 +98,10 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
         return ""
     parts = []
     if facts.depths:
-        depths = [f"for {kind} runs, the top {depth}" for kind, depth in facts.depths.items()]
-        parts.append(f"Pools were created by taking the top {item} of every run: {_and(depths)}.")
+        (kind, top), *others = facts.depths.items()
+        first = f"the top {top} {item} of each {kind} run"
+        tops = [first, *(f"the top {depth} of each {kind} run" for kind, depth in others)]
+        parts.append(f"Pools were created by taking {_and(tops)}.")
     for names, kind in ((facts.deep, "primary"), (facts.shallow, "alternate")):
         if names:
             one = "a" if kind == "primary" else "an"
@@ -143,8 +145,8 @@ def assessment_sentences(facts: AssessmentFacts, *, item: str, one: str) -> str:
     )
     parts.append(f"{for_topics}, an average of {mean:,.1f} {item} were assessed{time}.")
     if facts.assessors:
-        hours = f"{facts.hours:,.1f} hours"
-        parts.append(f"{_counted(facts.assessors, 'assessor').capitalize()} worked {hours}.")
+        people = _counted(facts.assessors, "assessor").capitalize()
+        parts.append(f"{people} worked for a total of {facts.hours:,.1f} hours.")
     most = max(facts.positive, key=lambda topic: facts.positive[topic])
     least = min(facts.positive, key=lambda topic: facts.positive[topic])
     positive = sum(facts.positive.values()) / kept
@@ -205,7 +207,7 @@ def _best(runs: Sequence[BoardRun], measure: Measure) -> BoardRun:
 
 
 def _run(run: BoardRun) -> str:
-    return f"the {_kind(run)}run {latex_text(run.tag)} of {latex_text(run.team)}"
+    return rf"the {_kind(run)}run \emph{{{latex_text(run.tag)}}} from {latex_text(run.team)}"
 
 
 def _kind(run: BoardRun) -> str:
@@ -221,11 +223,11 @@ def _number(count: int) -> str:
 
 
 def _counted(count: int, word: str) -> str:
-    return f"{count:,} {word}{'s' * (count != 1)}"
+    return f"{_number(count)} {word}{'s' * (count != 1)}"
 
 
 def _topics(count: int) -> str:
-    return _counted(count, "topic")
+    return f"{count:,} topic{'s' * (count != 1)}"
 
 
 def _were(count: int) -> str:

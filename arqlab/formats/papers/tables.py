@@ -6,6 +6,7 @@ best run of a team is in bold, and so is a better baseline. The best baseline is
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -16,16 +17,27 @@ from arqlab.ir.leaderboard import BoardRun
 DECIMALS = 3
 LONGEST = 56
 """The most lines of a table on a page; a longer one is continued."""
+BREAK = r" \\ "
+"""What separates lines in a cell. A row ends without the last space."""
+GAP = r"@{\hskip 5\tabcolsep}"
+"""The space between panels."""
+LONGEST_NAME = 30
+"""The most characters of a run's name on a line."""
+WIDEST = 6
+"""The most columns of scores that are set at the usual distance."""
 CHECK = r"$\checkmark$"
-LETTERS = {"Both": "B", "Text": "T", "Math": "M", "Links": "{*}L"}
+LETTERS = {"Text": "T", "Math": "M", "Both": "B", "Links": "{*}L"}
 """The data of a run in one letter, as in 004 (3, 4)."""
+TRAINED = r"\rlap{$^\ddagger$}"
+"""The mark of a value on topics that the system was trained on."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumn:
     """A column of scores: the key of its values, and its heading above.
 
-    `panel` is the heading over several columns with the same one, such as "78 topics".
+    `panel` is the heading over several columns with the same one, such as "78 topics". It may have
+    two lines.
     """
 
     key: str
@@ -44,12 +56,14 @@ class PaperRun:
     - is_deep: whether a baseline was pooled as deep as a primary run.
     - is_pooled: whether it contributed to the pools; unknown (None) without pools.
     - is_generative: whether its answers were generated (Task 3).
+    - trained: the keys of the columns with topics that the system was trained on.
     """
 
     run: BoardRun
     is_deep: bool = False
     is_pooled: bool | None = None
     is_generative: bool = False
+    trained: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -59,8 +73,11 @@ class PaperRun:
             tag = f"{self.run.team} {tag}"
         note = "$^*$" if self.is_pooled is False else ""
         note += r"$^\dagger$" if self.run.is_withdrawn else ""
-        text = latex_text(tag)
-        return (rf"\textit{{{text}}}" if self.run.is_baseline else text) + note
+        lines = [latex_text(line) for line in _broken(tag)]
+        if self.run.is_baseline:
+            lines = [rf"\textit{{{line}}}" for line in lines]
+        lines[-1] += note
+        return _stacked([lines[0], *(rf"\quad {line}" for line in lines[1:])], side="l")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +106,7 @@ class PaperTable:
                 r"\centering\footnotesize",
                 rf"\caption{{{caption}}}",
                 *([rf"\label{{tab:{self.name}}}"] if place == 0 else []),
+                *([r"\setlength{\tabcolsep}{3pt}"] if len(self.columns) > WIDEST else []),
                 r"\kitfit{%",
                 *self._tabular(lines),
                 "}",
@@ -98,11 +116,9 @@ class PaperTable:
 
     def tsv(self) -> str:
         """Return the same rows as TSV, with the values as precise as they are stored."""
-        text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t", lineterminator="\n")
         marks = ("baseline", "primary", "manual", "generative", "out_of_competition", "withdrawn")
         names = [one.heading if one.key == one.heading else one.key for one in self.columns]
-        writer.writerow(["team", "run", "data", *marks, "pooled", *names])
+        lines: list[list[object]] = [["team", "run", "data", *marks, "pooled", *names]]
         for row in self.rows:
             run = row.run
             flags = (
@@ -116,8 +132,8 @@ class PaperTable:
             pooled = {None: "unknown", True: "yes", False: ""}[row.is_pooled]
             values = [run.values.get(one.key, "") for one in self.columns]
             yes = ["yes" if flag else "" for flag in flags]
-            writer.writerow([run.team, run.tag, run.data, *yes, pooled, *values])
-        return text.getvalue()
+            lines.append([run.team, run.tag, run.data, *yes, pooled, *values])
+        return tsv_text(lines)
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:
         marks = [heading for heading, _ in self._marks]
@@ -125,14 +141,17 @@ class PaperTable:
         first = 3 + len(marks)
         over, rules = [], []
         for name, width in panels:
-            over.append(rf"\multicolumn{{{width}}}{{c}}{{{latex_text(name)}}}")
+            headings = list(map(latex_text, name.split("\n")))
+            gap = GAP if first + width <= 2 + len(marks) + len(self.columns) else ""
+            over.append(rf"\multicolumn{{{width}}}{{c{gap}}}{{{_stacked(headings)}}}")
             rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
             first += width
+        scores = GAP.join("r" * width for _, width in panels)
         types = rf"\multicolumn{{{len(marks)}}}{{c}}{{Run type}}"
         below = ["Run", "Data", *(rf"\textbf{{{mark}}}" for mark in marks)]
         below += [latex_text(column.heading) for column in self.columns]
         return [
-            rf"\begin{{tabular}}{{ll{'c' * len(marks)}{'r' * len(self.columns)}}}",
+            rf"\begin{{tabular}}{{ll{'c' * len(marks)}{scores}}}",
             r"\toprule",
             " & ".join(["", "", types, *over]) + r" \\",
             rf"\cmidrule(lr){{3-{2 + len(marks)}}}" + "".join(rules),
@@ -153,7 +172,7 @@ class PaperTable:
             lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
             for row in rows:
                 texts = [row.name, self._data(row.run), *(mark(row) for _, mark in self._marks)]
-                texts += [best[one.key].text(row.run) for one in self.columns]
+                texts += [best[one.key].text(row) for one in self.columns]
                 lines.append(" & ".join(texts) + r" \\")
             groups.append(lines)
         return groups
@@ -179,6 +198,30 @@ def group_of(run: BoardRun) -> tuple[int, str]:
     return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1, run.group
 
 
+def tsv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows of cells as TSV."""
+    text = io.StringIO()
+    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def _broken(name: str) -> list[str]:
+    """Return the lines of a name, broken after signs such as underscores, as in 004 (3)."""
+    lines = [""]
+    for part in re.findall(r".+?(?:[\W_]+|$)", name):
+        if lines[-1] and len(lines[-1] + part) > LONGEST_NAME:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def _stacked(lines: Sequence[str], side: str = "c") -> str:
+    stack = BREAK.join(lines)
+    return (
+        rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{stack}\end{{tabular}}" if lines[1:] else stack
+    )
+
+
 def _primary(row: PaperRun) -> str:
     if row.run.is_baseline:
         return f"({CHECK})" if row.is_deep else ""
@@ -188,16 +231,26 @@ def _primary(row: PaperRun) -> str:
 def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:
     """Yield the lines of a table for one page after the other; groups stay together if they fit."""
     lines: list[str] = []
+    height = 0
     for group in groups:
-        if lines and len(lines) + len(group) > LONGEST:
+        if lines and height + sum(map(_height, group)) > LONGEST:
             yield lines
-            lines = []
-        lines = [*lines, *([r"\addlinespace"] if lines else []), *group]
-        while len(lines) > LONGEST:
-            yield lines[:LONGEST]
-            lines = lines[LONGEST:]
+            lines, height = [], 0
+        if lines:
+            lines.append(r"\addlinespace")
+        for line in group:
+            if height + _height(line) > LONGEST:
+                yield lines
+                lines, height = [], 0
+            lines.append(line)
+            height += _height(line)
     if lines:
         yield lines
+
+
+def _height(line: str) -> int:
+    """Return how many lines a row has, one or those of a broken name."""
+    return 1 + line.count(BREAK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,22 +268,20 @@ class _Best:
         baselines = [_rated(run, column) for run in counting if run.is_baseline]
         return cls(column, max(teams, default=None), max(baselines, default=None))
 
-    def text(self, run: BoardRun) -> str:
+    def text(self, row: PaperRun) -> str:
         """Return the value of a run in LaTeX: bold if it is the best of all, in parentheses."""
-        value = run.values.get(self.column.key)
-        if value is None:
+        run, key = row.run, self.column.key
+        if key not in run.values:
             return "--"
-        text = f"{value:.{DECIMALS}f}"
-        if not (self.column.is_rated and run.counts):
-            return text
-        rated, beaten = _rated(run, self.column), self.team
-        if run.is_baseline and rated == self.baseline:
-            text = f"({text})"
-        if run.is_baseline and (rated != self.baseline or (beaten is not None and rated < beaten)):
-            return text
-        if not run.is_baseline and rated != self.team:
-            return text
-        return rf"\textbf{{{text}}}"
+        text = f"{run.values[key]:.{DECIMALS}f}"
+        if self.column.is_rated and run.counts:
+            rated = _rated(run, self.column)
+            rival = self.team if self.team is not None else rated
+            if run.is_baseline and rated == self.baseline:
+                text = rf"\textbf{{({text})}}" if rated >= rival else f"({text})"
+            elif not run.is_baseline and rated == self.team:
+                text = rf"\textbf{{{text}}}"
+        return text + (TRAINED if key in row.trained else "")
 
 
 def _rated(run: BoardRun, column: ScoreColumn) -> float:

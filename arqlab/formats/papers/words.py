@@ -5,7 +5,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from arqlab.formats.latex import latex_text
-from arqlab.formats.papers.tables import CHECK, PaperRun
+from arqlab.formats.papers.tables import CHECK, LETTERS, PaperRun
+from arqlab.ir.judgments.questions import SpecialQuestion
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.measures.names import Measure
 from arqlab.ir.records import ItemKind
@@ -28,6 +29,16 @@ PAPER_WORDS: Mapping[ItemKind, PaperWords] = MappingProxyType(
     }
 )
 
+MOST_NAMED = 4
+"""The most measures that a caption names."""
+_IN_FULL = {"AR": "average relevance", "LO": "lexical overlap"}
+_DATA = {
+    "Text": "(T)ext",
+    "Math": "(M)ath",
+    "Both": "(B)oth text and math",
+    "Links": "({*}L) link structure",
+}
+
 
 def binarization(scale: LabelScale, relevant_from: int) -> str:
     """Return what counts as relevant: H+M binarization, or labels from 3 up."""
@@ -38,31 +49,44 @@ def binarization(scale: LabelScale, relevant_from: int) -> str:
 
 
 def measure_notes(measures: Sequence[Measure], scale: LabelScale, relevant_from: int) -> str:
-    """Return the sentence on the measures that need binary labels, in LaTeX."""
+    """Return the sentences on measures that need binary labels or have short names, in LaTeX."""
     binary = [latex_text(one.heading) for one in measures if one.rel is not None]
-    if not binary:
-        return ""
-    names = " and ".join([", ".join(binary[:-1]), binary[-1]] if binary[1:] else binary)
-    return f"For {names}, {latex_text(binarization(scale, relevant_from))} was used."
+    notes = [f"{one.heading}: {_IN_FULL[one.kind]}." for one in measures if one.kind in _IN_FULL]
+    if binary:
+        names = " and ".join([", ".join(binary[:-1]), binary[-1]] if binary[1:] else binary)
+        if len(binary) > MOST_NAMED:
+            names = "measures of binary relevance"
+        used = f"For {names}, {latex_text(binarization(scale, relevant_from))} was used."
+        notes = [used, *notes]
+    return " ".join(notes)
+
+
+def question_note(question: SpecialQuestion, answer: str) -> str:
+    """Return what the column of a special question is, in LaTeX."""
+    text, counted = latex_text(question.text), latex_text(answer)
+    return f"{latex_text(question.key)}: ratio of answers labeled ``{counted}'' for ``{text}''."
+
+
+def correlations_caption(subject: str, runs: int) -> str:
+    """Return the first sentence of the caption of a table of correlations, in LaTeX."""
+    return f"Correlations between evaluation measures in {latex_text(subject)}, over {runs} runs."
 
 
 def caption(
     subject: str,
     rows: Sequence[PaperRun],
     *,
-    topics: int | None,
-    notes: str,
+    notes: str = "",
     has_letters: bool = False,
 ) -> str:
-    """Return the caption of a table of results, in LaTeX.
+    """Return the caption of a table of runs, in LaTeX.
 
-    It explains only the marks that are in the table. Without `topics`, their number is in a
-    heading.
+    It explains only the marks that are in the table.
     """
-    over = f", averaged over {topics} topics" if topics is not None else ""
-    parts = [f"{latex_text(subject)} results{over}.", _marks(rows), notes]
-    if has_letters:
-        parts.append("(D)ata: (T)ext, (M)ath, (B)oth text and math, or link structure ({*}L).")
+    parts = [f"{latex_text(subject)}.", _marks(rows), notes]
+    data = {row.run.data for row in rows}
+    if has_letters and not data.isdisjoint(LETTERS):
+        parts.append(f"Data: {', '.join(text for word, text in _DATA.items() if word in data)}.")
     if any(row.run.is_baseline for row in rows):
         parts.append("The best baseline results are in parentheses.")
     if all(not row.run.is_manual for row in rows):
@@ -71,6 +95,8 @@ def caption(
         parts.append("$^*$: run that did not contribute to the judgment pools.")
     if any(row.run.is_withdrawn for row in rows):
         parts.append(r"$^\dagger$: run that was withdrawn.")
+    if any(row.trained for row in rows):
+        parts.append(r"$^\ddagger$: the system was trained or tuned on these topics.")
     return " ".join(filter(None, parts))
 
 

@@ -1,0 +1,216 @@
+"""The tables of a paper kit: 000, Tables A1 and A2, and 004, Tables 3 to 7."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from arqlab.core.models import Task, Visitor
+from arqlab.formats.papers.matrices import CorrelationTable
+from arqlab.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
+from arqlab.formats.papers.words import (
+    caption,
+    correlations_caption,
+    measure_notes,
+    question_note,
+)
+from arqlab.ir.leaderboard import Board
+from arqlab.ir.measures.names import Measure
+from arqlab.ir.records import ItemKind
+from assessment.models import Pool, QrelSet
+from assessment.pools.selectors.choices import WRITTEN
+from assessment.qrels.selectors.drafts import host_of
+from evaluation.permissions import VisibleBoard, visible_board
+from evaluation.services.correlations import measure_correlations, question_columns, question_rounds
+from evaluation.services.first_answers import first_answers, first_answers_access
+from evaluation.services.progress import MEASURES, ProgressTask, system_progress
+from submissions.models import Run
+
+FEWEST = 3
+"""The fewest runs whose measures are correlated in a paper."""
+LOWER_IS_BETTER = ("MG", "UI")
+"""The special questions of 004, whose best value is the lowest. Others have no best value."""
+DEEP = ("baseline-primary", WRITTEN)
+"""The kinds of baselines that are pooled like primary runs: all answers of Task 3 are."""
+Values = dict[int, dict[str, float]]
+Trained = Mapping[int, Iterable[str]]
+
+
+def paper_tables(
+    user: Visitor, shown: VisibleBoard, *, waits: bool
+) -> list[PaperTable | CorrelationTable]:
+    """Return the tables for which the board has data, as an organizer sees them.
+
+    Scores that take long are complete if it `waits`.
+    """
+    board = shown.board
+    if not board.rows:
+        return []
+    by_lab = _by_lab(user, shown)
+    if shown.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
+        has_others = len({column.panel for column in by_lab.columns}) > 1
+        found = (
+            _generated(shown),
+            _correlations(shown),
+            _first_answers(user, shown, waits=waits),
+            by_lab if has_others else None,
+        )
+        return [table for table in found if table]
+    return [_results(shown), by_lab, *([_every(shown)] if len(board.measures) > MEASURES else [])]
+
+
+def _results(shown: VisibleBoard) -> PaperTable:
+    """Return the table of 000 (A1, A2)."""
+    task, board = shown.qrel_set.task, shown.board
+    rows, measures = _rows(task, board), board.measures[:MEASURES]
+    title = f"{task.name} results, averaged over {_counted(board.topics)}"
+    if shown.qrel_set.items == ItemKind.VISUAL_IDS:
+        title += " and computed over deduplicated ranked lists of visually distinct formulae"
+    text = caption(title, rows, notes=_notes(shown.qrel_set, measures))
+    return PaperTable("results", text, tuple(_columns(measures, "Evaluation measures")), rows)
+
+
+def _every(shown: VisibleBoard) -> PaperTable:
+    task, board = shown.qrel_set.task, shown.board
+    return _with_letters(
+        "all-measures",
+        f"{task.lab.name} {task.name} results in all measures",
+        _columns(board.measures, _counted(board.topics)),
+        _rows(task, board),
+        _notes(shown.qrel_set, board.measures),
+    )
+
+
+def _by_lab(user: Visitor, shown: VisibleBoard) -> PaperTable:
+    """Return the table of 004 (3, 4): systems on the topics of each lab, those of this one last."""
+    task, measures = shown.qrel_set.task, shown.board.measures[:MEASURES]
+    found = system_progress(user, task, shown)
+    columns: list[ScoreColumn] = []
+    values: Values = defaultdict(dict)
+    trained: dict[int, set[str]] = defaultdict(set)
+    for place, one in enumerate(found.tasks):
+        cells = {row.run.key: row.cells[place] for row in found.rows}
+        if one.task != task and not any(cell.run for cell in cells.values()):
+            continue
+        prefix = "" if one.task == task else f"{one.task.lab.slug}/{one.task.slug}:"
+        added = _columns(one.measures, _panel(one, found.tasks), prefix=prefix)
+        columns += added
+        for key, cell in cells.items():
+            both = zip(added, cell.values, strict=True)
+            known = {column.key: value for column, value in both if value is not None}
+            values[key].update(known)
+            if cell.run and cell.run.is_trained:
+                trained[key].update(known)
+    rows = _rows(task, shown.board, values, trained)
+    return _with_letters(
+        "results-by-lab",
+        f"{task.lab.name} {task.name} results",
+        columns,
+        rows,
+        _notes(shown.qrel_set, measures),
+    )
+
+
+def _panel(one: ProgressTask, tasks: Iterable[ProgressTask]) -> str:
+    """Return the heading over a task's columns: its lab, and the task if the lab has another."""
+    of_lab = [each for each in tasks if each.task.lab_id == one.task.lab_id]
+    name = f"{one.task.lab.name} {one.task.name}" if of_lab[1:] else one.task.lab.name
+    return f"{name}\n{_counted(one.topics)}"
+
+
+def _generated(shown: VisibleBoard) -> PaperTable:
+    """Return the table of 004 (5): all measures of Task 3, and its special questions."""
+    task, board = shown.qrel_set.task, shown.board
+    columns = _columns(board.measures, _counted(board.topics))
+    values: Values = defaultdict(dict)
+    notes = {"": _notes(shown.qrel_set, board.measures)}
+    for found in question_rounds(task):
+        panel = _counted(found.pool.items.values("topic").distinct().count())
+        for question, column in zip(found.questions, question_columns(task, [found]), strict=True):
+            key, is_rated = f"question:{question.key}", question.key in LOWER_IS_BETTER
+            columns = [one for one in columns if one.key != key]
+            columns.append(ScoreColumn(key, question.key, panel, rises=False, is_rated=is_rated))
+            answer = found.pool.label_scale.of(question.counted).word
+            notes[key] = question_note(question, answer)
+            for run, share in column.values.items():
+                values[run][key] = share
+    rows = _rows(task, board, values)
+    title = f"{task.lab.name} {task.name} results"
+    return _with_letters("results", title, columns, rows, " ".join(notes.values()))
+
+
+def _correlations(shown: VisibleBoard) -> CorrelationTable | None:
+    """Return the table of 004 (6): measures of Task 3 against each other."""
+    found = measure_correlations(shown.board)
+    if found.runs < FEWEST or not found.columns[1:]:
+        return None
+    task = shown.qrel_set.task
+    text = correlations_caption(f"{task.lab.name} {task.name}", found.runs)
+    measures = [one for one in shown.board.measures if one.is_rating]
+    notes = _notes(shown.qrel_set, measures)
+    headings = [column.heading for column in found.columns]
+    return CorrelationTable("correlations", f"{text} {notes}".strip(), headings, found.matrices)
+
+
+def _first_answers(user: Visitor, shown: VisibleBoard, *, waits: bool) -> PaperTable | None:
+    """Return the table of 004 (7): Task 1's runs, cut to their first answers."""
+    task = shown.qrel_set.task
+    access = first_answers_access(user, task)
+    visible = visible_board(access) if access else None
+    if access is None or visible is None or not visible.board.rows:
+        return None
+    first = first_answers(visible, waits=waits).shown
+    measures = first.board.measures
+    return _with_letters(
+        "first-answers",
+        f"{task.lab.name} {task.name} results for the first answers of {access.task.name} runs",
+        _columns(measures, _counted(first.board.topics)),
+        _rows(access.task, first.board),
+        _notes(first.qrel_set, measures),
+    )
+
+
+def _with_letters(
+    name: str, title: str, columns: Sequence[ScoreColumn], rows: tuple[PaperRun, ...], notes: str
+) -> PaperTable:
+    text = caption(title, rows, notes=notes, has_letters=True)
+    return PaperTable(name, text, tuple(columns), rows, has_letters=True)
+
+
+def _notes(qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
+    return measure_notes(measures, qrel_set.label_scale, qrel_set.relevant_from)
+
+
+def _counted(topics: int) -> str:
+    return f"{topics} topic{'s' * (topics != 1)}"
+
+
+def _columns(measures: Sequence[Measure], panel: str, prefix: str = "") -> list[ScoreColumn]:
+    return [
+        ScoreColumn(f"{prefix}{one.name}", one.heading, panel, is_rated=one.is_rating)
+        for one in measures
+    ]
+
+
+def _rows(
+    task: Task, board: Board, values: Values | None = None, trained: Trained | None = None
+) -> tuple[PaperRun, ...]:
+    """Return the runs of a board with further values, and with their part in the pools."""
+    pools = Pool.official.filter(task=host_of(task) or task)
+    kinds = {row["run"]: row["kind"] for pool in pools for row in pool.runs}
+    generated = Run.objects.filter(task=task, answer_kind=Run.AnswerKind.GENERATIVE)
+    generative = set(generated.values_list("pk", flat=True))
+    rows = []
+    for run in (row.run for row in board.rows):
+        kind, further = kinds.get(run.key), (values or {}).get(run.key, {})
+        rows.append(
+            PaperRun(
+                replace(run, values={**run.values, **further}),
+                is_deep=kind in DEEP if kinds else run.is_primary,
+                is_pooled=kind is not None if kinds else None,
+                is_generative=run.key in generative,
+                trained=frozenset((trained or {}).get(run.key, ())),
+            )
+        )
+    return tuple(rows)

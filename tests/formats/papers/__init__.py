@@ -1,1 +1,0 @@
-"""Tests of arqlab.formats.papers."""
