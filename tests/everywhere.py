@@ -35,7 +35,7 @@ MISSING = {
 
 ON_SQLITE = "not servers and (smoke or not browser)"
 """What runs on SQLite: also all that needs no database, which runs once."""
-ON_POSTGRESQL = "database or servers"
+ON_POSTGRESQL = "(database and not once) or servers"
 WORKERS = {ON_POSTGRESQL: "3"}
 """How many processes run the tests, if not 2: on PostgreSQL they often wait for a server or a
 browser, so a third keeps two cores busy.

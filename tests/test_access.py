@@ -493,7 +493,7 @@ def fill(scene: Scene, folder) -> Run:
     at = datetime(2026, 11, 21, tzinfo=UTC)
     make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
     Load.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
-    make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
+    make_qrels(scene.task, {"A.1": {"10": 3, "47114711": 2}, "A.2": {"12": 2}})
     make_pool(scene.task)
     round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
     round_of(scene.task, Round.Kind.SECOND, scene.assessor)
