@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
@@ -10,6 +11,8 @@ from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPCookieProcessor, build_opener
 
 from tests.everywhere import wait_for_line
 from tests.paths import ROOT
@@ -23,6 +26,17 @@ def ask(port: int, path: str, data: bytes | None = None) -> Any:
         request.add_header("Content-Type", "multipart/form-data; boundary=part")
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)
+
+
+def sign_in(port: int) -> str:
+    """Sign in as the superuser with the form. Return the path to which it leads."""
+    url = f"http://127.0.0.1:{port}/accounts/login/"
+    browser = build_opener(HTTPCookieProcessor())
+    with browser.open(url) as page:
+        [token] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode())[:1]
+    form = {"login": "root", "password": "a quiet blackboard", "csrfmiddlewaretoken": token}
+    with browser.open(url, urlencode(form).encode()) as page:
+        return urlsplit(page.url).path
 
 
 def form_with_a_run() -> bytes:
