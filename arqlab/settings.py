@@ -130,6 +130,9 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# The number of proxies in front of the server, which each append to X-Forwarded-For: sign-in
+# attempts and API requests are limited by the address of the client.
+PROXIES = ALLAUTH_TRUSTED_PROXY_COUNT = int(env("ARQLAB_PROXIES", "0"))
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "pages:home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "pages:home"
@@ -219,7 +222,7 @@ for _entry in CELERY_BEAT_SCHEDULE.values():
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "rest_framework.authentication.SessionAuthentication",
-        "rest_framework.authentication.BasicAuthentication",
+        "arqlab.core.authentication.TokenAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -228,6 +231,14 @@ REST_FRAMEWORK = {
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
     "EXCEPTION_HANDLER": "arqlab.core.errors.api_exception_handler",
     "PAGE_SIZE": 100,
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.AnonRateThrottle",
+        "rest_framework.throttling.UserRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "600/min"},
+    "NUM_PROXIES": PROXIES,
+    # The schema names its file after the version that a request asks for.
+    "ALLOWED_VERSIONS": ["1"],
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "ArqLab",
