@@ -3,9 +3,15 @@
 `arqlab/__init__.py` stays empty, so that the kernel does not import Celery.
 """
 
+import logging
 import os
+import queue
+import threading
+from functools import cache, partial
+from typing import Any
 
 from celery import Celery
+from kombu.exceptions import OperationalError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 
@@ -15,3 +21,43 @@ app.autodiscover_tasks()
 SUBJECTS = ["assessment.judging", "assessment.pools", "assessment.radar"]
 """The packages inside an app that have tasks; a worker knows no tasks of others."""
 app.autodiscover_tasks(SUBJECTS)
+logger = logging.getLogger(__name__)
+
+Message = tuple[Any, tuple[Any, ...]]
+
+
+def wake_after_commit(task: Any, *args: Any) -> None:
+    """Wake up a worker for a task after the commit, when it can see what there is to do.
+
+    A request neither fails nor waits when Redis is down or hangs: another thread sends the message.
+    A lost one does no harm, because the scheduled tasks find the work in the database. In embedded
+    mode, the task is done at once.
+    """
+    from django.db import transaction
+
+    send = partial(task.delay, *args) if app.conf.task_always_eager else partial(_put, task, args)
+    transaction.on_commit(send)
+
+
+def _put(task: Any, args: tuple[Any, ...]) -> None:
+    try:
+        _messages().put_nowait((task, args))
+    except queue.Full:
+        logger.warning("Redis does not answer. %s waits for the schedule.", task.name)
+
+
+@cache
+def _messages() -> queue.Queue[Message]:
+    """Return the queue of this process, and start the thread that sends what is put into it."""
+    waiting: queue.Queue[Message] = queue.Queue(maxsize=1_000)
+    threading.Thread(target=_send, args=[waiting], name="messages", daemon=True).start()
+    return waiting
+
+
+def _send(waiting: queue.Queue[Message]) -> None:
+    while True:
+        task, args = waiting.get()
+        try:
+            task.apply_async(args, retry=False)
+        except OperationalError as problem:
+            logger.warning("%s waits for the schedule: no message sent. %s", task.name, problem)

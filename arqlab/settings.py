@@ -5,8 +5,6 @@ with all data below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to Post
 workers on Redis.
 """
 
-import os
-import secrets
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -15,40 +13,9 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from arqlab.environment import embedded_secret_key, env, env_bool, env_list
+
 BASE_DIR = Path(__file__).resolve().parent.parent
-
-
-def env(name: str, default: str = "") -> str:
-    """Return the value of a variable, or the default.
-
-    `NAME_FILE` may name a file with the value (Docker secrets).
-    """
-    path = os.environ.get(f"{name}_FILE")
-    return Path(path).read_text(encoding="utf-8").strip() if path else os.environ.get(name, default)
-
-
-def env_bool(name: str, default: bool) -> bool:
-    """Return a variable as a Boolean; refuse values other than 1, true, yes, 0, false and no."""
-    value = env(name, "1" if default else "0").lower()
-    if value not in {"1", "true", "yes", "0", "false", "no"}:
-        raise ImproperlyConfigured(f"{name} is {value!r}. Use 1 or 0.")
-    return value in {"1", "true", "yes"}
-
-
-def env_list(name: str, default: str = "") -> list[str]:
-    """Return the parts of a comma-separated variable, without surrounding spaces."""
-    return [part.strip() for part in env(name, default).split(",") if part.strip()]
-
-
-def embedded_secret_key(folder: Path) -> str:
-    """Return the secret key in the data folder, created on first use, for embedded mode."""
-    path = folder / "secret-key"
-    if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(50), encoding="utf-8")
-    return path.read_text(encoding="utf-8").strip()
-
 
 DATA_DIR = Path(env("ARQLAB_DATA", str(BASE_DIR / "var"))).resolve()
 DEBUG = env_bool("ARQLAB_DEBUG", default=False)
@@ -143,7 +110,11 @@ else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
 # Sign-in attempts are counted in the cache, so several processes must share it.
 CACHES = {
-    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    "default": {
+        "BACKEND": "arqlab.core.caches.RedisOrMemory",
+        "LOCATION": REDIS_URL,
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
 }
@@ -159,6 +130,9 @@ AUTH_PASSWORD_VALIDATORS = [
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
+# The number of proxies in front of the server, which each append to X-Forwarded-For: sign-in
+# attempts and API requests are limited by the address of the client.
+PROXIES = ALLAUTH_TRUSTED_PROXY_COUNT = int(env("ARQLAB_PROXIES", "0"))
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "pages:home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "pages:home"
@@ -226,6 +200,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_TIME_LIMIT = CLAIM_SECONDS - 30
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_keepalive": True}
 # Messages only wake up workers; the tasks find their work in the database.
 CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
@@ -240,11 +215,14 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-files": {"task": "arqlab.pages.tasks.sweep_unused_files", "schedule": 3600.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }
+# While no worker runs, messages must not pile up.
+for _entry in CELERY_BEAT_SCHEDULE.values():
+    _entry["options"] = {"expires": _entry["schedule"]}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "rest_framework.authentication.SessionAuthentication",
-        "rest_framework.authentication.BasicAuthentication",
+        "arqlab.core.authentication.TokenAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
@@ -253,6 +231,14 @@ REST_FRAMEWORK = {
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
     "EXCEPTION_HANDLER": "arqlab.core.errors.api_exception_handler",
     "PAGE_SIZE": 100,
+    "DEFAULT_THROTTLE_CLASSES": [
+        "rest_framework.throttling.AnonRateThrottle",
+        "rest_framework.throttling.UserRateThrottle",
+    ],
+    "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "600/min"},
+    "NUM_PROXIES": PROXIES,
+    # The schema names its file after the version that a request asks for.
+    "ALLOWED_VERSIONS": ["1"],
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "ArqLab",

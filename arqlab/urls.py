@@ -1,10 +1,13 @@
 """URLs of ArqLab, app by app."""
 
+from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
 from django.urls import include, path
 
 from arqlab.core.views import error_pages
 
+# One sign-in page, so that one limit counts all wrong passwords.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 urlpatterns = [
     path("", include("assessment.urls")),  # first, because judging requests are the most frequent
     path("", include("arqlab.pages.urls")),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
-from django.db import transaction
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import app, wake_after_commit
 from submissions.models import Run
 from submissions.services import reminders, validation
 from submissions.services.validation import release_stale_claims, waiting_run_ids
@@ -37,4 +35,4 @@ def remind_teams_of_deadlines() -> None:
 def validate_after_commit(runs: Iterable[Run]) -> None:
     """Queue the validation of runs for after the commit, when workers can see them."""
     for run in runs:
-        transaction.on_commit(partial(validate_run.delay, run.pk))
+        wake_after_commit(validate_run, run.pk)

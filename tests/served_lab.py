@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import urllib.request
-from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
+from urllib.request import HTTPCookieProcessor, build_opener
 
 from tests.everywhere import wait_for_line
 from tests.paths import ROOT
+
+TOKEN = "arqlab_of-the-superuser"
 
 
 def ask(port: int, path: str, data: bytes | None = None) -> Any:
     """Return the API's answer to a request of the superuser."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", data=data)
-    request.add_header("Authorization", "Basic " + b64encode(b"root:a quiet blackboard").decode())
+    request.add_header("Authorization", f"Bearer {TOKEN}")
     if data:
         request.add_header("Content-Type", "multipart/form-data; boundary=part")
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)
+
+
+def sign_in(port: int) -> str:
+    """Sign in as the superuser with the form. Return the path to which it leads."""
+    url = f"http://127.0.0.1:{port}/accounts/login/"
+    browser = build_opener(HTTPCookieProcessor())
+    with browser.open(url) as page:
+        [token] = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page.read().decode())[:1]
+    form = {"login": "root", "password": "a quiet blackboard", "csrfmiddlewaretoken": token}
+    with browser.open(url, urlencode(form).encode()) as page:
+        return urlsplit(page.url).path
 
 
 def form_with_a_run() -> bytes:
@@ -34,9 +49,17 @@ def form_with_a_run() -> bytes:
     return fields + b"--part\r\n" + disposition + b"\r\n\r\nA.1\t11\t1\t2.5\tbm25\n\r\n--part--\r\n"
 
 
-SCENE = """
+SCENE = f"""
+from datetime import timedelta
+from django.utils import timezone
 from arqlab.core.models import *
-User.objects.create_superuser("root", "root@example.org", "a quiet blackboard")
+from arqlab.core.services.tokens import digest_of
+root = User.objects.create_superuser("root", "root@example.org", "a quiet blackboard")
+now = timezone.now()
+ApiToken.objects.create(
+    user=root, name="tests", scope="write", digest=digest_of("{TOKEN}"), created_at=now,
+    expires_at=now + timedelta(days=1),
+)
 Team.objects.create(lab=Lab.objects.get(), name="Ours")
 """
 

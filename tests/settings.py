@@ -18,6 +18,7 @@ STORAGES = {
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
+REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"anon": None, "user": None}  # noqa: F405
 # Each client of a test makes the middleware anew. It looks for a file when one is asked for,
 # instead of reading all of them.
 WHITENOISE_AUTOREFRESH = True

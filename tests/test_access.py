@@ -8,6 +8,8 @@ leads to the sign-in page.
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,6 +24,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from arqlab.core.services.tokens import create_token
 from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.messages import send_message
@@ -247,6 +250,9 @@ GET  pages:lab-download                    404 404 404 404 404 200 200
 GET  pages:task-download                   404 404 404 404 404 200 200
 POST core:lab-edit                        302 404 404 404 404 200 200
 GET  pages:lab-list                        200 200 200 200 200 200 200
+GET  core:token-list                      302 200 200 200 200 200 200
+POST core:token-list                      302 422 422 422 422 422 422
+POST core:token-revoke                    302 404 302 404 404 404 404
 GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     302 404 404 404 404 200 200
 POST core:people-revoke                   302 404 404 404 404 302 302
@@ -422,6 +428,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "key": confirmation_key(scene),
         "finding": vanished_finding(scene),
         "uidb36": "1",
+        "api_token": scene.member.api_tokens.values_list("pk", flat=True).first(),
         "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
@@ -491,6 +498,7 @@ def fill(scene: Scene, folder) -> Run:
     The assessor judges A.1 of the pool. The run has a problem and an unreleased leaderboard.
     """
     at = datetime(2026, 11, 21, tzinfo=UTC)
+    create_token(user=scene.member, name="laptop", scope="read", days=90, at=at)
     make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
     Load.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
     make_qrels(scene.task, {"A.1": {"10": 3, "47114711": 2}, "A.2": {"12": 2}})
@@ -621,3 +629,75 @@ def test_a_run_is_not_found_under_another_task(name, filled, db):
 
     assert answer.status_code == 404
     assert elsewhere.task.runs.count() == 0
+
+
+VALUES = (
+    "%00",
+    "%0a",
+    "%ff",
+    "1e9",
+    "-1",
+    "9" * 30,
+    "",
+    "%5b",
+    "%F0%9F%98%80",
+    "json",
+    "latex",
+    "tsv",
+)
+PARAMETERS = (
+    *(
+        "page",
+        "version",
+        "format",
+        "qrels",
+        "measure",
+        "sort",
+        "q",
+        "live",
+        "also",
+        "chart",
+        "first",
+    ),
+    *("second", "before", "after", "k", "depth", "part", "topic", "run", "round", "test", "next"),
+)
+FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+BODIES = (
+    (b"a=1", "multipart/form-data"),
+    (b"--b\r\n\xff", "multipart/form-data; boundary=b"),
+    (b"a=%ff", f"{FORM}; charset=no-such"),
+    (b"a=\xff\x00%00&label=1e9&reason=%00", FORM),
+    (b"{", JSON),
+    (b'"\xff', f"{JSON}; charset=no-such"),
+    (b"[1e999]", JSON),
+    (b'{"label": "\\u0000", "instance": 99999999999999999999}', JSON),
+    (b"\x00", "text/plain; charset=no-such"),
+    (b"", ""),
+)
+
+
+def test_no_broken_request_is_a_server_error(filled, db):
+    """Send random requests, always the same ones. ARQLAB_FUZZ sends so many others."""
+    requests = int(os.environ.get("ARQLAB_FUZZ", "0"))
+    chance = random.Random(None if requests else 20)
+    names = sorted(named_addresses(get_resolver().url_patterns))
+    paths = [address(name, filled.public, filled.run.pk) for name in names]
+    clients = [Client(raise_request_exception=False) for _ in range(2)]
+    clients[1].force_login(filled.public.organizer)
+    failures = []
+    for _ in range(requests or 600):
+        method = chance.choice(("GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "PROPFIND"))
+        query = "&".join(
+            f"{name}={chance.choice(VALUES)}"
+            for name in chance.sample(PARAMETERS, k=chance.choice((0, 1, 1, 2, 6)))
+        )
+        data, content_type = (b"", "") if method == "GET" else chance.choice(BODIES)
+        path = f"{chance.choice(paths)}?{query}"
+        with transaction.atomic():
+            client = chance.choice(clients)
+            status = client.generic(method, path, data, content_type=content_type).status_code
+            transaction.set_rollback(True)
+        if status >= 500:
+            failures.append((method, path, content_type, data))
+
+    assert failures == []

@@ -4,11 +4,13 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from arqlab.core import apis
-from arqlab.core.views import account, creating, information, labs, tasks, teams
+from arqlab.core.views import account, creating, information, labs, tasks, teams, tokens
 
 app_name = "core"
 urlpatterns = [
     path("account/", account.account, name="account"),
+    path("account/tokens/", tokens.token_list, name="token-list"),
+    path("account/tokens/<int:api_token>/revoke/", tokens.token_revoke, name="token-revoke"),
     path("healthz/", account.health, name="health"),
     path("join/<str:token>/", teams.team_join, name="team-join"),
     # Not below labs/, where it would be the address of a lab.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
-from arqlab.celery import app
+from arqlab.celery import app, wake_after_commit
 from arqlab.pages.models import Load
 from arqlab.pages.services import loads, sweeping
 
@@ -44,4 +41,4 @@ def run_after_commit(load: Load) -> None:
     are left to the schedule there, so that the page need not wait.
     """
     if load.kind in QUICK or not settings.EMBEDDED:
-        transaction.on_commit(partial(run_load.delay, load.pk))
+        wake_after_commit(run_load, load.pk)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
+from arqlab.celery import wake_after_commit
 from arqlab.core.permissions import organized_task_or_404
 from assessment.models import QrelSet
 from evaluation.services.paper_kits import paper_kit
@@ -28,7 +26,7 @@ def paper_kit_detail(request: HttpRequest, lab: str, task: str, version: int) ->
     kit = paper_kit(shown, request.user, waits=is_file)
     if request.method == "POST":
         if kit.claim_drawing():
-            transaction.on_commit(partial(draw_paper_kit.delay, shown.pk))
+            wake_after_commit(draw_paper_kit, shown.pk)
         return redirect(request.path)
     if is_file:
         response = HttpResponse(kit.archive(), content_type="application/zip")

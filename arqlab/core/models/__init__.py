@@ -11,8 +11,10 @@ from arqlab.core.models.people import (
     Visitor,
     new_invitation_token,
 )
+from arqlab.core.models.tokens import ApiToken
 
 __all__ = [
+    "ApiToken",
     "AuditEvent",
     "Correction",
     "Corrections",

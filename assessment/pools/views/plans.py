@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
 from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.models import Task
@@ -126,7 +127,7 @@ def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpRespo
         at=timezone.now(),
         expected=request.POST.get("expected", ""),
     )
-    typeset_pools.delay(seconds=0.5)
+    wake_after_commit(typeset_pools, 0.5)
     messages.success(
         request,
         "The pool is frozen. You can now assign its topics.",

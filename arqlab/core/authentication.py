@@ -1,0 +1,54 @@
+"""How programs sign in to the API: `Authorization: Bearer TOKEN`."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import APIException, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+
+from arqlab.core.models import ApiToken, User
+from arqlab.core.services.tokens import token_from
+
+
+class InvalidToken(APIException):
+    """A token that does not exist, has expired or was revoked."""
+
+    status_code = 401
+    default_code = "invalid-token"
+    default_detail = "This API token is not valid or was revoked. Create one on your account page."
+
+
+class TokenAuthentication(BaseAuthentication):
+    """Sign in by an API token, within its scope."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """Return the user and the token of a request, or None if it has no token.
+
+        Raises `InvalidToken`, and `PermissionDenied` for a change with a token that only reads.
+        """
+        scheme, _, text = get_authorization_header(request).partition(b" ")
+        if scheme.lower() != b"bearer":
+            return None
+        token = token_from(text.strip().decode("latin-1"), at=timezone.now())
+        if token is None:
+            raise InvalidToken
+        if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
+            raise PermissionDenied(
+                "This API token can only read. Create one that can make changes on your account "
+                "page."
+            )
+        return token.user, token
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The description of API tokens in the schema of the API."""
+
+    target_class = TokenAuthentication
+    name = "apiToken"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        """Return the definition of a bearer token."""
+        return {"type": "http", "scheme": "bearer"}

@@ -1,0 +1,57 @@
+"""The cache of servers with Redis, which goes on without it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.core.cache.backends.locmem import LocMemCache
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import RedisError
+
+PAUSE = 10.0
+"""The seconds for which a process does without Redis after it failed."""
+logger = logging.getLogger(__name__)
+
+
+def _or_memory(name: str) -> Callable[..., Any]:
+    """Return a method of the cache that uses the memory of the process while Redis is down."""
+
+    def method(self: RedisOrMemory, *args: Any, **kwargs: Any) -> Any:
+        if time.monotonic() >= RedisOrMemory.down_until:
+            try:
+                return getattr(RedisCache, name)(self, *args, **kwargs)
+            except RedisError as problem:
+                RedisOrMemory.down_until = time.monotonic() + PAUSE
+                logger.warning("The cache does without Redis for %d s. %s", PAUSE, problem)
+        return getattr(self.memory, name)(*args, **kwargs)
+
+    return method
+
+
+class RedisOrMemory(RedisCache):
+    """Redis, or while it is down or hangs, the memory of each process.
+
+    Sign-in attempts are counted in the cache, and nobody is locked out because Redis is down. Other
+    cached values are computed again.
+    """
+
+    down_until = 0.0
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__(server, params)
+        self.memory = LocMemCache("redis-is-down", {})
+
+    add = _or_memory("add")
+    get = _or_memory("get")
+    set = _or_memory("set")
+    touch = _or_memory("touch")
+    delete = _or_memory("delete")
+    get_many = _or_memory("get_many")
+    has_key = _or_memory("has_key")
+    incr = _or_memory("incr")
+    set_many = _or_memory("set_many")
+    delete_many = _or_memory("delete_many")
+    clear = _or_memory("clear")
