@@ -1,10 +1,24 @@
-"""Lists of the adjudication."""
+"""The reason of a release, and lists of the adjudication."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from django import forms
+
 from arqlab.core.forms.lists import FrameListForm
+
+
+class ReleaseForm(forms.Form):
+    """What everyone is told about a release."""
+
+    reason = forms.CharField(
+        label="Reason for this version",
+        required=False,
+        max_length=300,
+        help_text="Such as: labels of A.12 corrected. Everyone who sees the leaderboard reads it "
+        "in the list of its versions.",
+    )
 
 
 class AdjudicationListForm(FrameListForm):

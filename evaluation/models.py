@@ -110,6 +110,12 @@ class Leaderboard(models.Model):
         blank=True,
         help_text="Runs that are listed apart: run, team, tag, reason.",
     )
+    reason = models.CharField(
+        max_length=300,
+        blank=True,
+        default="",
+        help_text="Why this version was released. Everyone who sees the version reads it.",
+    )
     released_at = models.DateTimeField()
     released_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     hidden_at = models.DateTimeField(null=True, blank=True)

@@ -72,7 +72,8 @@ class ScoreAccess:
 class VisibleBoard:
     """A board that a user may see, with its qrels.
 
-    `state` is `released`, `live` (for organizers) or `own` (only the runs of the user's teams).
+    `state` is `released`, `live` (for organizers), `own` (only the runs of the user's teams) or
+    `version` (as it was released, without any scores by topic).
     """
 
     state: str
@@ -82,7 +83,7 @@ class VisibleBoard:
     @property
     def shows_labels(self) -> bool:
         """Return whether the user may see the labels of the qrels: when they are released."""
-        return self.state != "own"
+        return self.state in ("released", "live")
 
 
 def score_access_of(user: Visitor, task: Task) -> ScoreAccess:
@@ -107,6 +108,14 @@ def visible_board(
     if shown is None and qrels:
         raise Http404
     return shown
+
+
+def released_versions(access: ScoreAccess) -> QuerySet[Leaderboard]:
+    """Return the released versions of the leaderboard that are not hidden, the newest first.
+
+    Whoever may see the task may open them.
+    """
+    return access.task.leaderboards.filter(hidden_at=None).select_related("qrel_set")
 
 
 def all_runs_of(access: ScoreAccess, shown: VisibleBoard) -> VisibleBoard:

@@ -37,6 +37,11 @@ urlpatterns = [
     ),
     path(f"{_TASK}leaderboard/", boards.leaderboard, name="leaderboard"),
     path(f"{_TASK}leaderboard/release/", releasing.leaderboard_release, name="leaderboard-release"),
+    path(
+        f"{_TASK}leaderboard/versions/<int:version>/",
+        boards.leaderboard_version,
+        name="leaderboard-version",
+    ),
     path(f"{_TASK}leaderboard/breakdown/", breakdown.breakdown, name="breakdown"),
     path(f"{_TASK}leaderboard/instances/", instances.instances, name="breakdown-instances"),
     path(f"{_TASK}leaderboard/compare/", comparison.comparison, name="comparison"),

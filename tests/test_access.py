@@ -299,6 +299,7 @@ POST notices:notices-read                      302 302 302 302 302 302 302
 POST notices:mail-preference                   302 302 302 302 302 302 302
 GET  evaluation:api-leaderboard           404 404 404 404 404 200 200
 GET  evaluation:api-run-scores            404 404 404 404 404 200 200
+GET  evaluation:leaderboard-version       404 404 404 404 404 404 404
 GET  evaluation:breakdown                 404 404 404 404 404 200 200
 GET  evaluation:certificate-detail        404 404 404 404 404 200 200
 GET  evaluation:comparison                404 404 404 404 404 200 200

@@ -16,14 +16,17 @@ from arqlab.ir.comparison.differences import (
     bootstrap_intervals,
     effect_sizes,
     pair_differences,
+    run_pairs,
     wins_ties_losses,
 )
 from arqlab.ir.comparison.families import FAMILY_TESTS, PairFamily, pair_family
 from arqlab.ir.leaderboard import BoardRun
+from arqlab.ir.measures.columns import Reals
 from arqlab.ir.measures.names import Measure
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.comparison import TopicMatrix, topic_matrix
 
+SIGNIFICANT = 0.05
 KEPT = 24 * 60 * 60  # seconds
 _RULES = 1
 """The version of the computation. Increase it with every change, so that nothing old is read."""
@@ -35,6 +38,19 @@ class ComparedRuns(NamedTuple):
     measure: Measure
     runs: Sequence[BoardRun]
     matrix: TopicMatrix
+
+    def around(self, places: Sequence[int]) -> tuple[ComparedRuns, list[int]]:
+        """Return the official runs and those at some places, and the places of these among them.
+
+        A post-hoc run that is not compared adds no test to the family.
+        """
+        kept = [
+            place for place, run in enumerate(self.runs) if not run.is_post_hoc or place in places
+        ]
+        topics, scores = self.matrix
+        runs = [self.runs[place] for place in kept]
+        family = ComparedRuns(self.measure, runs, TopicMatrix(topics, scores[kept]))
+        return family, [kept.index(place) for place in places]
 
     def family(self, test: str) -> PairFamily:
         """Return a test of all pairs of the runs."""
@@ -90,6 +106,36 @@ class RunPair(NamedTuple):
     tests: list[PairTest]
 
 
+class PairSummary(NamedTuple):
+    """The first run minus the second over their common topics; None if it is not known."""
+
+    first: BoardRun
+    second: BoardRun
+    topics: int
+    difference: float | None
+    wins: int
+    ties: int
+    losses: int
+    effect: float | None
+    p: float | None
+
+    @property
+    def is_significant(self) -> bool:
+        """Return whether the p-value is below the level of significance."""
+        return self.p is not None and self.p < SIGNIFICANT
+
+
+class SeveralRuns(NamedTuple):
+    """Some runs with their scores by topic, and their pairs.
+
+    `topics` has the topics with the best mean of these runs first; a missing score is None.
+    """
+
+    runs: list[BoardRun]
+    topics: list[tuple[str, list[float | None]]]
+    pairs: list[PairSummary]
+
+
 def compared_runs(shown: VisibleBoard, measure: Measure) -> ComparedRuns:
     """Return the runs of a board that can be compared in a measure, with their scores."""
     scored = [row.run for row in shown.board.rows if measure.name in row.run.values]
@@ -125,6 +171,45 @@ def run_pair(compared: ComparedRuns, first: int, second: int) -> RunPair | None:
         ties=ties,
         losses=losses,
         tests=[_pair_test(compared, test, first, second) for test in FAMILY_TESTS],
+    )
+
+
+def several_runs(
+    compared: ComparedRuns, places: Sequence[int], *, test: str, correction: str
+) -> SeveralRuns:
+    """Return the comparison of some runs (places) by a test, corrected over all pairs of runs."""
+    scores = compared.matrix.scores[list(places)]
+    values = getattr(compared.family(test), correction)
+    pairs = zip(*run_pairs(len(places)), strict=True)
+    known = ~np.isnan(scores)
+    totals = np.where(known, scores, 0).sum(axis=0)
+    means = np.divide(totals, known.sum(axis=0), out=np.full(len(totals), -1.0), where=totals > 0)
+    order = [place for place in np.argsort(-means, kind="stable") if known[:, place].any()]
+    return SeveralRuns(
+        [compared.runs[place] for place in places],
+        [
+            (compared.matrix.topics[place], [_known(value) for value in scores[:, place]])
+            for place in order
+        ],
+        [_summary(compared, places[one], places[other], values) for one, other in pairs],
+    )
+
+
+def _summary(compared: ComparedRuns, first: int, second: int, values: Reals) -> PairSummary:
+    scores = compared.matrix.scores[[first, second]]
+    differences = pair_differences(scores[:, ~np.isnan(scores).any(axis=0)])
+    [[wins, ties, losses]] = wins_ties_losses(differences).tolist()
+    topics = differences.shape[1]
+    return PairSummary(
+        compared.runs[first],
+        compared.runs[second],
+        topics,
+        float(differences.mean()) if topics else None,
+        wins,
+        ties,
+        losses,
+        _known(effect_sizes(differences)[0]),
+        _known(values[first, second]),
     )
 
 

@@ -106,11 +106,14 @@ class _Contest(NamedTuple):
 
 
 def comparable_indexes(
-    runs: Sequence[Run], like: QrelSet, judged: pl.DataFrame
+    runs: Sequence[Run], like: QrelSet, judged: pl.DataFrame, *, scores: bool = False
 ) -> Iterator[tuple[Run, pl.DataFrame]]:
-    """Yield each run with its items of the type of the qrels; unreadable runs are logged."""
+    """Yield each run with its items of the type of the qrels; unreadable runs are logged.
+
+    With `scores`, the items have their rank and score.
+    """
     mapping = visual_ids(like.task.lab) if like.items == ItemKind.VISUAL_IDS else None
-    read = partial(comparable_index, qrel_set=like, judged=judged, mapping=mapping)
+    read = partial(comparable_index, qrel_set=like, judged=judged, mapping=mapping, scores=scores)
     for run in runs:
         if scoring_obstacle(run, like, joins_formulas=mapping is not None):
             continue

@@ -21,21 +21,32 @@ from submissions.services.left_out import LeftOutRun, left_out_runs
 
 
 def release_leaderboard(
-    *, qrel_set: QrelSet, by: User | None, at: datetime, apart: Mapping[int, str] | None = None
+    *,
+    qrel_set: QrelSet,
+    by: User | None,
+    at: datetime,
+    apart: Mapping[int, str] | None = None,
+    reason: str = "",
 ) -> Leaderboard:
     """Release the board of all valid runs against these qrels as the task's next version.
 
-    `apart` has the reasons of the runs out of competition; by default, they are those of the qrels.
-    Waiting runs are scored first. Threads that wait for the release open. Raise `UserError` if no
-    run has scores, or if the released leaderboard is the same.
+    `reason` explains the version to everyone. `apart` has the reasons of the runs out of
+    competition; by default, they are those of the qrels. Waiting runs are scored first. Threads
+    that wait for the release open. Raise `UserError` if no run has scores, or if the released
+    leaderboard is the same.
     """
     score_waiting(at=at, task=qrel_set.task)
-    return _release(qrel_set, by=by, at=at, apart=apart)
+    return _release(qrel_set, by=by, at=at, apart=apart, reason=reason)
 
 
 @transaction.atomic
 def _release(
-    qrel_set: QrelSet, *, by: User | None, at: datetime, apart: Mapping[int, str] | None
+    qrel_set: QrelSet,
+    *,
+    by: User | None,
+    at: datetime,
+    apart: Mapping[int, str] | None,
+    reason: str,
 ) -> Leaderboard:
     task = Task.objects.select_for_update().select_related("lab").get(pk=qrel_set.task_id)
     scores = {str(run): values for run, values in live_scores(qrel_set).items() if values}
@@ -56,6 +67,7 @@ def _release(
         measures=measures,
         scores=scores,
         out_of_competition=out,
+        reason=reason,
         released_at=at,
         released_by=by,
     )

@@ -133,14 +133,19 @@ def _scored(
 
 
 def comparable_index(
-    run: Run, *, qrel_set: QrelSet, judged: pl.DataFrame, mapping: pl.DataFrame | None
+    run: Run,
+    *,
+    qrel_set: QrelSet,
+    judged: pl.DataFrame,
+    mapping: pl.DataFrame | None,
+    scores: bool = False,
 ) -> pl.DataFrame:
     """Return the run's index with items of the type that the qrels have.
 
-    `scoring_obstacle` has ruled out the other types.
+    With `scores`, it has rank and score. `scoring_obstacle` has ruled out the other types.
     """
-    is_visual = qrel_set.items == ItemKind.VISUAL_IDS
-    columns = ("topic", "item", "rank", "score") if is_visual else ("topic", "item")
+    with_scores = scores or qrel_set.items == ItemKind.VISUAL_IDS
+    columns = ("topic", "item", "rank", "score") if with_scores else ("topic", "item")
     index = ordered_index(run, order=qrel_set.task.protocol.order, columns=columns).collect()
     return comparable_items(index, run, qrel_set=qrel_set, judged=judged, mapping=mapping)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from dataclasses import replace
 from urllib.parse import urlencode
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -14,13 +17,16 @@ from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from arqlab.ir.leaderboard import columns_in
 from arqlab.ir.measures.definitions import MEASURE_KINDS, definition_of
 from assessment.models import QrelSet
+from evaluation.models import Leaderboard
 from evaluation.permissions import (
     ScoreAccess,
     VisibleBoard,
     all_runs_of,
+    released_versions,
     score_access_of,
     visible_board,
 )
+from evaluation.selectors.boards import released_board
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.first_answers import first_answers_access
 from evaluation.services.further_measures import with_further_measures
@@ -70,14 +76,55 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "unscored": _unscored(shown, sight) if shown else (),
         "versions": QrelSet.objects.filter(task=found) if sight.organizes else (),
         "first_answers": first_answers_access(request.user, found) is not None,
-        "history": found.leaderboards.select_related("qrel_set", "released_by")
-        if sight.organizes
-        else (),
+        "history": _history(sight),
     }
     if further and further.shown.board.rows:
         label = request.GET.get("chart", "")
         context |= spread_context(further.shown, sight, label, further=further.columns)
     return render(request, "evaluation/leaderboard.html", context)
+
+
+@require_safe
+def leaderboard_version(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+    """Show a version of the leaderboard as it was released, or return it as a file.
+
+    Its scores lead nowhere: the pages of runs and topics have those of the newest version.
+    """
+    found = task_or_404(request.user, lab, task)
+    sight = score_access_of(request.user, found)
+    released = get_object_or_404(released_versions(sight), version=version)
+    shown = VisibleBoard("version", released.qrel_set, released_board(released))
+    if format_ := request.GET.get("format"):
+        return board_file(shown, format_, name=f"version-{version}")
+    sort, measures = request.GET.get("sort", ""), len(shown.board.measures)
+    lines = board_lines(shown, sight, sort=sort, further=measures, task_url="../../../")
+    newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "sight": sight,
+        "shown": shown,
+        "released": released,
+        "columns": columns_in("page"),
+        "lines": [_openable(line, sight, newest) for line in lines],
+        "sort": sort,
+        "history": _history(sight),
+    }
+    return render(request, "evaluation/leaderboard_version.html", context)
+
+
+def _openable(line: BoardLine, sight: ScoreAccess, newest: Set[str]) -> BoardLine:
+    """Return a line without its link if the user may open neither the run nor its scores."""
+    run = line.row.run
+    is_open = str(run.key) in newest or sight.may_see_run_of(run.team)
+    return line if is_open else replace(line, url="")
+
+
+def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:
+    """Return the releases: all for organizers, others see those that are not hidden."""
+    if sight.organizes:
+        return sight.task.leaderboards.select_related("qrel_set", "released_by")
+    return released_versions(sight)
 
 
 @require_safe

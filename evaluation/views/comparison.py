@@ -1,4 +1,4 @@
-"""The pages that compare runs: two runs, and all pairs."""
+"""The pages that compare runs: two or more runs, and all pairs."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
 from evaluation.services.comparison import ComparedRuns, RunPair, compared_runs, run_pair
 from evaluation.services.similarity import run_similarity
-from evaluation.views.matrix import pair_lines, pair_table
+from evaluation.views.matrix import CORRECTIONS, TESTS, pair_lines, pair_table
+from evaluation.views.several import MOST, also_runs, several_response, task_topics
 from evaluation.views.tables import measure_or_404
 
-TESTS = {
-    "t": "Paired t test",
-    "wilcoxon": "Wilcoxon signed-rank test",
-    "randomization": "Randomization test",
-    "tukey": "Tukey’s HSD",
-}
-CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "plain": "none"}
 ENOUGH = 60
 """The most runs in the table of all pairs: with more, the page has those with the best means."""
 
 
 @require_safe
 def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Compare two runs of the board that the user sees, or return their scores as TSV."""
+    """Compare runs of the board that the user sees, or return their scores as TSV."""
     found = task_or_404(request.user, lab, task)
-    shown, compared, context = board_context(request, found, post_hoc=True)
-    first, second = _places(request, compared)
+    shown, everyone, context = board_context(request, found, post_hoc=True)
+    chosen = _places(request, everyone)
+    compared, places = everyone.around(chosen)
+    context |= {"family": compared, "most": MOST, "also": also_runs(everyone, chosen)}
+    context["is_cut"] = len(request.GET.getlist("also")) > MOST - 2
+    if len(places) > 2:
+        return several_response(request, compared, places, context)
+    first, second = places if everyone.runs else (0, 0)
     pair = None if first == second else run_pair(compared, first, second)
     if request.GET.get("format") == "tsv":
         if pair is None:
@@ -48,11 +48,11 @@ def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "pair": pair,
         "first": compared.runs[first] if compared.runs else None,
         "second": compared.runs[second] if compared.runs else None,
-        "is_same": len(compared.runs) > 1 and first == second,
+        "is_same": len(everyone.runs) > 1 and first == second,
         "tests": [(TESTS[row.test], row.test == TUKEY, row) for row in pair.tests] if pair else (),
     }
     if pair:
-        topics = _topics(found)
+        topics = task_topics(found)
         context["rows"] = [(row, topics.get(row.query_id)) for row in pair.topics]
         context["chart"] = _chart(pair, compared, topics, found)
         sight = score_access_of(request.user, found)
@@ -119,20 +119,24 @@ def board_context(
     return shown, compared, context
 
 
-def _places(request: HttpRequest, compared: ComparedRuns) -> tuple[int, int]:
-    """Return the places of the chosen runs, by default the two best; raise `Http404` for others."""
+def _places(request: HttpRequest, compared: ComparedRuns) -> list[int]:
+    """Return the places of the chosen runs, by default the two best; raise `Http404` for others.
+
+    The first two may be the same. Further runs (`also`) are different, and there are at most MOST.
+    """
     places = {str(run.key): place for place, run in enumerate(compared.runs)}
     chosen = [request.GET.get(name, "") for name in ("first", "second")]
-    if any(key and key not in places for key in chosen):
+    also = request.GET.getlist("also")
+    if any(key and key not in places for key in [*chosen, *also]):
         raise Http404
+    if len(places) < 2:
+        return [0, 0][: 2 * len(places)]
     first = places.get(chosen[0], int(places.get(chosen[1]) == 0))
     second = places.get(chosen[1], int(first == 0))
-    return (first, second) if len(places) > 1 else (0, 0)
-
-
-def _topics(task: Task) -> dict[str, Topic]:
-    topics = Topic.objects.filter(task=task).defer("body", "body_html")
-    return {topic.query_id: topic for topic in topics}
+    further = dict.fromkeys(places[key] for key in also if key)
+    if not further.keys() - {first, second}:
+        return [first, second]
+    return list(dict.fromkeys([first, second, *further]))[:MOST]
 
 
 def _chart(

@@ -11,9 +11,15 @@ from arqlab.ir.comparison.differences import pair_differences, run_pairs
 from arqlab.ir.comparison.families import PairFamily
 from arqlab.ir.leaderboard import BoardRun
 from arqlab.ir.measures.columns import Reals
-from evaluation.services.comparison import ComparedRuns
+from evaluation.services.comparison import SIGNIFICANT, ComparedRuns
 
-SIGNIFICANT = 0.05
+TESTS = {
+    "t": "Paired t test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "randomization": "Randomization test",
+    "tukey": "Tukey’s HSD",
+}
+CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "plain": "none"}
 
 
 class PairCell(NamedTuple):

@@ -15,6 +15,7 @@ from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
+from evaluation.forms import ReleaseForm
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
@@ -33,9 +34,10 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
     digest, data = oddities_digest(oddities), request.POST or None
     runs = Run.objects.valid().filter(task=found)
     form = LeftOutRunsForm(data, runs=runs, recorded=qrel_set.out_of_competition)
+    release = ReleaseForm(data)
     has_seen = request.POST.get("seen") == digest
-    if request.method == "POST" and has_seen and form.is_valid():
-        return _released(request, qrel_set, form.run_reasons)
+    if request.method == "POST" and has_seen and form.is_valid() and release.is_valid():
+        return _released(request, qrel_set, form.run_reasons, release.cleaned_data["reason"])
     context = {
         "task": found,
         "lab": found.lab,
@@ -45,16 +47,19 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
         "runs": len(live_scores(qrel_set)),
         "released": released_leaderboard(found),
         "form": form,
+        "release": release,
         "refusals": [CHANGED] if request.method == "POST" and not has_seen else [],
     }
     status = 422 if request.method == "POST" else 200
     return render(request, "evaluation/leaderboard_release.html", context, status=status)
 
 
-def _released(request: HttpRequest, qrel_set: QrelSet, apart: dict[int, str]) -> HttpResponse:
+def _released(
+    request: HttpRequest, qrel_set: QrelSet, apart: dict[int, str], reason: str
+) -> HttpResponse:
     by, at = signed_in(request), timezone.now()
     try:
-        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)
+        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart, reason=reason)
     except UserError as refused:
         messages.error(request, refused.message)
         return _back_to_board(qrel_set.task, live=qrel_set)

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from arqlab.core.permissions import task_or_404
 from evaluation.permissions import board_with_run, score_access_of
 from evaluation.selectors.topics import topic_rows
+from evaluation.services.ties import tie_bounds
 from evaluation.views.tables import chart_of, info_columns, means_of, measure_or_404, version_query
 from submissions.models import Run
 
@@ -41,6 +42,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
         "peers": len(peers),
         "columns": info_columns(rows),
         "chart": chart_of(rows, one, measure, query=query),
+        "bounds": tie_bounds(shown, one),
         "may_see_run": sight.may_see_run_of(one.team.name),
         "query": query,
     }

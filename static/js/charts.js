@@ -15,12 +15,14 @@
 // short; mark is "own" or "base" (a baseline), and the address of a run is its key and the end.
 // score-differences, score-scatter: {"measure", "first", "second", "topics": [{"topic", "title", "first", "second",
 // "difference", "url"}]}: two runs, whose names are first and second.
+// run-points: {"measure", "runs": names, "topics": [{"topic", "title", "values", "url"}]}, a value for each run; null is
+// no score.
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";
 import { leftOut, poolDepths } from "./charts/reusability.js";
-import { scoreDifferences, scoreScatter } from "./charts/comparison.js";
+import { runPoints, scoreDifferences, scoreScatter } from "./charts/comparison.js";
 import { groupValues } from "./charts/groups.js";
 import { colour, look, tipBox } from "./charts/look.js";
 import { runValues } from "./charts/runs.js";
@@ -190,7 +192,7 @@ function runOverlap(element, { runs, percents }) {
   };
 }
 
-const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues, "run-spreads": runSpreads, "group-values": groupValues, "score-differences": scoreDifferences, "score-scatter": scoreScatter };
+const KINDS = { "topic-scores": topicScores, "topic-sizes": topicSizes, "judged-days": judgedDays, "own-days": ownDays, "label-shares": labelShares, "run-overlap": runOverlap, coefficients, "left-out": leftOut, "pool-depths": poolDepths, "run-values": runValues, "run-spreads": runSpreads, "group-values": groupValues, "score-differences": scoreDifferences, "score-scatter": scoreScatter, "run-points": runPoints };
 const drawn = new Map();
 
 function draw(element) {

@@ -283,3 +283,64 @@ def test_only_those_who_may_see_both_runs_see_their_similarity(compared, client_
         ]
         organizes = role in {"organizer", "superuser"}
         assert found == [organizes, organizes or role == "member"]
+
+
+def several(scene: SimpleNamespace, **query: object) -> str:
+    also = list(Run.objects.filter(tag__endswith="-two").values_list("pk", flat=True))
+    return both(scene, also=also, **query)
+
+
+def test_several_runs_have_their_scores_and_all_their_pairs(compared, client_of):
+    client = client_of(compared.organizer)
+    answer = client.get(several(compared, correction="plain"))
+    rows = client.get(several(compared, format="tsv")).content.decode().splitlines()
+
+    found = answer.context["several"]
+    first = found.pairs[0]
+    assert (len(found.runs), len(found.pairs)) == (4, 6)
+    assert (first.first.tag, first.second.tag) == ("alpha-one", "beta-one")
+    assert (first.wins, first.ties, first.losses) == (3, 2, 1)
+    assert first.p == pytest.approx(stats.ttest_rel(FIRST, SECOND).pvalue, abs=1e-9)
+    assert rows[0].split("\t")[:3] == ["topic", "alpha-one (1)", "beta-one (2)"]
+    assert len(rows) == 1 + 6
+    assert answer.content.decode().count('name="also"') == 2
+
+
+def test_several_runs_have_no_unknown_run_test_or_correction(compared, client_of):
+    client = client_of(compared.organizer)
+
+    for query in ({"test": "sign"}, {"correction": "bonferroni"}):
+        assert client.get(several(compared, **query)).status_code == 404
+    assert client.get(both(compared, also="0")).status_code == 404
+
+
+def test_a_team_cannot_add_a_run_of_another_team_before_the_release(compared, client_of):
+    bring_to("unreleased, own shown", compared)
+    two = Run.objects.get(tag="alpha-two").pk
+    client = client_of(compared.member)
+
+    for format_ in ("", "tsv"):
+        address = url(compared, second=two, also=compared.beta.pk, format=format_)
+        assert client.get(address).status_code == 404
+
+
+def test_more_than_the_most_runs_are_cut(compared, client_of, monkeypatch):
+    for module in ("comparison", "several"):
+        monkeypatch.setattr(f"evaluation.views.{module}.MOST", 3)
+    answer = client_of(compared.organizer).get(several(compared))
+
+    assert len(answer.context["several"].runs) == 3
+    assert "The page compares the first 3." in answer.content.decode()
+
+
+def test_only_a_compared_post_hoc_run_adds_tests_to_the_family(compared, client_of):
+    late = make_run(compared.team, compared.task, GOOD, tag="late", is_post_hoc=True)
+    make_run(compared.team, compared.task, GOOD, tag="later", is_post_hoc=True)
+    score_waiting(at=NOW)
+    client = client_of(compared.organizer)
+
+    official = client.get(both(compared)).context
+    with_late = client.get(url(compared, first=compared.alpha.pk, second=late.pk)).context
+    assert len(official["compared"].runs) == 6
+    assert [len(page["family"].runs) for page in (official, with_late)] == [4, 5]
+    assert official["pair"].tests == pair_of(compared).tests

@@ -14,6 +14,7 @@ from arqlab.core.models import AuditEvent, Task
 from assessment.models import PoolInstance, QrelSet
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import released_leaderboard
+from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.factories import judge, make_pool, raise_ticket
@@ -218,3 +219,12 @@ def test_the_command_needs_current_qrels_or_a_name(calm):
 
     with pytest.raises(CommandError, match="has no current qrels"):
         command()
+
+
+def test_a_new_version_has_a_reason(calm, browser):
+    release_leaderboard(qrel_set=calm.qrels, by=None, at=NOW)
+    make_run(calm.team, calm.task, GOOD, tag="more")
+    score_waiting(at=NOW)
+    confirmed(browser, RELEASE, reason="A run was missing.")
+
+    assert released_leaderboard(calm.task).reason == "A run was missing."
