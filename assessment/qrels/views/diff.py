@@ -16,6 +16,7 @@ from arqlab.ir.judgments.diff import QrelDiff, diff_qrels, write_diff
 from arqlab.ir.labels import LabelScale, ScaleLabel
 from assessment.models import QrelSet
 from assessment.qrels.forms import DifferenceListForm
+from assessment.qrels.selectors.changes import changing_judgments
 from assessment.qrels.selectors.drafts import draft_of, task_scale
 from assessment.qrels.selectors.versions import qrels_frame
 
@@ -43,12 +44,17 @@ def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     scales = _scale(before, found), _scale(after, found)
     was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
     listing = DifferenceListForm(request.GET, diff.rows, was=was, now=now)
-    page, rows = listing.page_of_frame(diff.rows)
+    page, frame = listing.page_of_frame(diff.rows)
+    rows = frame.to_dicts()
+    judgments = changing_judgments(found, rows, before=before, after=after)
     context |= {
         "diff": diff,
         "listing": listing,
         "page": page,
-        "rows": [_with_labels(row, *scales) for row in rows.to_dicts()],
+        "rows": [
+            _with_labels(row, *scales) | {"judgment": judgments.get((row["topic"], row["item"]))}
+            for row in rows
+        ],
         "labels": scales[1],
         "steps": _steps(diff, *scales),
     }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
+from django.utils import timezone
 
-from assessment.models import PoolInstance
-from tests.assessment.factories import judge, make_pool
+from assessment.models import Judgment, PoolInstance
+from tests.assessment.factories import judge, make_pool, raise_ticket
 from tests.evaluation.factories import make_qrels
 
 pytestmark = pytest.mark.django_db
@@ -94,14 +95,14 @@ def test_long_differences_appear_on_pages(ask, task):
 
 
 def test_differences_are_searched_filtered_sorted_and_paged(
-    client_of, organizer, task, django_assert_num_queries
+    client_of, organizer, task, django_assert_max_num_queries
 ):
     make_qrels(task, {"A.1": {"10": 1}, "A.2": {str(item): 1 for item in range(500, 620)}})
     make_qrels(task, {"A.1": {"11": 2}, "A.2": {str(item): 3 for item in range(500, 620)}})
     client = client_of(organizer)
 
     def found(query: str) -> tuple[bool, str]:
-        with django_assert_num_queries(9):
+        with django_assert_max_num_queries(11):
             html = client.get(f"{DIFF}?before=1&after=2{query}").text
         [count] = re.findall(r"(\d+) rows?", html)
         return '<td class="id">619</td>' in html, count
@@ -112,3 +113,40 @@ def test_differences_are_searched_filtered_sorted_and_paged(
     assert found("&topic=A.2&was=1&now=3&change=changed&page=2") == (True, "120")
     assert found("&change=added") == (False, "1")
     assert found("&now=0") == (False, "0")
+
+
+def changed_line(page: str) -> str:
+    return re.search(r'<tr class="changed">.*?</tr>', page)[0]
+
+
+def test_a_changed_label_names_who_changed_it_and_why(ask, task, assessor):
+    make_pool(task)
+    instance = PoolInstance.objects.get(item__topic__query_id="A.1", doc_id="10")
+    make_qrels(task, OLD)
+    judge(assessor, instance, 1, reason="The proof has a gap.", judged_at=timezone.now())
+    make_qrels(task, NEW)
+    Judgment.objects.update(is_current=False)
+    judge(assessor, instance, 5, reason="Too late.", judged_at=timezone.now())
+    line = changed_line(ask("?before=1&after=2"))
+    other = ask("?before=2&after=1")
+
+    assert assessor.name in line
+    assert "The proof has a gap." in line
+    assert "judgments/" in line
+    assert assessor.name not in changed_line(other)
+    assert "Too late." in ask("?before=2&after=draft")
+
+
+def test_a_label_of_an_imported_file_or_a_ticket_says_so(ask, task, assessor):
+    make_pool(task)
+    instance = PoolInstance.objects.get(item__topic__query_id="A.1", doc_id="10")
+    make_qrels(task, OLD)
+    ticket = raise_ticket(assessor, instance)
+    Judgment.objects.update(is_current=False)
+    fields = {"judged_at": timezone.now(), "supersedes": ticket.judgment, "is_imported": True}
+    judge(assessor, instance, 1, **fields)
+    make_qrels(task, NEW)
+    line = changed_line(ask("?before=1&after=2"))
+
+    assert "an imported file" in line
+    assert f"After ticket {ticket.pk}." in line
