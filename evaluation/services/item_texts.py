@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote, urlencode
 
 import polars as pl
@@ -14,7 +15,7 @@ from arqlab.core.selectors import corrections_of
 from arqlab.ir.records import ItemKind
 from arqlab.texts.html.plain_text import plain_html
 from arqlab.texts.html.rendering import render_formula
-from arqlab.texts.posts.snippets import joined, snippet
+from arqlab.texts.posts.snippets import Part, joined, snippet
 from collection.models import Post
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import FormulaShown, formulas_shown
@@ -24,6 +25,8 @@ from collection.services.snippets import snippet_html
 
 _NOTHING = SafeString("")
 LENGTH = 160  # characters
+KEPT = 2048
+"""How many texts with their snippets a process keeps: about 10 MB."""
 _FORMULAS = (ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS)
 
 
@@ -66,7 +69,13 @@ def _thread_of(post: Post, moved: Mapping[str, str]) -> str:
 
 
 def _snippet(html: str) -> SafeString:
-    return snippet_html(joined(snippet(html, length=LENGTH)))
+    return snippet_html(_parts(html))
+
+
+@lru_cache(maxsize=KEPT)
+def _parts(html: str) -> tuple[Part, ...]:
+    """Return the parts of a snippet. Pages of rankings show the same posts again and again."""
+    return tuple(joined(snippet(html, length=LENGTH)))
 
 
 def _formulas(

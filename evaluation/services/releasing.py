@@ -135,3 +135,21 @@ def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
             code="not-released",
         )
     record_event(verb="leaderboard.hide", target=task, lab=task.lab, actor=by)
+
+
+def hide_version(*, task: Task, version: int, by: User | None, at: datetime) -> None:
+    """Hide a version that a later release superseded.
+
+    Raise `UserError` if it is hidden or the released one, or if there is none.
+    """
+    released = released_leaderboard(task)
+    earlier = Leaderboard.objects.filter(task=task, version=version, hidden_at=None)
+    if released is None or released.version == version or not earlier.update(hidden_at=at):
+        raise UserError(
+            f"{task} has no earlier version {version} of its leaderboard that is shown. Reload the "
+            "page.",
+            code="not-superseded",
+        )
+    record_event(
+        verb="leaderboard.hide-version", target=task, lab=task.lab, actor=by, version=version
+    )

@@ -18,7 +18,7 @@ from assessment.qrels.selectors.versions import qrels_named
 from evaluation.forms import ReleaseForm
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.oddities import release_oddities
-from evaluation.services.releasing import hide_leaderboard, release_leaderboard
+from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
 from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
 
@@ -72,8 +72,10 @@ def _released(
 
 @require_POST
 def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
-    """Hide the released leaderboard."""
+    """Hide the released leaderboard with all versions, or only an earlier `version`."""
     found = organized_task_or_404(request.user, lab, task)
+    if version := request.POST.get("version", ""):
+        return _hide_version(request, found, version)
     try:
         hide_leaderboard(task=found, by=signed_in(request), at=timezone.now())
     except UserError as refused:
@@ -84,6 +86,17 @@ def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         text += " The threads of the topics stay open, because people may have read them."
     messages.success(request, text)
     return _back_to_board(found)
+
+
+def _hide_version(request: HttpRequest, task: Task, version: str) -> HttpResponse:
+    number = int(version) if version.isdecimal() else 0
+    try:
+        hide_version(task=task, version=number, by=signed_in(request), at=timezone.now())
+    except UserError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, f"Version {number} is hidden.")
+    return _back_to_board(task)
 
 
 def _back_to_board(task: Task, *, live: QrelSet | None = None) -> HttpResponse:

@@ -107,3 +107,15 @@ def test_the_first_release_has_no_list_of_versions(scene, client_of):
         "<h2>Releases</h2>"
         not in client_of(scene.people["visitor"]).get(board_url(scene)).content.decode()
     )
+
+
+def test_an_organizer_hides_an_earlier_version_alone(corrected, client_of):
+    hide = reverse("evaluation:leaderboard-hide", args=[corrected.lab.slug, corrected.task.slug])
+    organizer, visitor = (client_of(corrected.people[one]) for one in ("organizer", "visitor"))
+    assert "Hide version 1" in organizer.get(board_url(corrected)).content.decode()
+
+    for version in ("2", "x", "99999999999999999999", "1"):
+        organizer.post(hide, {"version": version})
+    assert visitor.get(board_url(corrected, 1)).status_code == 404
+    assert visitor.get(board_url(corrected, 2)).status_code == 200
+    assert "Hide version" not in organizer.get(board_url(corrected)).content.decode()
