@@ -73,9 +73,12 @@ def make_run(
 ) -> Run:
     """Create a valid run of ranked lists.
 
-    `scores` maps items to scores, `answers` topics to answers (Task 3), `posts` formulas to posts.
+    `index` takes the place of the lists. `scores` maps items to scores, `answers` topics to answers
+    (Task 3), `posts` formulas to posts.
     """
-    index = index_of(lists, fields.pop("scores", None))
+    index = fields.pop("index", None)
+    if index is None:
+        index = index_of(lists, fields.pop("scores", None))
     if answers := fields.pop("answers", None):
         index = index.with_columns(answer=pl.col("topic").replace_strict(answers))
     if posts := fields.pop("posts", None):
