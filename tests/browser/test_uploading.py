@@ -75,6 +75,9 @@ def open_with_run(page, tmp_path):
 
 
 def submit(page):
+    """Submit when the details of every file are there: until then the button may move."""
+    files = page.locator("[data-file-list] li").count()
+    expect(page.locator("[data-guess] fieldset")).to_have_count(files)
     page.get_by_role("button", name="Submit runs").click()
 
 

@@ -19,7 +19,8 @@ export function startJudgmentList(dialog, { url, user }) {
     panel = placeholder.cloneNode(true);
     previous.replaceWith(panel);
     dialog.showModal();
-    // Not awaited: the keys work while the list loads.
-    htmx.ajax("GET", url, { target: panel, swap: "innerHTML" });
+    // Not awaited: the keys work while the list loads. Its source is the panel, because htmx makes a
+    // second request of one element wait for the first.
+    htmx.ajax("GET", url, { source: panel, target: panel, swap: "innerHTML" });
   };
 }
