@@ -67,6 +67,7 @@ class RunScoresSerializer(serializers.Serializer[Any]):
 
     team = serializers.CharField()
     run = serializers.CharField()
+    standing = serializers.CharField()
     qrels = serializers.CharField()
     means = serializers.DictField(
         child=serializers.FloatField(allow_null=True), help_text="By measure label."
@@ -112,6 +113,7 @@ class RunScoresApi(APIView):
             {
                 "team": line.run.team,
                 "run": line.run.tag,
+                "standing": line.run.standing.key,
                 "qrels": shown.qrel_set.name,
                 "means": {cell.measure.label: cell.value for cell in line.cells},
                 "topics": scores[one.pk],
