@@ -152,7 +152,7 @@ def problem_groups(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     ]
 
 
-def problem_lines(problems: Iterable[Problem]) -> list[str]:
+def cause_lines(problems: Iterable[Problem]) -> list[str]:
     """Return problems as lines for a terminal: the first of each cause, and how many follow."""
     lines = []
     for group in problem_groups(problems):

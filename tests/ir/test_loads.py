@@ -1,6 +1,6 @@
 """What a load changes, and the problems of its files by cause."""
 
-from arqlab.ir.loads import Change, Fate, LoadChanges, problem_groups, problem_lines
+from arqlab.ir.loads import Change, Fate, LoadChanges, problem_groups, cause_lines
 from arqlab.ir.records import Problem
 
 
@@ -49,7 +49,7 @@ def test_problems_are_grouped_by_file_and_cause():
         ("a label", 5),
         ("a topic", 1),
     ]
-    assert problem_lines([*wrong, other])[2:] == [
+    assert cause_lines([*wrong, other])[2:] == [
         "  a.tsv:3: found 3; expected a label. Correct it.",
         "  … and 2 more: expected a label.",
         "  a.tsv:9: found no topic; expected a topic. Add it.",

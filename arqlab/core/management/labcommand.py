@@ -18,7 +18,7 @@ from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import User
 from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
-from arqlab.ir.loads import LoadChoice, problem_lines
+from arqlab.ir.loads import LoadChoice, cause_lines
 from arqlab.ir.records import FileRefusedError
 
 
@@ -96,7 +96,7 @@ class LoadCommand(LabCommand):
             count = len(refused.problems)
             raise CommandError(
                 f"Nothing was loaded: {count:,} problem{'s' * (count != 1)}.\n"
-                + "\n".join(problem_lines(refused.problems))
+                + "\n".join(cause_lines(refused.problems))
             ) from refused
 
     @abstractmethod
