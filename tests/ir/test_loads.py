@@ -1,6 +1,6 @@
 """What a load changes, and the problems of its files by cause."""
 
-from arqlab.ir.loads import Change, Fate, LoadChanges, problem_groups, cause_lines
+from arqlab.ir.loads import Change, Fate, LoadChanges, cause_lines, problem_groups
 from arqlab.ir.records import Problem
 
 
