@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0012_api_tokens'),
+        ('core', '0013_teams_know_who_created_them'),
     ]
 
     operations = [
