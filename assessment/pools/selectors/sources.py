@@ -116,7 +116,7 @@ def _visual_ids(sources: TaskSources) -> pl.LazyFrame | None:
 def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
     """Return the inputs of a pool apart from settings, runs and visual ids, for `Pool.inputs`.
 
-    These are the pooling order of the runs, the SHA-256 of the collection's files if threads and posts are
+    These are the pooling order, the SHA-256 of the collection's files if threads and posts are
     read from it (blank if they were imported by commands only), and that of the posts relevant in
     Task 1.
     """
