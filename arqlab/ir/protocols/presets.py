@@ -53,6 +53,9 @@ class PoolProtocol:
     """ARQMath-1: whether the pool also has the answers of the topic's thread and its duplicates."""
     includes_generated_answers: bool = False
     """ARQMath-3: whether Task 3's answers are mixed into Task 1's pool."""
+    shows_threads: bool = False
+    """Whether answer posts keep their thread links beside Task 3's answers, which have no thread:
+    ARQMath-3 kept them (004 §4.5), but they reveal which answers are posts."""
     includes_post_hoc_runs: bool = False
     """Whether runs that were submitted after the deadline are pooled, usually in a supplement."""
 
