@@ -24,7 +24,7 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-ORDERS = import_module("arqlab.core.migrations.0013_an_order_of_a_task_is_that_of_its_pools_too")
+ORDERS = import_module("arqlab.core.migrations.0014_an_order_of_a_task_is_that_of_its_pools_too")
 NOW = timezone.now()
 DAY = timedelta(days=1)
 

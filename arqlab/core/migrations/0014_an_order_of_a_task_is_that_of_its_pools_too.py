@@ -13,7 +13,7 @@ def keep_pooling_orders(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("core", "0012_api_tokens"),
+        ("core", "0013_teams_know_who_created_them"),
     ]
 
     operations = [

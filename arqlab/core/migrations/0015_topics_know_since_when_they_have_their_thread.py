@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0013_an_order_of_a_task_is_that_of_its_pools_too'),
+        ('core', '0014_an_order_of_a_task_is_that_of_its_pools_too'),
     ]
 
     operations = [
