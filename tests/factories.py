@@ -23,7 +23,7 @@ class UserFactory(factory.django.DjangoModelFactory):
     password = factory.django.Password(PASSWORD)
 
     @factory.post_generation
-    def has_verified_address(user, create, extracted, **_):
+    def has_verified_address(user, create, extracted, **_):  # noqa: N805  # factory_boy passes it
         """Confirm the address, unless this is False."""
         if user.email and extracted is not False:
             EmailAddress.objects.create(
