@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import ProtectedError
+from django.utils import timezone
 
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, TopicVersion, User
@@ -96,8 +97,10 @@ def store_topics(task: Task, file: TaskFile, found: TopicChanges) -> int:
         if any(fields[name] != value for name, value in text.items()):
             versions.append(TopicVersion(topic=topic, **text))
         if old != fields:
-            changed.append(topic)
+            if old["thread_id"] != fields["thread_id"]:
+                topic.thread_since = timezone.now()
             vars(topic).update(fields)
+            changed.append(topic)
         found.note(f"{task.slug} {topic.query_id}", old, fields)
     _delete_topics(task, known.values())
     changes = found.load
@@ -109,7 +112,7 @@ def store_topics(task: Task, file: TaskFile, found: TopicChanges) -> int:
     others = file.topic_info.keys() - {topic.query_id for topic in file.topics}
     changes.add("topic information", Fate.OUTSIDE, *map(Change, sorted(others)))
     Topic.objects.bulk_create(new, batch_size=200)
-    Topic.objects.bulk_update(changed, TOPIC_FIELDS, batch_size=50)
+    Topic.objects.bulk_update(changed, [*TOPIC_FIELDS, "thread_since"], batch_size=50)
     TopicVersion.objects.bulk_create(versions, batch_size=50)
     return len(new) + len(changed) + len(known)
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0013_teams_know_who_created_them'),
+        ('core', '0015_topics_know_since_when_they_have_their_thread'),
     ]
 
     operations = [
