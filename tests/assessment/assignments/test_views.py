@@ -283,7 +283,7 @@ def test_the_grid_takes_as_many_queries_whatever_its_size(
 
     # session, user, task, role, roles, notices, five of the grid, four of the forecasts, and one
     # each of the offline trips and the judged days
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         assert organizing.get(path()).status_code == 200
 
 
