@@ -242,7 +242,6 @@ GET  core:api-schema                      200 200 200 200 200 200 200
 GET  core:api-task-detail                 200 200 200 200 200 200 200
 GET  core:api-task-list                   200 200 200 200 200 200 200
 GET  core:audit-list                      404 404 404 404 404 200 200
-GET  core:health                          200 200 200 200 200 200 200
 GET  pages:home                            200 200 200 200 200 200 200
 GET  pages:lab-detail                      200 200 200 200 200 200 200
 GET  core:lab-edit                        404 404 404 404 404 200 200
@@ -457,7 +456,9 @@ def token_of(name: str, scene: Scene) -> str:
 def confirmation_key(scene: Scene) -> str:
     """Return the key of the letter by which the outsider confirms an address."""
     person = scene.outsider
-    address, _ = EmailAddress.objects.get_or_create(user=person, email=person.email, verified=False)
+    address, _ = EmailAddress.objects.update_or_create(
+        user=person, email=person.email, defaults={"verified": False}
+    )
     return str(EmailConfirmationHMAC(address).key)
 
 
