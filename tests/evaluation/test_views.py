@@ -153,7 +153,7 @@ def test_the_page_of_a_hidden_board_explains_that_it_is_not_released(played, cli
 
 
 def test_without_qrels_the_page_shows_organizers_how_to_get_them(scene, client_of):
-    assert "load_lab" in client_of(scene.organizer).get(board_url(scene)).content.decode()
+    assert "Freeze qrels from" in client_of(scene.organizer).get(board_url(scene)).content.decode()
 
 
 def test_scores_have_four_decimals_and_link_to_the_topics(played, client_of, organizer):
