@@ -458,7 +458,9 @@ def token_of(name: str, scene: Scene) -> str:
 def confirmation_key(scene: Scene) -> str:
     """Return the key of the letter by which the outsider confirms an address."""
     person = scene.outsider
-    address, _ = EmailAddress.objects.get_or_create(user=person, email=person.email, verified=False)
+    address, _ = EmailAddress.objects.update_or_create(
+        user=person, email=person.email, defaults={"verified": False}
+    )
     return str(EmailConfirmationHMAC(address).key)
 
 
