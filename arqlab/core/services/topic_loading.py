@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,15 +93,11 @@ def store_topics(task: Task, file: TaskFile, found: TopicChanges) -> int:
             new.append(Topic(task=task, query_id=source.query_id, **fields))
             continue
         old = {name: getattr(topic, name) for name in fields}
-        text = {name: old[name] for name in TEXT_FIELDS}
-        if any(fields[name] != value for name, value in text.items()):
-            versions.append(TopicVersion(topic=topic, **text))
+        found.note(f"{task.slug} {topic.query_id}", old, fields)
         if old != fields:
-            if old["thread_id"] != fields["thread_id"]:
-                topic.thread_since = timezone.now()
+            versions += _version(topic, old, fields)
             vars(topic).update(fields)
             changed.append(topic)
-        found.note(f"{task.slug} {topic.query_id}", old, fields)
     _delete_topics(task, known.values())
     changes = found.load
     changes.add("topics", Fate.DELETED, *(Change(f"{task.slug} {name}") for name in known))
@@ -115,6 +111,14 @@ def store_topics(task: Task, file: TaskFile, found: TopicChanges) -> int:
     Topic.objects.bulk_update(changed, [*TOPIC_FIELDS, "thread_since"], batch_size=50)
     TopicVersion.objects.bulk_create(versions, batch_size=50)
     return len(new) + len(changed) + len(known)
+
+
+def _version(topic: Topic, old: dict[str, Any], new: dict[str, Any]) -> Iterator[TopicVersion]:
+    """Yield the earlier text of a topic if it changes; note the time if its thread does."""
+    if old["thread_id"] != new["thread_id"]:
+        topic.thread_since = timezone.now()
+    if any(old[name] != new[name] for name in TEXT_FIELDS):
+        yield TopicVersion(topic=topic, **{name: old[name] for name in TEXT_FIELDS})
 
 
 def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
