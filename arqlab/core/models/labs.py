@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 from arqlab.ir.protocols.overrides import with_overrides
@@ -181,6 +182,11 @@ class Topic(models.Model):
         blank=True,
         help_text="Id of the question post from which the topic was made, if known.",
     )
+    thread_since = models.DateTimeField(
+        default=timezone.now,
+        editable=False,
+        help_text="When the topic got its thread. If labs share a collection, the first closes it.",
+    )
     info = models.JSONField(
         default=dict,
         blank=True,
@@ -213,6 +219,24 @@ class Topic(models.Model):
     def facts(self) -> dict[str, str]:
         """Return the topic's information: the lab folder's values with the organizers' edits."""
         return merged_info(self.info, self.info_edits)
+
+
+class TopicVersion(models.Model):
+    """The text that a topic had until it was changed. Runs and labels may be based on it."""
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="versions")
+    title = models.TextField(blank=True)
+    body = models.TextField(blank=True)
+    tags = models.JSONField(default=list, blank=True)
+    formula_id = models.CharField(max_length=100, blank=True)
+    latex = models.TextField(blank=True)
+    replaced_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["topic", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.topic} until {self.replaced_at:%Y-%m-%d %H:%M}"
 
 
 class TypesetFormula(models.Model):
