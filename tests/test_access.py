@@ -242,7 +242,6 @@ GET  core:api-schema                      200 200 200 200 200 200 200
 GET  core:api-task-detail                 200 200 200 200 200 200 200
 GET  core:api-task-list                   200 200 200 200 200 200 200
 GET  core:audit-list                      404 404 404 404 404 200 200
-GET  core:health                          200 200 200 200 200 200 200
 GET  pages:home                            200 200 200 200 200 200 200
 GET  pages:lab-detail                      200 200 200 200 200 200 200
 GET  core:lab-edit                        404 404 404 404 404 200 200
