@@ -10,9 +10,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.views.editing import edited
+from assessment.models import PayRule
 from assessment.timesheets.forms import PayForm, SheetForm, zone_words
 from assessment.timesheets.selectors.figures import TimeSheet
-from assessment.timesheets.selectors.sheets import pay_rule_of, time_sheet_of
+from assessment.timesheets.selectors.sheets import time_sheet_of
 from assessment.timesheets.services import change_pay_rule, sheet_lines
 
 
@@ -29,7 +30,7 @@ def time_sheet(request: HttpRequest, lab: str) -> HttpResponse:
     pay_form, answer = edited(
         request,
         found,
-        lambda data: PayForm(data, rule=pay_rule_of(found)),
+        lambda data: PayForm(data, rule=PayRule.of(found)),
         save,
         events=found.audit_events.filter(verb="pay.change"),
     )
