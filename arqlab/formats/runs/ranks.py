@@ -1,15 +1,18 @@
 """The rules on the ranks and scores of a run, and on which of its rows count (protocol §4)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
+from arqlab.formats.runs.mixups import swapped_topics
 from arqlab.formats.runs.report import Finding, RunRules, find_rows
 from arqlab.ir.ranking import AS_TREC_EVAL_READS_IT, with_order
 from arqlab.ir.records import Severity, TaskKind
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"
+THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 LARGEST_32_BIT = 3.4028234663852886e38
 TIES = {
     "score": "trec_eval orders equal scores by id, the last id in byte order first, and ignores "
@@ -19,6 +22,9 @@ TIES = {
 }
 COUNTS = {"score": "This task orders items by score.", "rank": "This task orders items by rank."}
 RANK_KINDS = ("rank-start", "rank-repeated", "rank-jump", "rank-against-score")
+BY_SCORE = ("rank-not-integer", "rank-below-1", "rank-repeated", "rank-against-score")
+"""The kinds whose topics only scores can number again."""
+FOUND = {"rank-not-integer": "rank_text", "rank-against-score": "score"}
 
 
 def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
@@ -27,9 +33,12 @@ def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
     The casts of polars take only plain decimal notation: no `1_000`, no spaces, no digits other
     than 0 to 9.
     """
+    text = pl.col("score_text")
+    if reads_commas(rows):
+        text = with_point(text)
     numbered = rows.with_columns(
         rank=pl.col("rank_text").cast(pl.Int64, strict=False),
-        score=pl.col("score_text").cast(pl.Float64, strict=False),
+        score=text.cast(pl.Float64, strict=False),
     )
     # To polars, NaN is larger than every number, so this excludes it too.
     return numbered.with_columns(
@@ -37,15 +46,35 @@ def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def with_point(text: pl.Expr) -> pl.Expr:
+    """Return scores with a decimal point instead of a decimal comma."""
+    return (
+        pl.when(text.str.contains(DECIMAL_COMMA)).then(text.str.replace(",", ".")).otherwise(text)
+    )
+
+
+def reads_commas(rows: pl.DataFrame) -> bool:
+    """Return whether the commas in the scores are decimal commas beyond doubt.
+
+    `1,234` beside `987` may be a thousand, and be above or below it. If all scores are so written,
+    both readings order them alike.
+    """
+    commas = rows["score_text"].str.contains(DECIMAL_COMMA)
+    if not commas.any():
+        return False
+    decimal = rows.filter(commas)["score_text"].str.contains(THOUSANDS).not_()
+    return bool(commas.all() or decimal.any())
+
+
 def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
     """Find scores that cannot be ordered.
 
     They are not numbers, NaN, infinite, beyond 32-bit floats, or have a decimal comma.
     """
-    wrong = rows.filter(pl.col("score").is_null())
+    text, value = pl.col("score_text"), pl.col("score_text").cast(pl.Float64, strict=False)
+    wrong = rows.filter(pl.col("score").is_null() | text.str.contains(DECIMAL_COMMA))
     if not wrong.height:
         return
-    text, value = pl.col("score_text"), pl.col("score_text").cast(pl.Float64, strict=False)
     kinds = {
         "score-nan": value.is_nan(),
         "score-out-of-range": text.str.contains(NUMBER),
@@ -56,31 +85,52 @@ def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
     for name, condition in reversed(kinds.items()):
         kind = pl.when(condition).then(pl.lit(name)).otherwise(kind)
     for (name,), part in wrong.with_columns(kind=kind).group_by("kind"):
-        yield from find_rows(str(name), part, "score_text", "a finite decimal number")
+        for finding in find_rows(str(name), part, "score_text", "a finite decimal number"):
+            yield finding._replace(repairable=reads_commas(rows))
 
 
 def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterator[Finding]:
-    """Find ranks that are not integers, do not start at 1, repeat, jump, or contradict the scores.
+    """Find ranks that are no whole numbers from 1, repeat, jump, or contradict the scores.
 
-    `lost` has the lines that are not rows: a rank that may be on one of them is not missing.
+    `lost` has the lines that are not rows: a rank that may be on one of them is not missing. Topics
+    with swapped ranks and scores have no other fault. If they are most topics, no topic has.
     """
-    unreadable = rows.filter(pl.col("rank").is_null())
-    by_score = rules.order == "score"
-    for finding in find_rows(
-        "rank-not-integer", unreadable, "rank_text", "a whole number", order="score"
-    ):
-        yield finding._replace(repairable=by_score)
-    # Where ranks count, an unreadable rank leaves no order to renumber by.
-    can_renumber = by_score or not unreadable.height
+    swapped = swapped_topics(rows)
+    yield from find_rows("swapped-columns", swapped, "found", pl.col("expected"))
+    if swapped.height * 2 > rows["topic"].n_unique():
+        return
+    if swapped.height:
+        rows = rows.filter(pl.col("topic").is_in(swapped["topic"].implode()).not_())
+    can_renumber = not swapped.height and may_renumber(rows, rules)
     faults = rank_faults(rows, lost)
-    for kind in RANK_KINDS:
-        found = "score" if kind == "rank-against-score" else "rank"
-        part = faults.filter(kind)
+    unreadable = rows.filter(pl.col("rank").is_null())
+    parts = {
+        "rank-not-integer": unreadable,
+        "rank-below-1": rows.filter(pl.col("rank") < 1),
+        **{kind: faults.filter(kind) for kind in RANK_KINDS},
+    }
+    for kind, part in parts.items():
+        found = FOUND.get(kind, "rank")
         for finding in find_rows(kind, part, found, _expected(kind), counts=COUNTS[rules.order]):
+            is_error = kind == "rank-repeated" and rules.ranks_count
             yield finding._replace(
-                severity=Severity.ERROR if kind == "rank-repeated" and not by_score else None,
-                repairable=can_renumber and (by_score or kind != "rank-against-score"),
+                severity=Severity.ERROR if is_error else None,
+                repairable=can_renumber and not (rules.ranks_count and kind in BY_SCORE),
             )
+
+
+def may_renumber(rows: pl.DataFrame, rules: RunRules) -> bool:
+    """Return whether other ranks leave the order of every list as it is.
+
+    Where ranks count, each item needs a rank of its own. Otherwise each needs a score, and a rank
+    such as 12.5 may be its score.
+    """
+    if rules.ranks_count:
+        is_clear = (pl.col("rank") >= 1).fill_null(value=False).all()
+        return bool(rows.select(is_clear & pl.struct("topic", "rank").is_unique().all()).item())
+    value = pl.col("rank_text").cast(pl.Float64, strict=False)
+    has_fraction = (value.is_finite() & (value != value.floor())).fill_null(value=False)
+    return bool(rows.select((pl.col("score").is_not_null() & ~has_fraction).all()).item())
 
 
 def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
@@ -89,7 +139,8 @@ def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
     They have line, topic, rank, score, previous_rank, previous_score, and a flag for each kind.
     """
     unreadable = rows.filter(pl.col("rank").is_null())["line"]
-    rows = rows.select("line", "topic", "rank", "score")
+    # A rank below 1 is a fault of its own, and no reason for another.
+    rows = rows.select("line", "topic", pl.col("rank").clip(0), "score")
     ranked = _by_rank(rows.filter(pl.col("rank").is_not_null()) if unreadable.len() else rows)
     # An unreadable score is skipped. Infinity stands in for it where the topic has none before.
     is_unknown = pl.col("is_first") & pl.col("score").is_null()
@@ -105,8 +156,8 @@ def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
     step = pl.col("rank") - pl.col("previous_rank")
     is_gap = (step < 1) | (step > 1 + pl.col("missed"))
     flags = {
-        "rank-start": pl.col("is_first") & is_gap,
-        "rank-repeated": ~pl.col("is_first") & (step == 0),
+        "rank-start": pl.col("is_first") & is_gap & (pl.col("rank") > 0),
+        "rank-repeated": ~pl.col("is_first") & (step == 0) & (pl.col("rank") > 0),
         "rank-jump": ~pl.col("is_first") & (step > 0) & is_gap,
         "rank-against-score": ~pl.col("is_first") & (step > 0) & is_rise.fill_null(value=False),
     }
@@ -152,19 +203,31 @@ def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
         yield from find_rows(kind, part, "score_text", "a unique score", ties=TIES[rules.order])
 
 
-def check_duplicates(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
-    """Find the later lines of items that appear more than once in their topic."""
-    repeated = repeated_items(rows)
-    if not repeated.height:
-        return
-    first = pl.col("line").first().over("topic", "item")
-    again = repeated.with_columns(first=first).filter(pl.col("line") != pl.col("first"))
-    best = "highest score" if rules.order == "score" else "best rank"
-    expected = pl.format("the item once; it is already on line {}", "first")
-    yield from find_rows("duplicate-item", again, "item", expected, best=best)
+def check_repeats(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
+    """Find the lines that repeat an item of their topic, and those beyond the topic's limit.
+
+    Their repair drops these lines, if no rule would rather keep one of them.
+    """
+    can_drop = True
+    if "answer" in rows.columns:
+        key = pl.col("rank") if rules.order == "rank" else AS_TREC_EVAL_READS_IT
+        can_drop &= not rows.select(pl.struct("topic", key).is_duplicated().any()).item()
+    elif (repeated := repeated_items(rows)).height:
+        kept = kept_rows(repeated, replace(rules, limit=repeated.height))[0]
+        again = repeated.join(
+            kept.select("topic", "item", kept="line", top="score", first="rank"),
+            on=["topic", "item"],
+        ).filter(pl.col("line") != pl.col("kept"))
+        is_no_better = (pl.col("score") <= pl.col("top")) & (pl.col("rank") >= pl.col("first"))
+        can_drop &= again.select(is_no_better.fill_null(value=False).all()).item()
+        expected = pl.format("the item once; it is already on line {}", "kept")
+        for finding in find_rows("duplicate-item", again, "item", expected):
+            yield finding._replace(repairable=can_drop)
+    for finding in _check_limit(rows, rules):
+        yield finding._replace(repairable=can_drop)
 
 
-def check_limit(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
+def _check_limit(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     """Find the rows beyond the limit of their topic, for Task 3 additional answers."""
     if fits_limit(rows, rules):
         return
@@ -191,6 +254,8 @@ def _missed_before(lines: pl.Series) -> dict[int, int]:
 def _expected(kind: str) -> pl.Expr:
     """Return the rank or score that was expected."""
     return {
+        "rank-not-integer": pl.lit("a whole number"),
+        "rank-below-1": pl.lit("1 or higher"),
         "rank-start": pl.lit("1"),
         "rank-repeated": pl.lit("a unique rank"),
         "rank-jump": pl.col("previous_rank") + 1,
