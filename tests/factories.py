@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import factory
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import AnonymousUser
 
 from arqlab.core.models import Lab, Membership, Task, Team, Topic, User
@@ -20,6 +21,14 @@ class UserFactory(factory.django.DjangoModelFactory):
     username = factory.Sequence(lambda number: f"person{number}")
     email = factory.LazyAttribute(lambda user: f"{user.username}@example.org")
     password = factory.django.Password(PASSWORD)
+
+    @factory.post_generation
+    def has_verified_address(self, create, extracted, **_):
+        """Confirm the address, unless this is False."""
+        if self.email and extracted is not False:
+            EmailAddress.objects.create(
+                user=self, email=self.email.lower(), verified=True, primary=True
+            )
 
 
 class LabFactory(factory.django.DjangoModelFactory):

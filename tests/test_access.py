@@ -168,6 +168,8 @@ POST assessment:time-sheet                302 404 404 404 404 422 422
 GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
 GET  assessment:radar-detail              404 404 404 404 404 302 302
 POST assessment:radar-detail              302 404 404 404 404 302 302
+GET  assessment:late-label-list           404 404 404 404 404 200 200
+POST assessment:late-label-list           302 404 404 404 404 422 422
 GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
@@ -242,7 +244,6 @@ GET  core:api-schema                      200 200 200 200 200 200 200
 GET  core:api-task-detail                 200 200 200 200 200 200 200
 GET  core:api-task-list                   200 200 200 200 200 200 200
 GET  core:audit-list                      404 404 404 404 404 200 200
-GET  core:health                          200 200 200 200 200 200 200
 GET  pages:home                            200 200 200 200 200 200 200
 GET  pages:lab-detail                      200 200 200 200 200 200 200
 GET  core:lab-edit                        404 404 404 404 404 200 200
@@ -457,7 +458,9 @@ def token_of(name: str, scene: Scene) -> str:
 def confirmation_key(scene: Scene) -> str:
     """Return the key of the letter by which the outsider confirms an address."""
     person = scene.outsider
-    address, _ = EmailAddress.objects.get_or_create(user=person, email=person.email, verified=False)
+    address, _ = EmailAddress.objects.update_or_create(
+        user=person, email=person.email, defaults={"verified": False}
+    )
     return str(EmailConfirmationHMAC(address).key)
 
 

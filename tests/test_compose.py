@@ -1,6 +1,7 @@
 """docker-compose.yml is consistent, and its commands and settings work as processes."""
 
 import os
+import re
 import subprocess
 import sys
 from contextlib import ExitStack, closing, contextmanager
@@ -15,6 +16,11 @@ from tests.served import listening
 from tests.served_lab import ROOT, ask, first_score, form_with_a_run, load_small_lab
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+EXAMPLE = dict(
+    line.split("=", 1)
+    for line in (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+)
 OURS = ("web", "worker", "beat")
 
 
@@ -23,10 +29,13 @@ def test_the_five_services_are_there():
 
 
 def test_every_variable_of_compose_is_in_the_example_environment():
-    example = (ROOT / ".env.example").read_text(encoding="utf-8")
+    used = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yml").read_text(encoding="utf-8")))
 
-    assert "POSTGRES_PASSWORD=" in example
-    assert "ARQLAB_PORT=" in example
+    assert used <= set(EXAMPLE)
+
+
+def test_the_example_is_behind_the_proxy_that_it_needs():
+    assert EXAMPLE["ARQLAB_HTTPS"] == EXAMPLE["ARQLAB_PROXIES"] == "1"
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -53,6 +62,14 @@ def started(name, environment):
         process.communicate()
 
 
+def of_this_machine(folder, database_url):
+    """Return the variables that docker-compose.yml sets itself, for servers of this machine."""
+    redis_url = os.environ["ARQLAB_TEST_REDIS_URL"]
+    own = {"DATABASE_URL": database_url, "REDIS_URL": redis_url, "ARQLAB_DATA": str(folder)}
+    assert set(own) == set(COMPOSE["services"]["web"]["environment"])
+    return own
+
+
 @pytest.fixture
 def fresh_database_url():
     """Create an empty database on the test server and return its URL."""
@@ -68,13 +85,20 @@ def fresh_database_url():
 
 @pytest.mark.servers
 @pytest.mark.django_db
+def test_the_web_service_becomes_healthy_with_the_example_settings(tmp_path, fresh_database_url):
+    environment = os.environ | EXAMPLE | of_this_machine(tmp_path, fresh_database_url)
+
+    with started("web", environment) as (_, port):
+        kind, program, *arguments = COMPOSE["services"]["web"]["healthcheck"]["test"]
+        assert (kind, program) == ("CMD", "python")
+        check = [each.replace("127.0.0.1:8000", f"127.0.0.1:{port}") for each in arguments]
+        subprocess.run([sys.executable, *check], env=environment, check=True)
+
+
+@pytest.mark.servers
+@pytest.mark.django_db
 def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_url):
-    variables = {
-        "DATABASE_URL": fresh_database_url,
-        "REDIS_URL": os.environ["ARQLAB_TEST_REDIS_URL"],
-        "ARQLAB_DATA": str(tmp_path),
-    }
-    assert set(variables) == set(COMPOSE["services"]["web"]["environment"])
+    variables = of_this_machine(tmp_path, fresh_database_url)
     given = {"ARQLAB_SECRET_KEY": "only for tests", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     environment = os.environ | variables | given
 

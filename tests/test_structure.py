@@ -103,3 +103,15 @@ def test_only_modules_that_judge_and_rounds_read_the_rows_of_all_rounds():
             if ROUND_MODELS.search(line):
                 wrong.append(f"{name}:{number}: {line.strip()}")
     assert wrong == []
+
+
+NEW_TEAM = re.compile(r"\bTeam\(|\b(Team\.objects|teams)\.(\w+_or_)?(bulk_)?create\(")
+
+
+def test_teams_are_created_by_one_service_which_asks_for_permission():
+    creators = {
+        str(path.relative_to(ROOT))
+        for path in product_files()
+        if NEW_TEAM.search(path.read_text(encoding="utf-8"))
+    }
+    assert creators - {"arqlab/core/models/people.py"} == {"arqlab/core/services/teams.py"}

@@ -14,6 +14,7 @@ from django.urls import Resolver404, resolve, reverse
 
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import labs_visible_to
+from arqlab.core.views.account import health
 from arqlab.core.views.error_pages import (
     API,
     SIGNED_OUT,
@@ -38,6 +39,21 @@ ALLOWED = frozenset(
 JUDGING = "assessment:api-judging-"
 """Judging has no time for another query: its own see no topic of an archive."""
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
+
+
+class HealthCheck:
+    """Answer the health check before anything asks which host it was sent to.
+
+    The checks of Docker and of load balancers name the server by its address, which `ARQLAB_HOSTS`
+    does not list.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return 200 or 503 for `/healthz/`, and the response of the view for all other paths."""
+        return health(request) if request.path == "/healthz/" else self.get_response(request)
 
 
 class SignInMiddleware:

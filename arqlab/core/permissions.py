@@ -1,11 +1,14 @@
 """Permissions: one function per question. A page that a user may not see is 404."""
 
+from allauth.account.models import EmailAddress
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
 
 
@@ -56,6 +59,39 @@ def require_lab_creator(request: HttpRequest) -> User:
 def is_team_member(user: Visitor, team: Team) -> bool:
     """Return whether a user is a member of a team."""
     return user.is_authenticated and Membership.objects.filter(team=team, user_id=user.pk).exists()
+
+
+def has_verified_address(user: User) -> bool:
+    """Return whether a user has confirmed an email address."""
+    return bool(EmailAddress.objects.filter(user_id=user.pk, verified=True).exists())
+
+
+def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:
+    """Return why a user may not create a team in a lab, or None if they may.
+
+    Each team gets scores, so a person with many teams could read the judgments from them. Every
+    entry point that creates a team asks this, by `create_team`.
+    """
+    if may_organize(user, lab):
+        return None
+    if not has_verified_address(user):
+        todo = (
+            "Open the link in the email that we sent you when you signed up, or send it again from"
+            " your account page."
+            if settings.SENDS_MAIL
+            else "This server sends no email, so ask its administrator to confirm your address."
+        )
+        return UserError(
+            f"Confirm your email address before you create a team. {todo}",
+            code="unconfirmed-address",
+        )
+    if team := lab.teams.filter(created_by=user).first():
+        return UserError(
+            f"You already created {team} in {lab}. A person creates one team per lab. To take part"
+            " with another team, ask it for its invitation link, or ask the organizers.",
+            code="one-team",
+        )
+    return None
 
 
 def may_see_team(user: Visitor, team: Team) -> bool:

@@ -11,7 +11,6 @@ urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/tokens/", tokens.token_list, name="token-list"),
     path("account/tokens/<int:api_token>/revoke/", tokens.token_revoke, name="token-revoke"),
-    path("healthz/", account.health, name="health"),
     path("join/<str:token>/", teams.team_join, name="team-join"),
     # Not below labs/, where it would be the address of a lab.
     path("new-lab/", creating.lab_create, name="lab-create"),

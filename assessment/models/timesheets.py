@@ -28,3 +28,8 @@ class PayRule(models.Model):
 
     def __str__(self) -> str:
         return f"Pay in {self.lab}"
+
+    @classmethod
+    def of(cls, lab: Lab) -> PayRule:
+        """Return what a lab pays, or an empty rule that is not stored."""
+        return cls.objects.filter(lab=lab).first() or cls(lab=lab)

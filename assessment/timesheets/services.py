@@ -39,7 +39,7 @@ def change_pay_rule(
 ) -> None:
     """Store what a lab pays, and record the old and new values."""
     Lab.objects.select_for_update().get(pk=lab.pk)
-    rule = PayRule.objects.filter(lab=lab).first() or PayRule(lab=lab)
+    rule = PayRule.of(lab)
     new = {"hourly_rate": hourly_rate, "currency": currency, "time_zone": time_zone}
     changes = {
         name: [_plain(getattr(rule, name)), _plain(value)]

@@ -24,44 +24,33 @@ from collection.models import (
 from collection.models.imports import STALE_AFTER
 from collection.selectors.collections import scan_columns
 
-DUMP = "manage.py import_posts FOLDER --collection {slug}"
-INDEX = "manage.py import_formulas --collection {slug} --latex FILE --slt FILE"
-NUMBER = "manage.py make_visual_ids {slug}"
 UNNUMBERED = (
     "ArqLab has not assigned visual ids yet, so equal formulas without an id in the index count "
-    "as different."
+    "as different. Select “Make visual ids”."
 )
-# The effect of a missing file of each kind, and the command that imports it.
+# The effect of a missing file of each kind, the most important first.
 MISSING_FILES = {
     Import.Kind.POSTS: (
-        "No posts are imported, so the items of runs are not checked and threads cannot be shown.",
-        DUMP,
+        "No posts are imported, so the items of runs are not checked and threads cannot be shown."
     ),
     Import.Kind.LATEX: (
-        "No formula index is imported, so formula runs are not checked against it.",
-        INDEX,
+        "No formula index is imported, so formula runs are not checked against it."
     ),
     Import.Kind.SLT: (
         "No symbol layout trees are imported, so formulas are compared by layouts converted from "
-        "their LaTeX.",
-        INDEX,
+        "their LaTeX."
     ),
-    Import.Kind.COMMENTS: ("No comments are imported, so threads show none.", DUMP),
+    Import.Kind.COMMENTS: "No comments are imported, so threads show none.",
     Import.Kind.POST_LINKS: (
         "No post links are imported, so threads show no linked or duplicate questions, and topics "
-        "cannot be chosen by them.",
-        DUMP,
+        "cannot be chosen by them."
     ),
-    Import.Kind.USERS: ("No users are imported, so posts and comments have no author names.", DUMP),
-    Import.Kind.BADGES: ("No badges are imported, so authors are shown without badges.", DUMP),
+    Import.Kind.USERS: "No users are imported, so posts and comments have no author names.",
+    Import.Kind.BADGES: "No badges are imported, so authors are shown without badges.",
     Import.Kind.VOTES: (
-        "No votes are imported, so posts show only the score from the data dump, if any.",
-        DUMP,
+        "No votes are imported, so posts show only the score from the data dump, if any."
     ),
-    Import.Kind.TAGS: (
-        "No list of tags is imported. Posts have their tags even without the list.",
-        DUMP,
-    ),
+    Import.Kind.TAGS: "No list of tags is imported. Posts have their tags even without the list.",
 }
 
 
@@ -127,14 +116,6 @@ class ImportRow:
         return counts_of(self.record)
 
 
-@dataclass(frozen=True)
-class MissingPart:
-    """Missing data of a collection: what it affects, and the command that imports it."""
-
-    texts: tuple[str, ...]
-    command: str
-
-
 def holdings_of(collection: Collection) -> Holdings:
     """Return the contents of a collection, with eight queries and two scans of Parquet files."""
     searched = Post.objects.filter(collection=collection, is_searched=True)
@@ -196,8 +177,8 @@ def counts_of(record: Import) -> list[tuple[str, int]]:
 
 def missing_parts(
     collection: Collection, holdings: Holdings, rows: Iterable[ImportRow]
-) -> list[MissingPart]:
-    """Return the missing data of a collection, the most important first."""
+) -> list[str]:
+    """Return what missing data of a collection affects, the most important first."""
     imported: set[str] = {row.record.kind for row in rows}
     present = {
         Import.Kind.POSTS: holdings.questions + holdings.answers,
@@ -216,14 +197,8 @@ def missing_parts(
         if is_dump and kind not in imported and not present.get(kind)
     ]
     if holdings.formulas and holdings.visual_map is None:
-        missing.append((UNNUMBERED, NUMBER))
-    by_command: dict[str, list[str]] = {}
-    for text, command in missing:
-        by_command.setdefault(command, []).append(text)
-    return [
-        MissingPart(tuple(texts), command.format(slug=collection.slug))
-        for command, texts in by_command.items()
-    ]
+        missing.append(UNNUMBERED)
+    return missing
 
 
 def _row(record: Import, at: datetime) -> ImportRow:

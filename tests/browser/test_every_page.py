@@ -34,7 +34,7 @@ AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-
 ROLES = ("visitor", "member", "assessor", "organizer")
 # Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular
 # and Django draw.
-NO_PAGES = {"admin:index", "core:health", "submissions:run-file", "submissions:run-problems"}
+NO_PAGES = {"admin:index", "submissions:run-file", "submissions:run-problems"}
 NO_PAGES |= {"collection:import-status", "collection:import-problems", "core:topic-information-csv"}
 NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"pages:lab-download", "pages:task-download", "submissions:run-map"}

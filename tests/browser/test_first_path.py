@@ -5,6 +5,7 @@ leaderboard.
 from __future__ import annotations
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -66,6 +67,7 @@ def test_a_team_goes_from_a_broken_run_to_the_leaderboard(page, look):
     make_qrels(scene.task, {"A.1": {"101": 3, "102": 1}, "A.2": {"201": 2}})
     sign_up(page)
     look("1-signed-up")
+    call_command("confirm_address", "ada")
     make_team(page)
     look("2-team")
     drop_a_broken_run(page)

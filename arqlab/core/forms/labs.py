@@ -19,8 +19,8 @@ OWN_FIELDS = (
     *("takes_post_hoc_runs", "threads"),
 )
 PROTOCOL_FIELDS = (
-    *("limit", "max_characters", "quota", "order", "measures", "labels", "relevant_from"),
-    "min_relevant",
+    *("limit", "max_characters", "quota", "scored_submissions", "pooling_order", "order"),
+    *("measures", "labels", "relevant_from", "min_relevant"),
 )
 OWN_LABELS = "own"
 """The labels of a task that has a list of its own, which comes from its lab.toml."""
@@ -74,6 +74,12 @@ class CountField(forms.IntegerField):
         )
 
 
+_ORDERS = [
+    ("score", "by score, then by item, both descending (trec_eval)"),
+    ("rank", "by submitted rank"),
+]
+
+
 class TaskForm(forms.Form):
     """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
@@ -88,8 +94,10 @@ class TaskForm(forms.Form):
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
     judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
     shows_own_scores = forms.BooleanField(
-        label="Teams see the scores of their own runs before the leaderboard is released",
+        label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,
+        help_text="Risk: means tell something about the labels. A team that submits runs made for "
+        "it learns about 10 bits from each mean, so allow few submissions.",
     )
     takes_post_hoc_runs = forms.BooleanField(
         label="Teams can submit post-hoc runs after the deadline",
@@ -106,14 +114,9 @@ class TaskForm(forms.Form):
     limit = CountField("Maximum", "items per topic")
     max_characters = CountField("Maximum", "characters per answer")
     quota = CountField("Maximum", "runs per team")
-    order = forms.ChoiceField(
-        label="Order of the items",
-        choices=[
-            ("score", "by score, then by item, both descending (trec_eval)"),
-            ("rank", "by submitted rank"),
-        ],
-        required=False,
-    )
+    scored_submissions = CountField("Maximum", "submissions with means before the release")
+    pooling_order = forms.ChoiceField(label="Pooling order", choices=_ORDERS, required=False)
+    order = forms.ChoiceField(label="Scoring order", choices=_ORDERS, required=False)
     measures = forms.CharField(
         label="Measures",
         widget=forms.Textarea(attrs={"rows": 9, "spellcheck": "false", "class": "id"}),
@@ -219,9 +222,12 @@ _EMPTY: tuple[Any, ...] = (None, "", [])
 _HELP = {
     "measures": "One measure per line in ir_measures notation. "
     "The first is the main measure and orders the leaderboard. ",
+    "pooling_order": "Frozen pools keep theirs. ",
     "order": "Submitted ranks are always checked and kept. ",
     "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
     "labels they were made with. ",
+    "scored_submissions": "If teams see means: of each team, and of each person in all teams. "
+    "Withdrawn runs count, so that nobody can ask again. ",
     "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
 }
 

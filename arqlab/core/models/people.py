@@ -60,6 +60,9 @@ class Team(Publication):
     )
     invitation_token = models.CharField(max_length=64, unique=True, default=new_invitation_token)
     created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        User, models.SET_NULL, null=True, blank=True, related_name="created_teams"
+    )
 
     class Meta:
         ordering = ["lab", "name"]

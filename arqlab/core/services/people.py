@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from allauth.account.models import EmailAddress
 from django.db import transaction
 
 from arqlab.core.errors import UserError
@@ -57,3 +58,29 @@ def change_name(*, user: User, first_name: str, last_name: str) -> None:
     user.first_name, user.last_name = first_name, last_name
     user.save(update_fields=["first_name", "last_name"])
     record_event(verb="person.rename", target=user, lab=None, actor=user)
+
+
+@transaction.atomic
+def confirm_address(*, user: User, by: User | None = None) -> str:
+    """Mark the address of a user's account as confirmed, as its link in an email does; return it.
+
+    Raises `UserError` if the account has no address, or another account has confirmed it.
+    """
+    if not user.email:
+        raise UserError(
+            f"The account {user.username} has no email address. Add one to it first.",
+            code="no-address",
+        )
+    of_others = EmailAddress.objects.filter(email__iexact=user.email).exclude(user=user)
+    if of_others.filter(verified=True).exists():
+        raise UserError(
+            f"Another account has confirmed {user.email}. Change the address of {user.username}.",
+            code="address-taken",
+        )
+    address, created = EmailAddress.objects.get_or_create(
+        user=user, email=user.email.lower(), defaults={"verified": True}
+    )
+    if created or address.set_verified():
+        address.set_as_primary()
+        record_event(verb="person.confirm-address", target=user, lab=None, actor=by)
+    return str(address.email)

@@ -9,6 +9,7 @@ from django.db.models import ProtectedError
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Team, User, new_invitation_token
+from arqlab.core.permissions import refusal_of_new_team
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event, save_changes
 
@@ -21,10 +22,16 @@ def create_team(
 ) -> Team:
     """Create a team with `by` as its first member, unless `joins` is False.
 
-    Baselines, tests and lab folders create teams without members. Raises `UserError` if the lab has
-    a team with that name, ignoring case, and `ConfirmationError` as `rename_team` does.
+    Baselines, tests and lab folders create teams without members. Raises `UserError` if `by` may
+    not create a team, or the lab has a team with that name, ignoring case, and `ConfirmationError`
+    as `rename_team` does.
     """
-    team = Team(lab=lab, name=name)
+    if by is not None:
+        # Of two requests at the same time, one is the first.
+        User.objects.select_for_update().get(pk=by.pk)
+        if refused := refusal_of_new_team(by, lab):
+            raise refused
+    team = Team(lab=lab, name=name, created_by=by)
     _save_name(team, confirmed=confirmed)
     record_event(verb="team.create", target=team, lab=lab, actor=by)
     if by is not None and joins:

@@ -30,13 +30,13 @@ from arqlab.core.services.teams import (
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_create(request: HttpRequest, lab: str) -> HttpResponse:
     """Create a team in a lab, with the user as its first member."""
-    found = permissions.lab_or_404(request.user, lab)
+    found, by = permissions.lab_or_404(request.user, lab), permissions.signed_in(request)
     form = TeamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             team = create_team(
                 lab=found,
-                by=permissions.signed_in(request),
+                by=by,
                 confirmed=request.POST.get("confirm", ""),
                 **form.cleaned_data,
             )
@@ -47,7 +47,8 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
                 request, f"{team} was created. Send the invitation link to the other members."
             )
             return redirect("core:team-detail", lab=lab, team=team.pk)
-    return render(request, "core/team_create.html", {"form": form, "lab": found})
+    context = {"form": form, "lab": found, "refusal": permissions.refusal_of_new_team(by, found)}
+    return render(request, "core/team_create.html", context)
 
 
 @login_required

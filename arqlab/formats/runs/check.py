@@ -10,9 +10,10 @@ from polars import selectors as cs
 from arqlab.formats.runs.formats import RunTable, read_rows
 from arqlab.formats.runs.items import check_items
 from arqlab.formats.runs.layouts import taken_formats, wanted_formats
+from arqlab.formats.runs.limits import check_repeats
 from arqlab.formats.runs.lines import RunText, decode_run, line_end_findings
 from arqlab.formats.runs.mixups import check_lists, check_runs, has_mixed_tags
-from arqlab.formats.runs.ranks import check_ranks, check_repeats, check_scores, check_ties
+from arqlab.formats.runs.ranks import check_ranks, check_scores, check_ties
 from arqlab.formats.runs.report import (
     Finding,
     RunReport,

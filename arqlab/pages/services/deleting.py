@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from django.core.files.storage import default_storage
-from django.db import transaction
+from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import ProtectedError, QuerySet
+from django.db.models.deletion import Collector
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
@@ -31,8 +32,7 @@ def delete_lab(*, lab: Lab, typed: str, by: User) -> None:
     _delete_checked_runs(Run.objects.filter(task__lab=lab))
     folders = _folders(Load.objects.filter(lab=lab))
     record_event(verb="lab.delete", target=f"{lab.slug}: {lab}", lab=None, actor=by)
-    # Tasks before teams: both protect what teams submitted.
-    _delete([*lab.tasks.all(), lab], str(lab))
+    _delete(lab)
     transaction.on_commit(partial(_delete_folders, folders))
 
 
@@ -43,7 +43,7 @@ def delete_task(*, task: Task, typed: str, by: User) -> None:
     _delete_checked_runs(Run.objects.filter(task=task))
     folders = _folders(Load.objects.filter(task=task))
     record_event(verb="task.delete", target=task, lab=task.lab, actor=by, name=task.name)
-    _delete([task], task.name)
+    _delete(task)
     transaction.on_commit(partial(_delete_folders, folders))
 
 
@@ -52,18 +52,39 @@ def _require_name(record: Lab | Task, typed: str) -> None:
         raise UserError(f"Type the name to confirm: {record.name}", code="name")
 
 
-def _delete(records: Iterable[Lab | Task], name: str) -> None:
+def _parts(record: Lab | Task) -> list[Lab | Task]:
+    # Tasks before teams: both protect what teams submitted.
+    return [*record.tasks.all(), record] if isinstance(record, Lab) else [record]
+
+
+def _delete(record: Lab | Task) -> None:
     try:
-        for record in records:
-            record.delete()
+        for part in _parts(record):
+            part.delete()
     except ProtectedError as error:
-        held = Counter(str(type(one)._meta.verbose_name) for one in error.protected_objects)
-        found = ", ".join(
-            f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(held.items())
-        )
-        raise UserError(
-            f"{name} cannot be deleted, because it has {found}. Archive it instead.", code="in-use"
-        ) from error
+        raise UserError(_refusal(record, error), code="in-use") from error
+
+
+def deletion_refusal(record: Lab | Task) -> str:
+    """Return why a lab or task can only be archived, or an empty string if it can be deleted."""
+    try:
+        for part in _parts(record):
+            Collector(DEFAULT_DB_ALIAS, origin=part).collect([part])
+    except ProtectedError as error:
+        return _refusal(record, error)
+    return ""
+
+
+def _refusal(record: Lab | Task, error: ProtectedError) -> str:
+    """Return the reason, or an empty string for runs that were only checked."""
+    held = Counter(
+        str(type(one)._meta.verbose_name)
+        for one in error.protected_objects
+        if not (isinstance(one, Run) and one.check_only)
+    )
+    found = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(held.items()))
+    reason = f"{record.name} cannot be deleted, because it has {found}. Archive it instead."
+    return reason if held else ""
 
 
 def _delete_checked_runs(runs: QuerySet[Run]) -> None:

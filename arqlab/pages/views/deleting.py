@@ -11,7 +11,7 @@ from arqlab.core import permissions
 from arqlab.core.errors import UserError
 from arqlab.core.forms.creating import DeleteForm
 from arqlab.core.models import Lab, Task
-from arqlab.pages.services.deleting import delete_lab, delete_task
+from arqlab.pages.services.deleting import delete_lab, delete_task, deletion_refusal
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,5 +51,7 @@ def task_delete(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, form: DeleteForm, lab: Lab, task: Task | None) -> HttpResponse:
-    context = {"form": form, "lab": lab, "task": task, "record": task or lab}
+    record = task or lab
+    refusal = "" if form.is_bound else deletion_refusal(record)
+    context = {"form": form, "lab": lab, "task": task, "record": record, "refusal": refusal}
     return render(request, "pages/delete.html", context)

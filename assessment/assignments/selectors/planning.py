@@ -62,6 +62,11 @@ class TaskPlanning:
         return [row for row in self.people if row.hours is None]
 
     @property
+    def offering(self) -> int:
+        """Return how many assessors gave a number of hours."""
+        return len(self.people) - len(self.unlimited)
+
+    @property
     def offered(self) -> float:
         """Return the hours that all offer."""
         return sum(row.hours or 0.0 for row in self.people)

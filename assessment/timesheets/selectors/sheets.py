@@ -21,14 +21,9 @@ from assessment.models import Judgment, PayRule, Pool, Round
 from assessment.timesheets.selectors.figures import SheetPlace, SheetRow, TimeSheet, WorkSum
 
 
-def pay_rule_of(lab: Lab) -> PayRule:
-    """Return what a lab pays, or an empty rule that is not stored."""
-    return PayRule.objects.filter(lab=lab).first() or PayRule(lab=lab)
-
-
 def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
     """Return the time sheet of a lab, or of one person in it, in six queries."""
-    rule = pay_rule_of(lab)
+    rule = PayRule.of(lab)
     judgments = Judgment.objects.filter(instance__item__pool__task__lab=lab)
     if person:
         judgments = judgments.filter(assessor=person)

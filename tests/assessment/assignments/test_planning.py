@@ -285,3 +285,12 @@ def test_the_page_takes_as_many_queries_whatever_its_size(
         want(person, "gladly", "A.1")
     with django_assert_max_num_queries(32):
         assert propose(planning, overlap=1).status_code == 200
+
+
+def test_assessors_without_a_limit_offer_no_number_of_hours(planning, task):
+    on_roster(task, "cy", None)
+    text = words(planning.get(PATH).text)
+
+    assert "0 hours" not in text
+    assert "The topics need about" in text
+    assert "Without a limit: cy." in text

@@ -1,10 +1,12 @@
 """Making, joining and leaving a team, through the door."""
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from arqlab.core.models import AuditEvent, Membership, Team
-from tests.factories import MemberFactory
+from arqlab.core.services.teams import join_team
+from tests.factories import MemberFactory, UserFactory
 from tests.pages.views.test_home import text_of
 
 NEW = "/labs/arqmath-x/teams/new/"
@@ -25,6 +27,47 @@ def test_a_person_makes_a_team_and_is_in_it(scene, client_of):
     assert response.redirect_chain == [(at(team), 302)]
     assert Membership.objects.filter(team=team, user=scene.outsider).exists()
     assert invitation(team) in text_of(response)
+
+
+def test_a_team_needs_a_confirmed_address(scene, client_of):
+    unconfirmed = UserFactory(has_verified_address=False)
+    browser = client_of(unconfirmed)
+
+    for response in (browser.get(NEW), browser.post(NEW, {"name": "Gamma"})):
+        assert "Confirm your email address before you create a team." in text_of(response)
+    assert not Team.objects.filter(name="Gamma").exists()
+
+    call_command("confirm_address", unconfirmed.username)
+    browser.post(NEW, {"name": "Gamma"})
+    assert Team.objects.get(name="Gamma").created_by == unconfirmed
+
+
+def test_a_person_creates_one_team_per_lab(scene, client_of):
+    browser = client_of(scene.outsider)
+    browser.post(NEW, {"name": "Gamma"})
+    first = Team.objects.get(name="Gamma")
+    join_team(team=first, user=scene.other_member)
+    browser.post(at(first, "leave/"))
+
+    refused = text_of(browser.post(NEW, {"name": "Delta"}))
+    assert "You already created Gamma in The lab arqmath-x." in refused
+    assert not Team.objects.filter(name="Delta").exists()
+
+
+def test_an_organizer_creates_more_teams(scene, client_of):
+    for name in ("Gamma", "Delta"):
+        client_of(scene.organizer).post(NEW, {"name": name})
+
+    assert Team.objects.filter(created_by=scene.organizer).count() == 2
+
+
+def test_a_team_deleted_by_its_last_member_does_not_count(scene, client_of):
+    browser = client_of(scene.outsider)
+    browser.post(NEW, {"name": "Gamma"})
+    browser.post(at(Team.objects.get(name="Gamma"), "leave/"))
+
+    browser.post(NEW, {"name": "Delta"})
+    assert Team.objects.filter(name="Delta").exists()
 
 
 def test_a_taken_name_is_an_error_of_the_form(scene, client_of):

@@ -6,11 +6,11 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from arqlab.formats.runs.limits import kept_rows
 from arqlab.formats.runs.ranks import (
     check_ranks,
     check_scores,
     check_ties,
-    kept_rows,
     rank_faults,
     with_numbers,
 )

@@ -192,10 +192,13 @@ def test_what_teams_submitted_is_not_deleted(scene, media, client_of, address):
     send_run(scene)
     send_run(scene, check_upload)
     name = scene.lab.name if address == LAB else scene.task.name
+    refusal = "cannot be deleted, because it has 1 run. Archive it instead."
+    organizer = client_of(scene.organizer)
 
-    page = text_of(client_of(scene.organizer).post(f"{address}delete/", {"typed": name}))
-
-    assert "cannot be deleted, because it has 1 run. Archive it instead." in page
+    assert refusal in text_of(organizer.post(f"{address}delete/", {"typed": name}))
+    page = organizer.get(f"{address}delete/")
+    assert refusal in text_of(page)
+    assert 'name="typed"' not in page.text
     assert Run.objects.count() == 2
 
 

@@ -91,6 +91,13 @@ def test_health_shows_that_the_database_answers(db, client):
     assert (response.status_code, response.json()["status"]) == (200, "ok")
 
 
+def test_health_is_asked_by_any_address(db, client, settings):
+    settings.ALLOWED_HOSTS = ["lab.example.org"]
+
+    assert client.get("/healthz/", headers={"host": "10.0.0.7:8000"}).status_code == 200
+    assert client.get("/", headers={"host": "10.0.0.7:8000"}).status_code == 400
+
+
 def test_health_is_503_without_the_database(db, client):
     with mock.patch("arqlab.core.views.account.connection.cursor", side_effect=DatabaseError):
         assert client.get("/healthz/").status_code == 503

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from arqlab.core.models import Lab, Membership, Task, Team, User
 from arqlab.core.services.labs import change_lab
-from arqlab.core.services.people import grant_role
+from arqlab.core.services.people import confirm_address, grant_role
 from arqlab.core.services.teams import create_team, join_team
 from arqlab.ir import records
 from arqlab.pages.demo.folder import write_lab
@@ -110,6 +110,7 @@ def _make_accounts(password: str) -> dict[str, User]:
             username=username,
             defaults={"first_name": first, "last_name": last, "email": email, "password": hashed},
         )
+        confirm_address(user=made[username])
     return made
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from django.urls import reverse
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.protocols.presets import PoolProtocol
-from assessment.models import Pool
+from assessment.models import PayRule, Pool
 from tests.assessment.factories import make_pool
 from tests.evaluation.factories import make_run
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
@@ -95,6 +96,14 @@ def test_a_preset_leaves_the_seed_and_the_costs_as_they_are(browser, task, runs)
     assert [form[name].value() for name in ("primary", "seed")] == [45, "11"]
     assert [cost[name].value() for name in ("seconds", "wage")] == ["36", "12"]
     assert "?preset=arqmath-1&amp;seed=11&amp;seconds=36&amp;wage=12" in page.content.decode()
+
+
+def test_the_planner_computes_in_the_currency_and_at_the_rate_of_the_lab(browser, task, runs):
+    PayRule.objects.create(lab=task.lab, hourly_rate="17.50", currency="CZK")
+    page = browser.get(at(task, "plan"))
+
+    assert page.context["cost_form"]["wage"].value() == Decimal("17.50")
+    assert "<dt>Cost, CZK</dt>" in page.text
 
 
 def test_the_numbers_follow_the_settings(browser, task, runs):

@@ -1,0 +1,23 @@
+"""`manage.py confirm_address`: confirm the address of an account where no email is sent."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.selectors import person_named
+from arqlab.core.services.people import confirm_address
+
+
+class Command(LabCommand):
+    """Confirm the email address of an account, as the link in an email would."""
+
+    help = "Confirm the email address of an account, as the link in an email would."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add the account."""
+        parser.add_argument("person", metavar="PERSON", help="email address or user name")
+
+    def handle(self, **options: Any) -> None:
+        """Confirm the address."""
+        address = confirm_address(user=person_named(options["person"]))
+        self.stdout.write(f"{address} is confirmed.")
