@@ -168,6 +168,8 @@ POST assessment:time-sheet                302 404 404 404 404 422 422
 GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
 GET  assessment:radar-detail              404 404 404 404 404 302 302
 POST assessment:radar-detail              302 404 404 404 404 302 302
+GET  assessment:late-label-list           404 404 404 404 404 200 200
+POST assessment:late-label-list           302 404 404 404 404 422 422
 GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
