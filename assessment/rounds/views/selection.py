@@ -110,9 +110,13 @@ def sample_rate(
     form = RatingForm(request.POST or None, decides=seen.organizes, initial=known)
     if request.method == "POST" and form.is_valid():
         rating = Rating(**known | form.cleaned_data)
-        rate_applicant(applicant=found, rating=rating, by=user, at=timezone.now())
-        messages.success(request, f"Saved for {found.user.name}.")
-        return redirect("assessment:sample-detail", lab, task, number)
+        try:
+            rate_applicant(applicant=found, rating=rating, by=user, at=timezone.now())
+        except UserError as error:
+            form.add_error(None, error.message)
+        else:
+            messages.success(request, f"Saved for {found.user.name}.")
+            return redirect("assessment:sample-detail", lab, task, number)
     context = {
         "task": seen.round.task,
         "lab": seen.round.task.lab,
