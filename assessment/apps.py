@@ -10,7 +10,7 @@ class AssessmentConfig(AppConfig):
 
     def ready(self) -> None:
         """Let the check of runs compare them with qrels and pools."""
-        from assessment.qrels.selectors.joining import judged_ids
+        from assessment.qrels.selectors.joining import ids_judged_or_pooled
         from submissions.services.known_items import JUDGED
 
-        JUDGED.append(judged_ids)
+        JUDGED.append(ids_judged_or_pooled)

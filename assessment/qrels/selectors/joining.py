@@ -45,7 +45,7 @@ def lab_join_warnings(lab: Lab) -> list[str]:
     return [warning for one in versions for warning in join_warnings(one)]
 
 
-def judged_ids(task: Task, items: ItemKind) -> Iterator[pl.Series]:
+def ids_judged_or_pooled(task: Task, items: ItemKind) -> Iterator[pl.Series]:
     """Yield the ids of one kind that the qrels and the pools of a task have."""
     versions = QrelSet.objects.filter(task=task, items=items).order_by("-version")
     for pk, sha256 in versions.values_list("pk", "sha256"):
