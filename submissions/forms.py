@@ -66,7 +66,7 @@ class UploadForm(forms.Form):
         if isinstance(field, forms.ModelChoiceField):
             field.queryset = teams
             field.required = not organizes
-            field.empty_label = "The lab (baselines only)" if organizes else field.empty_label
+            field.help_text = "Baselines belong to the lab: choose none." if organizes else ""
             field.error_messages["required"] = "Choose the team of the runs."
 
 
