@@ -87,6 +87,8 @@ class TaskProtocol:
     - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
     - order: score items in the order of scores or of submitted ranks.
     - pooling_order: pool the top by score or by submitted rank.
+    - seconds: the seconds that a label takes, until this lab has its own timings: those of
+      ARQMath-3 (004 §4.4 and §5.4), also for documents. A formula takes a label per instance.
     """
 
     limit: int = 1000
@@ -97,6 +99,7 @@ class TaskProtocol:
     min_relevant: int = 2
     order: OrderBy = "score"
     pooling_order: OrderBy = "score"
+    seconds: float = 44.1
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
     trec_only: bool = False
@@ -115,8 +118,16 @@ class Protocol:
     tasks: Mapping[TaskKind, TaskProtocol]
 
 
+_FORMULA_SECONDS = 26.6
+
+
 def _formulas(
-    primary: int, alternate: int, *, policy: InstancePolicy, extra_depth: int | None = None
+    primary: int,
+    alternate: int,
+    *,
+    policy: InstancePolicy,
+    extra_depth: int | None = None,
+    seconds: float = _FORMULA_SECONDS,
 ) -> TaskProtocol:
     pool = PoolProtocol(
         primary=primary,
@@ -125,7 +136,7 @@ def _formulas(
         instance_policy=policy,
         extra_depth=extra_depth,
     )
-    return TaskProtocol(items=ItemKind.FORMULA_IDS, pool=pool)
+    return TaskProtocol(seconds=seconds, items=ItemKind.FORMULA_IDS, pool=pool)
 
 
 def _ntcir(
@@ -152,12 +163,18 @@ def _ntcir(
         relevant_from=3,
         min_relevant=0,
         pooling_order="rank",
+        seconds=_FORMULA_SECONDS,
         measures=later_measures + measures,
         items=ItemKind.FORMULA_IDS,
         trec_only=True,
         pool=pool,
     )
-    documents = replace(formulas, items=ItemKind.DOCUMENTS, measures=measures)
+    documents = replace(
+        formulas,
+        items=ItemKind.DOCUMENTS,
+        measures=measures,
+        seconds=TaskProtocol.seconds,
+    )
     return {TaskKind.FORMULAS: formulas, TaskKind.DOCUMENTS: documents}
 
 
@@ -183,10 +200,12 @@ _ALL = (
         "arqmath-1",
         "ARQMath-1 (2020)",
         {
+            # The seconds are those of ARQMath-1 (000 §4.4 and §5.4).
             TaskKind.ANSWERS: TaskProtocol(
-                pool=PoolProtocol(primary=50, alternate=20, manual=50, extra_threads=True)
+                seconds=63.1,
+                pool=PoolProtocol(primary=50, alternate=20, manual=50, extra_threads=True),
             ),
-            TaskKind.FORMULAS: _formulas(25, 10, policy="runs", extra_depth=1000),
+            TaskKind.FORMULAS: _formulas(25, 10, policy="runs", extra_depth=1000, seconds=38.1),
         },
     ),
     Protocol(

@@ -20,9 +20,7 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.selectors import topic_ids
-from arqlab.ir.judgments.completion import LAB_SECONDS
 from arqlab.ir.protocols.presets import PROTOCOLS
-from arqlab.ir.records import TaskKind
 from assessment.models import PayRule, Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
 from assessment.pools.selectors.choices import (
@@ -153,7 +151,7 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
     )
     form = PoolForm(filled, task=task, runs=runs, protocol=known.protocol)
     costs = {
-        "seconds": data.get("seconds", LAB_SECONDS[TaskKind(task.kind)]),
+        "seconds": data.get("seconds", task.protocol.seconds),
         "wage": data.get("wage", PayRule.of(task.lab).hourly_rate or WAGE),
     }
     names = {topic: topic for topic in topic_ids(task)}
