@@ -27,6 +27,9 @@ _SECONDARY = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@1
 """Further measures, with unjudged items kept in the ranking as in trec_eval."""
 
 
+_ANSWER_SECONDS, _FORMULA_SECONDS = 44.1, 26.6
+
+
 @dataclass(frozen=True, slots=True)
 class PoolProtocol:
     """The depth of each kind of run in the pool (protocol §5).
@@ -99,7 +102,7 @@ class TaskProtocol:
     min_relevant: int = 2
     order: OrderBy = "score"
     pooling_order: OrderBy = "score"
-    seconds: float = 44.1
+    seconds: float = _ANSWER_SECONDS
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
     trec_only: bool = False
@@ -116,9 +119,6 @@ class Protocol:
     slug: str
     name: str
     tasks: Mapping[TaskKind, TaskProtocol]
-
-
-_FORMULA_SECONDS = 26.6
 
 
 def _formulas(
@@ -173,7 +173,7 @@ def _ntcir(
         formulas,
         items=ItemKind.DOCUMENTS,
         measures=measures,
-        seconds=TaskProtocol.seconds,
+        seconds=_ANSWER_SECONDS,
     )
     return {TaskKind.FORMULAS: formulas, TaskKind.DOCUMENTS: documents}
 
