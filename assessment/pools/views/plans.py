@@ -32,6 +32,7 @@ from assessment.pools.selectors.choices import (
 from assessment.pools.selectors.frozen import preset_of, presets_for
 from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.selectors.plans import plan_pool
+from assessment.pools.selectors.together import pooled_together
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_chart, overlap_of, picture_of
@@ -189,6 +190,7 @@ def _context(settings: _Settings) -> dict[str, Any]:
         "runs_form": settings.runs,
         "topics_form": settings.topics,
         "query": _query(settings),
+        "together": pooled_together(task),
         "presets": [(slug, PROTOCOLS[slug].name, slug == chosen) for slug in presets],
     }
 
