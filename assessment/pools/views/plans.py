@@ -89,8 +89,8 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422
         )
     reason = SupplementForm((request.POST or None) if settings.pools else None)
-    oddities = pool_oddities(found, settings.choice, at=timezone.now())
-    digest, refusals = oddities_digest(oddities), []
+    shown = _computed(settings)
+    digest, refusals = oddities_digest(shown["oddities"]), []
     is_sent = request.method == "POST" and "preview" not in request.POST
     if is_sent and (not settings.pools or reason.is_valid()):
         try:
@@ -99,20 +99,32 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             refusals = [CHANGED]
         except UserError as refused:
             refusals = [refused.message]
-    context = _context(settings) | _plan(settings) | {"reason_form": reason, "refusals": refusals}
-    context |= {"oddities": oddities, "digest": digest}
-    context |= _computed(settings)
+    context = _context(settings) | _plan(settings) | {"reason_form": reason}
+    context |= shown | {"digest": digest, "refusals": shown["refusals"] or refusals}
     status = 422 if is_sent or context["refusals"] else 200
     return render(request, "assessment/pool_freeze.html", context, status=status)
 
 
 def _computed(settings: _Settings) -> dict[str, Any]:
-    """Return the pool to freeze, or a message that explains why nothing can be frozen."""
-    depths = {"depths": settings_summary(settings.choice.protocol)}
+    """Return the pool to freeze with its oddities, or why nothing can be frozen."""
+    task, choice, refusals = settings.task, settings.choice, []
+    computed = None
     try:
-        return depths | {"computed": compute_pool(task=settings.task, choice=settings.choice)}
+        computed = compute_pool(task=task, choice=choice)
     except UserError as refused:
-        return depths | {"refusals": [refused.message]}
+        refusals = [refused.message]
+    return {
+        "depths": settings_summary(choice.protocol),
+        "computed": computed,
+        "refusals": refusals,
+        "oddities": pool_oddities(
+            task,
+            choice,
+            labels=computed.labels if computed else None,
+            texts=computed.texts if computed else {},
+            at=timezone.now(),
+        ),
+    }
 
 
 def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpResponse:
