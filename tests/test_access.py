@@ -168,6 +168,8 @@ POST assessment:time-sheet                302 404 404 404 404 422 422
 GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
 GET  assessment:radar-detail              404 404 404 404 404 302 302
 POST assessment:radar-detail              302 404 404 404 404 302 302
+GET  assessment:late-label-list           404 404 404 404 404 200 200
+POST assessment:late-label-list           302 404 404 404 404 422 422
 GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
@@ -254,6 +256,7 @@ POST core:token-list                      302 422 422 422 422 422 422
 POST core:token-revoke                    302 404 302 404 404 404 404
 GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     302 404 404 404 404 200 200
+POST core:people-allow-team               302 404 404 404 404 302 302
 POST core:people-revoke                   302 404 404 404 404 302 302
 GET  pages:task-detail                     200 200 200 200 200 200 200
 GET  core:task-edit                       404 404 404 404 404 200 200
@@ -456,7 +459,9 @@ def token_of(name: str, scene: Scene) -> str:
 def confirmation_key(scene: Scene) -> str:
     """Return the key of the letter by which the outsider confirms an address."""
     person = scene.outsider
-    address, _ = EmailAddress.objects.get_or_create(user=person, email=person.email, verified=False)
+    address, _ = EmailAddress.objects.update_or_create(
+        user=person, email=person.email, defaults={"verified": False}
+    )
     return str(EmailConfirmationHMAC(address).key)
 
 

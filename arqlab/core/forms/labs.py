@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
 from arqlab.core.forms.moments import ZonedTimeField
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.measures.names import parse_measures
@@ -19,8 +20,8 @@ OWN_FIELDS = (
     *("takes_post_hoc_runs", "threads"),
 )
 PROTOCOL_FIELDS = (
-    *("limit", "max_characters", "quota", "pooling_order", "order", "measures", "labels"),
-    *("relevant_from", "min_relevant"),
+    *("limit", "max_characters", "quota", "scored_submissions", "pooling_order", "order"),
+    *("measures", "labels", "relevant_from", "min_relevant"),
 )
 OWN_LABELS = "own"
 """The labels of a task that has a list of its own, which comes from its lab.toml."""
@@ -60,6 +61,10 @@ class LabForm(forms.Form):
     is_public = forms.BooleanField(label="This lab is public", required=False)
 
 
+class LabEditForm(VersionedForm, LabForm):
+    """What is stored about a lab."""
+
+
 class CountField(forms.IntegerField):
     """A limit: a whole number of at least `least`, or empty for the preset's value."""
 
@@ -80,9 +85,10 @@ _ORDERS = [
 ]
 
 
-class TaskForm(forms.Form):
+class TaskForm(VersionedForm):
     """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
+    error_fields: ClassVar = {"dates": "deadline", "judging-dates": "judging_deadline"}
     name = forms.CharField(
         label="Name", max_length=200, error_messages={"required": "Enter a task name."}
     )
@@ -94,8 +100,10 @@ class TaskForm(forms.Form):
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
     judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
     shows_own_scores = forms.BooleanField(
-        label="Teams see the scores of their own runs before the leaderboard is released",
+        label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,
+        help_text="Risk: means tell something about the labels. A team that submits runs made for "
+        "it learns about 10 bits from each mean, so allow few submissions.",
     )
     takes_post_hoc_runs = forms.BooleanField(
         label="Teams can submit post-hoc runs after the deadline",
@@ -112,6 +120,7 @@ class TaskForm(forms.Form):
     limit = CountField("Maximum", "items per topic")
     max_characters = CountField("Maximum", "characters per answer")
     quota = CountField("Maximum", "runs per team")
+    scored_submissions = CountField("Maximum", "submissions with means before the release")
     pooling_order = forms.ChoiceField(label="Pooling order", choices=_ORDERS, required=False)
     order = forms.ChoiceField(label="Scoring order", choices=_ORDERS, required=False)
     measures = forms.CharField(
@@ -223,6 +232,8 @@ _HELP = {
     "order": "Submitted ranks are always checked and kept. ",
     "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
     "labels they were made with. ",
+    "scored_submissions": "If teams see means: of each team, and of each person in all teams. "
+    "Withdrawn runs count, so that nobody can ask again. ",
     "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -142,6 +143,11 @@ class Task(models.Model):
         """Return the words for this kind of task in texts for people."""
         return TASK_WORDS[TaskKind(self.kind)]
 
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        """Read the task again, and its protocol."""
+        super().refresh_from_db(*args, **kwargs)
+        self.__dict__.pop("protocol", None)
+
     @cached_property
     def protocol(self) -> TaskProtocol:
         """Return the task's protocol: the lab's preset with the organizer's overrides."""
@@ -219,6 +225,24 @@ class Topic(models.Model):
     def facts(self) -> dict[str, str]:
         """Return the topic's information: the lab folder's values with the organizers' edits."""
         return merged_info(self.info, self.info_edits)
+
+
+class TopicVersion(models.Model):
+    """The text that a topic had until it was changed. Runs and labels may be based on it."""
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="versions")
+    title = models.TextField(blank=True)
+    body = models.TextField(blank=True)
+    tags = models.JSONField(default=list, blank=True)
+    formula_id = models.CharField(max_length=100, blank=True)
+    latex = models.TextField(blank=True)
+    replaced_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["topic", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.topic} until {self.replaced_at:%Y-%m-%d %H:%M}"
 
 
 class TypesetFormula(models.Model):

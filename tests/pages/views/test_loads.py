@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 import zipfile
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
+from django.core.management import (
+    CommandError,
+    call_command,
+    get_commands,
+    load_command_class,
+)
 from django.utils import timezone
 
+from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import AuditEvent, Lab, Membership, Topic
 from arqlab.pages import tasks
 from arqlab.pages.demo.posts import FOLDER as DEMO
@@ -21,14 +29,15 @@ from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load
 from arqlab.pages.services import loaders, loads
 from arqlab.pages.services.loads import release_dead_loads, run_waiting_load
 from arqlab.texts.maths.typesetting import ENGINE
-from assessment.models import Judgment, QrelSet
+from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
-from tests.assessment.factories import make_pool
+from tests.assessment.factories import judge, make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
 from tests.evaluation.factories import GOOD, make_run
 from tests.factories import UserFactory, make_lab
 from tests.pages.views.test_home import text_of
+from tests.paths import ROOT
 
 TASK = "/labs/arqmath-x/tasks/task1/"
 POSTS = (DEMO / "Posts.xml").read_text().count("<row ")
@@ -79,6 +88,18 @@ def post(client_of, django_capture_on_commit_callbacks):
         assert response.status_code == 302, text_of(response)
         tasks.run_waiting_loads()
         return Load.objects.get(pk=response.url.strip("/").rpartition("/")[2])
+
+    return send
+
+
+@pytest.fixture
+def confirm(post):
+    """Return a function that confirms the changes of a load as a person and returns the load."""
+
+    def send(person, load, **form):
+        assert load.state == Load.State.UNCONFIRMED, load.message
+        digest = load.changes["digest"]
+        return post(person, f"/loads/{load.pk}/repeat/", confirmed=digest, **form)
 
     return send
 
@@ -278,11 +299,13 @@ def test_the_lab_of_others_is_not_changed(scene, creator, post):
     assert scene.lab.tasks.get().topics.count() == 2
 
 
-def test_topics_are_added_and_changed(scene, post):
+def test_topics_are_added_and_changed(scene, post, confirm):
     Topic.objects.update(info={"category": "proof"}, engine=ENGINE)
     text = TOPICS.replace("A.301", "A.2").replace("A.302", "A.3")
 
-    load = post(scene.organizer, TASK + "load/topics/", topics=file("topics.xml", text))
+    asked = post(scene.organizer, TASK + "load/topics/", topics=file("topics.xml", text))
+    assert scene.task.topics.get(query_id="A.2").title == "The title of A.2"
+    load = confirm(scene.organizer, asked)
 
     titles = list(scene.task.topics.order_by("position").values_list("query_id", "title", "info"))
     assert titles == [
@@ -290,18 +313,19 @@ def test_topics_are_added_and_changed(scene, post):
         ("A.2", "One", {"category": "proof"}),
         ("A.3", "Two", {}),
     ]
-    assert load.summary == ["3 topics: 1 new, 1 changed, 0 deleted."]
+    assert load.summary == ["3 topics: 1 new, 1 changed, 1 unchanged."]
     assert AuditEvent.objects.get(verb="topics.load").actor == scene.organizer
 
 
-def test_topics_that_are_not_in_the_file_are_deleted_if_chosen(scene, post):
-    post(
+def test_topics_that_are_not_in_the_file_are_deleted_if_chosen(scene, post, confirm):
+    asked = post(
         scene.organizer,
         TASK + "load/topics/",
         topics=file("topics.xml", TOPICS),
         topic_info=file("info.csv", "Topic,Category\nA.301,proof\n"),
         delete_others="on",
     )
+    confirm(scene.organizer, asked, delete_others="on")
 
     found = scene.task.topics.order_by("position").values_list("query_id", "info")
     assert list(found) == [("A.301", {"category": "proof"}), ("A.302", {})]
@@ -369,16 +393,18 @@ def test_qrels_that_join_nothing_are_loaded_with_a_warning(scene, post, client_o
         assert told in text_of(client_of(scene.organizer).get(page))
 
 
-def test_a_lab_a_collection_and_topics_are_loaded_with_warnings_of_qrels(creator, post):
+def test_a_lab_a_collection_and_topics_are_loaded_with_warnings_of_qrels(creator, post, confirm):
     post(creator, "/load-lab/", file=file("tiny.zip", zipped(FILES)))
     topics = file("topics.xml", TOPICS.replace("A.302", "A.303"))
     sent = {"topics": topics, "delete_others": "on"}
 
-    changed = post(creator, "/labs/tiny/tasks/task1/load/topics/", **sent)
+    asked = post(creator, "/labs/tiny/tasks/task1/load/topics/", **sent)
+    changed = confirm(creator, asked, delete_others="on")
     dump = file("Posts.xml", "<posts><row Id='1' PostTypeId='1' Title='T' Body='B'/></posts>")
     collection = {"slug": "small", "complete": "on", "dump": dump}
     imported = post(creator, "/labs/tiny/collection/load/", **collection)
     again = post(creator, "/load-lab/", file=file("tiny.zip", zipped(FILES)))
+    again = confirm(creator, again)
 
     assert ["1 of 2 topics (1 line)" in one for one in changed.warnings] == [True]
     assert ["none of the posts" in one for one in imported.warnings] == [False, True, True]
@@ -430,6 +456,40 @@ def test_qrels_whose_labels_are_never_relevant_are_refused(scene, post):
     )
 
     assert load.message.startswith("No label is relevant from 3.")
+
+
+def test_changed_labels_are_shown_and_loaded_when_they_are_confirmed(
+    scene, post, confirm, client_of
+):
+    make_pool(scene.task)
+    first, second = PoolInstance.objects.order_by("doc_id")[:2]
+    judge(scene.assessor, first, 1)
+    sent = {"file": file("j.tsv", f"A.1 0 {first.doc_id} 3\nA.1 0 {second.doc_id} 2\n")}
+
+    asked = post(scene.organizer, TASK + "load/judgments/", **sent)
+    page = text_of(client_of(scene.organizer).get(f"/loads/{asked.pk}/"))
+    assert f"A.1 {first.doc_id}</span>: 1 → 3" in page
+    assert [one.label for one in Judgment.objects.all()] == [1]
+
+    judge(scene.assessor, second, 0)  # what was shown is out of date
+    again = confirm(scene.organizer, asked)
+    assert [group["count"] for group in again.changes["groups"]] == [2]
+    assert confirm(scene.organizer, again).state == Load.State.DONE
+    assert {one.label for one in Judgment.objects.filter(is_current=True)} == {3, 2}
+
+
+def test_causes_of_problems_stand_below_the_form_that_loads_the_rest(scene, post, client_of):
+    make_pool(scene.task)
+    lines = "".join(f"A.1 0 {item} 3\n" for item in (10, *range(900, 1000)))
+    load = post(scene.organizer, TASK + "load/judgments/", file=file("j.tsv", lines))
+
+    page = text_of(client_of(scene.organizer).get(f"/loads/{load.pk}/"))
+    [cause] = load.problem_groups
+    assert (cause["count"], len(cause["examples"])) == (100, 3)
+    assert page.index("Load only those that are in the pool") < page.index("100 problems</strong>")
+
+    done = post(scene.organizer, f"/loads/{load.pk}/repeat/", leaves_out="on")
+    assert done.summary == ["1 new, 0 changed, 100 outside (left out), 0 unchanged."]
 
 
 def test_judgments_are_imported_or_refused(scene, post):
@@ -666,3 +726,123 @@ def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
 
     assert load.summary[0] == "Nothing to change."
     assert lab_fingerprint(Lab.objects.get()) == before
+
+
+OTHER_TOPICS = TOPICS.replace("<Title>One", "<Title>Uno")
+TAGS = '<tags><row Id="1" TagName="{}" Count="1" /></tags>'
+COMPUTED = {Load.Kind.VISUAL_IDS, Load.Kind.CANDIDATES}
+PAGES = {
+    Load.Kind.LAB: ("/load-lab/", "file", "tiny.zip", [zipped(FILES), None]),
+    Load.Kind.TOPICS: (TASK + "load/topics/", "topics", "t.xml", [TOPICS, OTHER_TOPICS]),
+    Load.Kind.QRELS: (TASK + "load/qrels/", "file", "q.tsv", ["A.1 0 10 1", "A.1 0 10 2"]),
+    Load.Kind.JUDGMENTS: (TASK + "load/judgments/", "file", "j", ["A.1 0 10 1", "A.1 0 10 2"]),
+    Load.Kind.COLLECTION: (
+        "/labs/arqmath-x/collection/load/",
+        "dump",
+        "Tags.xml",
+        [TAGS.format("old"), TAGS.format("new")],
+    ),
+}
+"""The page of each kind of load, its field, its file, and two contents: the second changes the
+first."""
+OPTIONS = {"name": "official", "items": "posts", "slug": "mse", "complete": "on"}
+COMMANDS = {
+    "load_lab": lambda path: [str(path.parent)],
+    "import_judgments": lambda path: ["arqmath-x/task1", str(path)],
+    "assign_topics": lambda path: ["arqmath-x/task1", str(path), "--replace"],
+    "import_posts": lambda path: [str(path), "--collection", "mse"],
+    "import_formulas": lambda path: ["--latex", str(path), "--collection", "mse"],
+}
+INDEX = "id\tpost_id\tthread_id\ttype\tformula\n1\t1\t1\ttitle\t{}\n"
+SENT_BY_COMMAND = {
+    "load_lab": ("topics.xml", [TOPICS, OTHER_TOPICS]),
+    "import_judgments": ("j.tsv", ["A.1 0 10 1", "A.1 0 10 2"]),
+    "assign_topics": ("a.csv", ["A.1,assessor-arqmath-x", "A.1,organizer-arqmath-x"]),
+    "import_posts": ("Tags.xml", [TAGS.format("old"), TAGS.format("new")]),
+    "import_formulas": ("f.tsv", [INDEX.format("x"), INDEX.format("y")]),
+}
+LOAD_NOTHING = {"build_pool", "check_run", "submit_run", "make_topics"}
+"""Commands that read files and store no data of organizers in place of other data."""
+
+
+def stored() -> list[object]:
+    return [
+        list(model.objects.order_by("pk").values_list(*fields))
+        for model, fields in (
+            (Topic, ("query_id", "title", "body")),
+            (QrelSet, ("name", "sha256")),
+            (Judgment, ("label", "is_current")),
+            (Import, ("source", "sha256")),
+            (Assignment, ("assessor", "ended_at")),
+        )
+    ]
+
+
+def test_every_load_and_every_command_that_loads_is_in_the_tables():
+    names = {path.stem for path in ROOT.glob("*/management/commands/[a-z]*.py")}
+    names |= {path.stem for path in ROOT.glob("arqlab/*/management/commands/[a-z]*.py")}
+    found = {name: load_command_class(get_commands()[name], name) for name in names}
+    reading = {
+        name
+        for name, one in found.items()
+        for action in one.create_parser("manage.py", name)._actions
+        if action.type is Path and "--out" not in action.option_strings
+    }
+
+    assert PAGES.keys() == loaders.LOADERS.keys() - COMPUTED
+    assert {name for name, one in found.items() if isinstance(one, LoadCommand)} == {*COMMANDS}
+    assert {name for name in reading if not name.startswith("export")} - LOAD_NOTHING == {*COMMANDS}
+    assert COMMANDS.keys() == SENT_BY_COMMAND.keys()
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_no_page_changes_what_is_stored_without_a_confirmation(scene, post, kind):
+    path, field, name, contents = PAGES[kind]
+    make_pool(scene.task)
+    contents[1] = contents[1] or zipped(FILES | {"topics.xml": OTHER_TOPICS})
+    load = post(scene.superuser, path, **OPTIONS, **{field: file(name, contents[0])})
+    assert load.state == Load.State.DONE, load.message
+    before = stored()
+
+    asked = post(scene.superuser, path, **OPTIONS, **{field: file(name, contents[1])})
+
+    refused = Load.State.REFUSED if kind == Load.Kind.QRELS else Load.State.UNCONFIRMED
+    assert (asked.state, stored()) == (refused, before)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_changes_what_is_stored_without_a_confirmation(scene, tmp_path, name):
+    make_pool(scene.task)
+    for each, text in FILES.items():
+        (tmp_path / each).write_text(text)
+    path, contents = tmp_path / SENT_BY_COMMAND[name][0], SENT_BY_COMMAND[name][1]
+    path.write_text(contents[0])
+    call_command(name, *COMMANDS[name](path), stdout=StringIO(), stderr=StringIO())
+    before = stored()
+    path.write_text(contents[1])
+
+    with pytest.raises(CommandError, match="add --yes"):
+        call_command(name, *COMMANDS[name](path), stdout=StringIO(), stderr=StringIO())
+    assert stored() == before
+
+    call_command(name, *COMMANDS[name](path), "--yes", stdout=StringIO(), stderr=StringIO())
+    assert stored() != before
+
+
+def test_only_one_module_writes_the_text_of_topics():
+    writes = re.compile(
+        r"\bTopic\.objects\.(?:bulk_create|bulk_update|create|update)|topics\.(?:create|update)\(|"
+        r"topic\.save\("
+    )
+    writing = {
+        str(path.relative_to(ROOT))
+        for folder in ("arqlab", "assessment", "collection", "evaluation", "submissions")
+        for path in (ROOT / folder).rglob("*.py")
+        if writes.search(path.read_text()) and "migrations" not in path.parts
+    }
+
+    assert writing == {
+        "arqlab/core/services/topic_loading.py",
+        "arqlab/core/services/topic_pages.py",  # typesets them again
+        "arqlab/core/services/topics.py",  # edits their information
+    }
