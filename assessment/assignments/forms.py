@@ -196,8 +196,7 @@ class PlanForm(forms.Form):
         min_value=0,
         max_value=100_000,
         widget=forms.NumberInput(attrs={"class": "short"}),
-        help_text="For the topics that have no items yet. An item takes one label, a formula one "
-        "for each instance.",
+        help_text="For the topics that have no items yet. A formula takes one for each instance.",
         error_messages={
             "required": "Enter how many labels you expect per topic.",
             "invalid": "The number of expected labels is not a whole number.",
