@@ -55,7 +55,8 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         runs = _take(request, found, form, metadata)
     except UserError as refused:
         question = refused.question if isinstance(refused, ConfirmationError) else ""
-        return _refuse(request, found, form, [refused.message], status=409, question=question)
+        status = 422 if refused.code == "no-team" else 409
+        return _refuse(request, found, form, [refused.message], status=status, question=question)
     location = _location(found, runs)
     return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
 
@@ -101,7 +102,7 @@ def _take(
     names = [name for file in files for name in run_names(file)]
     if is_lab := team is None or team.is_lab:
         if not all(name in by_name and by_name[name].is_baseline for name in names):
-            raise UserError("Choose the team of the runs. Only baselines have none.", code="team")
+            raise UserError("Choose the team of the runs.", code="no-team")
         team = lab_team(task.lab)
     if not is_lab:
         require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
