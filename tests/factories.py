@@ -23,11 +23,11 @@ class UserFactory(factory.django.DjangoModelFactory):
     password = factory.django.Password(PASSWORD)
 
     @factory.post_generation
-    def has_verified_address(user, create, extracted, **_):
+    def has_verified_address(self, create, extracted, **_):
         """Confirm the address, unless this is False."""
-        if user.email and extracted is not False:
+        if self.email and extracted is not False:
             EmailAddress.objects.create(
-                user=user, email=user.email.lower(), verified=True, primary=True
+                user=self, email=self.email.lower(), verified=True, primary=True
             )
 
 
