@@ -1,0 +1,25 @@
+"""Create the table in which wrong passwords are counted."""
+
+from django.core.management import call_command
+from django.db import migrations
+
+TABLE = "core_attempts"
+
+
+def create(apps, schema_editor):
+    call_command(
+        "createcachetable", TABLE, database=schema_editor.connection.alias, verbosity=0
+    )
+
+
+def drop(apps, schema_editor):
+    schema_editor.execute(f"DROP TABLE {schema_editor.quote_name(TABLE)}")
+
+
+class Migration(migrations.Migration):
+
+    dependencies = [
+        ('core', '0013_teams_know_who_created_them'),
+    ]
+
+    operations = [migrations.RunPython(create, drop)]
