@@ -109,16 +109,31 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-# Sign-in attempts are counted in the cache, so several processes must share it.
-CACHES = {
-    "default": {
+# Processes share one cache where they share Redis. Requests to the API are counted apart from
+# computed values, which would push the counts out.
+_FORGETFUL: dict[str, Any] = (
+    {
         "BACKEND": "arqlab.core.caches.RedisOrMemory",
         "LOCATION": REDIS_URL,
         "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
     }
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+)
+CACHES: dict[str, dict[str, Any]] = {
+    # allauth counts wrong passwords, sign-ups and password resets in the default cache. Above
+    # MAX_ENTRIES, expired counts are deleted; CULL_FREQUENCY keeps all others.
+    "default": {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "core_attempts",
+        "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
+    },
+    "computed": _FORGETFUL | {"KEY_PREFIX": "computed"},
+    "requests": _FORGETFUL | {"KEY_PREFIX": "requests"},
 }
+if not REDIS_URL:
+    CACHES["computed"]["LOCATION"] = "computed"
+    CACHES["requests"] |= {"LOCATION": "requests", "OPTIONS": {"MAX_ENTRIES": 10_000}}
 
 AUTH_USER_MODEL = "core.User"
 AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
@@ -130,6 +145,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 10},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "arqlab.core.services.tokens.PasswordEndsTokens"},
 ]
 # The number of proxies in front of the server, which each append to X-Forwarded-For: sign-in
 # attempts and API requests are limited by the address of the client.
@@ -142,6 +158,12 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_ADAPTER = "arqlab.core.accounts.AccountAdapter"
+# Wrong passwords: by address, and by account and address ("key"). The longer somebody guesses, the
+# longer the wait; somebody else at another address signs in as ever.
+ACCOUNT_RATE_LIMITS = {
+    "login_failed": "10/m/ip,100/h/ip,5/m/key,10/10m/key,20/h/key,40/d/key",
+}
 ACCOUNT_FORMS = {
     "login": "arqlab.core.forms.people.SignInForm",
     "signup": "arqlab.core.forms.people.SignUpForm",
@@ -230,11 +252,11 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
-    "EXCEPTION_HANDLER": "arqlab.core.errors.api_exception_handler",
+    "EXCEPTION_HANDLER": "arqlab.core.views.error_pages.api_exception_handler",
     "PAGE_SIZE": 100,
     "DEFAULT_THROTTLE_CLASSES": [
-        "rest_framework.throttling.AnonRateThrottle",
-        "rest_framework.throttling.UserRateThrottle",
+        "arqlab.core.authentication.VisitorThrottle",
+        "arqlab.core.authentication.UserThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "600/min"},
     "NUM_PROXIES": PROXIES,

@@ -63,7 +63,7 @@ def is_team_member(user: Visitor, team: Team) -> bool:
 
 def has_verified_address(user: User) -> bool:
     """Return whether a user has confirmed an email address."""
-    return EmailAddress.objects.filter(user_id=user.pk, verified=True).exists()
+    return bool(EmailAddress.objects.filter(user_id=user.pk, verified=True).exists())
 
 
 def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:

@@ -12,8 +12,8 @@ from itertools import combinations
 from typing import NamedTuple
 
 import polars as pl
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from arqlab.ir.comparison.look_alikes import mean_jaccards
 from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
@@ -104,7 +104,7 @@ def _alike(runs: Sequence[Run], task: Task) -> list[tuple[int, int, tuple[float,
     order = task.protocol.order
     facts = (CUTOFFS, order, [(run.index.name, run.report.get("order")) for run in runs])
     key = f"look-alikes:{sha256(repr(facts).encode()).hexdigest()}"
-    found: list[tuple[int, int, tuple[float, ...]]] | None = cache.get(key)
+    found: list[tuple[int, int, tuple[float, ...]]] | None = computed_values.get(key)
     if found is None:
         tops = [_top(run, order) for run in runs]
         tables = [mean_jaccards(tops, cutoff=cutoff) for cutoff in CUTOFFS]
@@ -113,5 +113,5 @@ def _alike(runs: Sequence[Run], task: Task) -> list[tuple[int, int, tuple[float,
             similarity = tuple(float(table[one, other]) for table in tables)
             if max(similarity) >= ALIKE:
                 found.append((one, other, similarity))
-        cache.set(key, found, timeout=KEPT)
+        computed_values.set(key, found, timeout=KEPT)
     return found

@@ -83,4 +83,4 @@ def confirm_address(*, user: User, by: User | None = None) -> str:
     if created or address.set_verified():
         address.set_as_primary()
         record_event(verb="person.confirm-address", target=user, lab=None, actor=by)
-    return address.email
+    return str(address.email)
