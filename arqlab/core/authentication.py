@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from django.core.cache import caches
 from django.utils import timezone
-from django.utils.connection import ConnectionProxy
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, PermissionDenied
@@ -12,6 +10,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.throttling import AnonRateThrottle, UserRateThrottle
 
+from arqlab.core.caches import request_counts
 from arqlab.core.models import ApiToken, User
 from arqlab.core.services.tokens import token_from
 
@@ -60,10 +59,10 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 class VisitorThrottle(AnonRateThrottle):
     """The limit of requests without a token, by address."""
 
-    cache = ConnectionProxy(caches, "requests")
+    cache = request_counts
 
 
 class UserThrottle(UserRateThrottle):
     """The limit of requests of a user."""
 
-    cache = ConnectionProxy(caches, "requests")
+    cache = request_counts

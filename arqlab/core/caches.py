@@ -9,16 +9,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
-from django.core.cache import caches
+from django.core.cache import BaseCache, caches
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 from django.utils.connection import ConnectionProxy
 from redis.exceptions import RedisError
 
-computed_values = ConnectionProxy(caches, "computed")
+computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
 """What can be computed again, such as scores. A full cache forgets some of it."""
+request_counts = cast(BaseCache, ConnectionProxy(caches, "requests"))
+"""How often each user and each address asked the API."""
 PAUSE = 10.0
 """The seconds for which a process does without Redis after it failed."""
 logger = logging.getLogger(__name__)

@@ -9,13 +9,12 @@ from datetime import timedelta
 
 import pytest
 from django.core import mail
-from django.core.cache import caches
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.authentication import VisitorThrottle
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import computed_values, request_counts
 from arqlab.core.models import ApiToken, AuditEvent, User
 from arqlab.core.services.tokens import create_token
 from arqlab.settings import ACCOUNT_RATE_LIMITS
@@ -154,11 +153,11 @@ def test_passwords_are_only_for_people(scene):
 
 
 def test_requests_without_a_token_are_limited(scene, monkeypatch):
-    caches["requests"].clear()
+    request_counts.clear()
     monkeypatch.setattr(VisitorThrottle, "THROTTLE_RATES", {"anon": "2/min"})
 
     assert [Client().get(LABS).status_code for _ in range(3)] == [200, 200, 429]
-    caches["requests"].clear()
+    request_counts.clear()
 
 
 @pytest.fixture
