@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db.models import Exists, OuterRef
+
 from arqlab.core.models import Task, Topic, Visitor
 from arqlab.core.permissions import labs_staffed_by
 from collection.models import Collection
@@ -12,13 +14,16 @@ def closed_threads(user: Visitor, collection: Collection) -> frozenset[str]:
 
     These are the threads of topics, until the organizers open them (`Task.threads`). Organizers and
     assessors see those of their own lab. Labs may share a collection, so the topics of all of them
-    count.
+    count: nobody opens the thread of another lab by making it a topic of their own later.
     """
     topics = Topic.objects.exclude(thread_id="").filter(
         task__lab__labcollection__collection=collection
     )
-    own = topics.filter(task__lab__in=labs_staffed_by(user))
-    closed = topics.exclude(task__threads=Task.Threads.OPEN).exclude(
-        thread_id__in=own.values("thread_id")
+    staffed = labs_staffed_by(user)
+    own = topics.filter(
+        task__lab__in=staffed,
+        thread_id=OuterRef("thread_id"),
+        thread_since__lte=OuterRef("thread_since"),
     )
-    return frozenset(closed.values_list("thread_id", flat=True))
+    closed = topics.exclude(task__threads=Task.Threads.OPEN).exclude(task__lab__in=staffed)
+    return frozenset(closed.exclude(Exists(own)).values_list("thread_id", flat=True))

@@ -58,6 +58,7 @@ def rules_for(task: Task) -> RunRules:
         limit=protocol.limit,
         max_characters=protocol.max_characters,
         order=protocol.order,
+        pooling_order=protocol.pooling_order,
         items=ItemKind(task.trec_items),
         posts=posts_frame(task.lab),
         formulas=formulas_frame(task.lab),

@@ -36,7 +36,8 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     min_relevant = serializers.IntegerField(
         help_text="Fewest relevant items of a topic in the qrels; 0 keeps every judged topic."
     )
-    order = serializers.ChoiceField(choices=["score", "rank"])
+    order = serializers.ChoiceField(choices=["score", "rank"], help_text="Order of scoring.")
+    pooling_order = serializers.ChoiceField(choices=["score", "rank"])
     measures = serializers.ListField(
         child=serializers.CharField(), help_text="In ir_measures notation, main measure first."
     )

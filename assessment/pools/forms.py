@@ -92,6 +92,12 @@ class PoolForm(forms.Form):
     includes_generated_answers = forms.BooleanField(
         label="Include all answers of Task 3", required=False
     )
+    shows_threads = forms.BooleanField(
+        label="Answer posts keep their Thread links beside answers of Task 3",
+        required=False,
+        help_text="ARQMath-3 kept them. Answers of Task 3 have no thread, so the links tell "
+        "assessors which answers are posts. Without the links, both look alike.",
+    )
     includes_post_hoc_runs = forms.BooleanField(label="Include post-hoc runs", required=False)
     seed = DepthField(
         "Seed",
@@ -112,6 +118,7 @@ class PoolForm(forms.Form):
             del self.fields[name]
         if not task.lab.tasks.filter(kind=Task.Kind.GENERATED_ANSWERS).exists():
             self.fields.pop("includes_generated_answers", None)
+            self.fields.pop("shows_threads", None)
         if not Run.objects.scorable().filter(task=task, is_post_hoc=True).exists():
             del self.fields["includes_post_hoc_runs"]
         self.runs = {f"{BASELINE}{run.pk}": run for run in runs if run.is_baseline}

@@ -13,11 +13,12 @@ from django.core.management import call_command
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.labs import change_task
 from arqlab.formats.runs.filename import read_name
-from assessment.models import QrelSet
+from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from evaluation.selectors.boards import live_board
 from evaluation.services.paper_kits import paper_kit
 from tests.paths import ROOT
+from tests.real_data import read_run
 
 GOLDEN = ROOT / "tests" / "golden" / "scores.tsv"
 TASK_OF = {"ntcir-12-wfb": "concrete"}
@@ -72,6 +73,19 @@ def test_the_leaderboard_prints_the_published_scores(lab, order, shared_data: Pa
         board = printed(f"{lab}/{row['task'] or TASK_OF[lab]}", QRELS_OF[row["qrels"]])
         wanted = {measure: f"0{row[measure]}" for measure in MEASURES if row[measure]}
         assert wanted.items() <= max(board, key=lambda line: line.items() >= wanted.items()).items()
+
+
+@pytest.mark.parametrize("lab", ["ntcir-12-wfb"], indirect=True)
+def test_ntcir_12_is_pooled_by_submitted_rank_and_scored_by_score(lab, shared_data: Path, db):
+    path = next(shared_data.glob(f"{lab}/runs/**/TangentCFT.txt.gz"))
+    submit(path, f"{lab}/concrete")
+    call_command("build_pool", f"{lab}/concrete", "--yes", stdout=StringIO(), stderr=StringIO())
+
+    rows = {(topic, item) for topic, item, rank, _ in read_run(path) if rank <= 20}
+    assert set(PoolItem.official.values_list("topic__query_id", "item")) == rows
+    # This run came after the lab: 4 of its 400 were not judged, 7 by score.
+    assert len(rows - set(Qrel.objects.values_list("query_id", "doc_id"))) == 4
+    assert printed(f"{lab}/concrete", "aggregate")[0]["nDCG'"] == "0.8598"
 
 
 @pytest.mark.parametrize("lab", ["arqmath-3"], indirect=True)

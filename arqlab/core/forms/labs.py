@@ -19,8 +19,8 @@ OWN_FIELDS = (
     *("takes_post_hoc_runs", "threads"),
 )
 PROTOCOL_FIELDS = (
-    *("limit", "max_characters", "quota", "order", "measures", "labels", "relevant_from"),
-    "min_relevant",
+    *("limit", "max_characters", "quota", "pooling_order", "order", "measures", "labels"),
+    *("relevant_from", "min_relevant"),
 )
 OWN_LABELS = "own"
 """The labels of a task that has a list of its own, which comes from its lab.toml."""
@@ -74,6 +74,12 @@ class CountField(forms.IntegerField):
         )
 
 
+_ORDERS = [
+    ("score", "by score, then by item, both descending (trec_eval)"),
+    ("rank", "by submitted rank"),
+]
+
+
 class TaskForm(forms.Form):
     """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
@@ -106,14 +112,8 @@ class TaskForm(forms.Form):
     limit = CountField("Maximum", "items per topic")
     max_characters = CountField("Maximum", "characters per answer")
     quota = CountField("Maximum", "runs per team")
-    order = forms.ChoiceField(
-        label="Order of the items",
-        choices=[
-            ("score", "by score, then by item, both descending (trec_eval)"),
-            ("rank", "by submitted rank"),
-        ],
-        required=False,
-    )
+    pooling_order = forms.ChoiceField(label="Pooling order", choices=_ORDERS, required=False)
+    order = forms.ChoiceField(label="Scoring order", choices=_ORDERS, required=False)
     measures = forms.CharField(
         label="Measures",
         widget=forms.Textarea(attrs={"rows": 9, "spellcheck": "false", "class": "id"}),
@@ -219,6 +219,7 @@ _EMPTY: tuple[Any, ...] = (None, "", [])
 _HELP = {
     "measures": "One measure per line in ir_measures notation. "
     "The first is the main measure and orders the leaderboard. ",
+    "pooling_order": "Frozen pools keep theirs. ",
     "order": "Submitted ranks are always checked and kept. ",
     "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
     "labels they were made with. ",

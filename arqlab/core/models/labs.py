@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 from arqlab.ir.protocols.overrides import with_overrides
@@ -180,6 +181,11 @@ class Topic(models.Model):
         max_length=40,
         blank=True,
         help_text="Id of the question post from which the topic was made, if known.",
+    )
+    thread_since = models.DateTimeField(
+        default=timezone.now,
+        editable=False,
+        help_text="When the topic got its thread. If labs share a collection, the first closes it.",
     )
     info = models.JSONField(
         default=dict,

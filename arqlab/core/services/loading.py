@@ -191,12 +191,14 @@ def _load_topics(task: Task, file: TaskFile) -> int:
         if topic is None:
             new.append(Topic(task=task, query_id=source.query_id, **fields))
         elif any(getattr(topic, name) != value for name, value in fields.items()):
+            if topic.thread_id != fields["thread_id"]:
+                topic.thread_since = timezone.now()
             for name, value in fields.items():
                 setattr(topic, name, value)
             changed.append(topic)
     _delete_topics(task, known.values())
     Topic.objects.bulk_create(new, batch_size=200)
-    Topic.objects.bulk_update(changed, TOPIC_FIELDS, batch_size=50)
+    Topic.objects.bulk_update(changed, [*TOPIC_FIELDS, "thread_since"], batch_size=50)
     return len(new) + len(changed) + len(known)
 
 

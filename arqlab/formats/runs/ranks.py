@@ -18,6 +18,7 @@ TIES = {
     "id, the last id first.",
 }
 COUNTS = {"score": "This task orders items by score.", "rank": "This task orders items by rank."}
+POOLED_BY_RANK = "This task scores items by score, and pools them by rank."
 RANK_KINDS = ("rank-start", "rank-repeated", "rank-jump", "rank-against-score")
 
 
@@ -65,7 +66,7 @@ def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterato
     `lost` has the lines that are not rows: a rank that may be on one of them is not missing.
     """
     unreadable = rows.filter(pl.col("rank").is_null())
-    by_score = rules.order == "score"
+    by_score = not rules.ranks_count
     for finding in find_rows(
         "rank-not-integer", unreadable, "rank_text", "a whole number", order="score"
     ):
@@ -73,10 +74,12 @@ def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterato
     # Where ranks count, an unreadable rank leaves no order to renumber by.
     can_renumber = by_score or not unreadable.height
     faults = rank_faults(rows, lost)
+    is_mixed = rules.ranks_count and rules.order == "score"
+    counts = POOLED_BY_RANK if is_mixed else COUNTS[rules.order]
     for kind in RANK_KINDS:
         found = "score" if kind == "rank-against-score" else "rank"
         part = faults.filter(kind)
-        for finding in find_rows(kind, part, found, _expected(kind), counts=COUNTS[rules.order]):
+        for finding in find_rows(kind, part, found, _expected(kind), counts=counts):
             yield finding._replace(
                 severity=Severity.ERROR if kind == "rank-repeated" and not by_score else None,
                 repairable=can_renumber and (by_score or kind != "rank-against-score"),

@@ -72,7 +72,7 @@ def _renumbered(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> pl.Data
     """Renumber topics with wrong ranks: by score where the ranks contradict it, else by rank."""
     unreadable = rows.filter(pl.col("rank").is_null())["topic"]
     faults = rank_faults(rows, lost)
-    if rules.order == "rank":
+    if rules.ranks_count:
         if unreadable.len():
             return rows
         by_score = faults["topic"].clear()

@@ -27,9 +27,9 @@ class RunRules:
 
     `topics` are the task's topic ids; topics are not checked if it is empty. `limit` is the number
     of items per topic, `max_characters` the length of a generated answer in Unicode characters.
-    `order` is the order that counts (`ranking.with_order`). `items` is the kind of the items in a
-    TREC file. With `trec_only`, a ranked list is in TREC's format and no other. With
-    `has_answer_ids`, runs of Task 3 may lack the texts of their answers.
+    `order` is the order that counts (`ranking.with_order`), `pooling_order` that of the pool.
+    `items` is the kind of the items in a TREC file. With `trec_only`, a ranked list is in TREC's
+    format and no other. With `has_answer_ids`, runs of Task 3 may lack the texts of their answers.
 
     `posts` has the columns post_id, type ("question" or "answer") and thread_id, `formulas` has
     formula_id, post_id and visual_id (which may be null), all String; both may be lazy frames.
@@ -42,12 +42,18 @@ class RunRules:
     limit: int = 1000
     max_characters: int = 1200
     order: OrderBy = "score"
+    pooling_order: OrderBy = "score"
     items: ItemKind = ItemKind.POSTS
     posts: pl.DataFrame | pl.LazyFrame | None = None
     formulas: pl.DataFrame | pl.LazyFrame | None = None
     complete: bool = False
     trec_only: bool = False
     has_answer_ids: bool = False
+
+    @property
+    def ranks_count(self) -> bool:
+        """Return whether scores or the pool depend on the submitted ranks."""
+        return "rank" in (self.order, self.pooling_order)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ DEEPEST = 1000
 MAX_INSTANCES = 50
 LARGEST_SEED = 2**63 - 1
 OF_KIND = {
-    TaskKind.ANSWERS: frozenset({"extra_threads", "includes_generated_answers"}),
+    TaskKind.ANSWERS: frozenset({"extra_threads", "includes_generated_answers", "shows_threads"}),
     TaskKind.FORMULAS: frozenset(
         {"visually_distinct", "instances", "instance_policy", "extra_depth"}
     ),

@@ -118,6 +118,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "relevant_from": whole_number,
     "min_relevant": partial(whole_number, least=0),
     "order": _one_of("score", "rank"),
+    "pooling_order": _one_of("score", "rank"),
     "measures": _measures,
     "items": item_kind,
     "trec_only": truth,

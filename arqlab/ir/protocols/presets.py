@@ -53,6 +53,9 @@ class PoolProtocol:
     """ARQMath-1: whether the pool also has the answers of the topic's thread and its duplicates."""
     includes_generated_answers: bool = False
     """ARQMath-3: whether Task 3's answers are mixed into Task 1's pool."""
+    shows_threads: bool = False
+    """Whether answer posts keep their thread links beside Task 3's answers, which have no thread:
+    ARQMath-3 kept them (004 §4.5), but they reveal which answers are posts."""
     includes_post_hoc_runs: bool = False
     """Whether runs that were submitted after the deadline are pooled, usually in a supplement."""
 
@@ -82,7 +85,8 @@ class TaskProtocol:
     - labels: the scale.
     - relevant_from: the lowest relevant label.
     - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
-    - order: rank items by score or by submitted rank.
+    - order: score items in the order of scores or of submitted ranks.
+    - pooling_order: pool the top by score or by submitted rank.
     """
 
     limit: int = 1000
@@ -92,6 +96,7 @@ class TaskProtocol:
     relevant_from: int = 2
     min_relevant: int = 2
     order: OrderBy = "score"
+    pooling_order: OrderBy = "score"
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
     trec_only: bool = False
@@ -133,7 +138,8 @@ def _ntcir(
     """Return the rules of the NTCIR tasks: retrieval of formulas, and of documents or paragraphs.
 
     NTCIR sums the labels 0, 1 and 2 of two assessors; sums of 3 and 4 are relevant, and unjudged
-    items are not (003 §4). Its pools follow the submitted ranks, and its qrels keep all topics.
+    items are not (003 §4). Its pools follow the submitted ranks; trec_eval scored the runs, by
+    score (protocol §5). Its qrels keep all topics.
 
     For the tasks on documents (formulas and text: 004 §2) these papers give neither depths nor
     measures. Their rules are those of the formula tasks of the same year, one of which searched
@@ -145,7 +151,7 @@ def _ntcir(
         labels=NTCIR,
         relevant_from=3,
         min_relevant=0,
-        order="rank",
+        pooling_order="rank",
         measures=later_measures + measures,
         items=ItemKind.FORMULA_IDS,
         trec_only=True,
@@ -166,7 +172,6 @@ _KNOWN_ITEM = TaskProtocol(
     labels=TREC_BINARY,
     relevant_from=1,
     min_relevant=0,
-    order="rank",
     measures=("RR",),
     items=ItemKind.FORMULA_IDS,
     trec_only=True,

@@ -9,7 +9,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.core.selectors import corrections_of
 from arqlab.ir.records import TaskKind
-from arqlab.texts.html.plain_text import plain_html
+from arqlab.texts.html.plain_text import answer_html
 from arqlab.texts.html.sanitizer import clean_title_and_body
 from arqlab.texts.posts.text import TextFormula, text_formulas
 from assessment.models import PoolInstance, PoolItem
@@ -38,7 +38,7 @@ def item_of_instance(instance: PoolInstance) -> EntryItem:
     is_formula = item.kind == PoolItem.Kind.VISUAL_IDS
     return EntryItem(
         item=instance.doc_id,
-        item_html=_post_html(post) if post else plain_html(item.text, prefix="item"),
+        item_html=_post_html(post) if post else answer_html(item.text, prefix="item"),
         post_id=instance.post_id,
         formula_id=instance.doc_id if is_formula else "",
         **_topic_fields(item.topic),

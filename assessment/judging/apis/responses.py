@@ -96,7 +96,7 @@ class InstanceSerializer(serializers.Serializer[Any]):
         "Blank for further instances in a post."
     )
     thread_url = serializers.CharField(
-        help_text="Blank if the post is missing, or if the pool includes generated answers."
+        help_text="Blank if the post is missing, or if the pool hides threads."
     )
     question = QuestionSerializer(allow_null=True)
     judgment = OwnJudgmentSerializer(allow_null=True)

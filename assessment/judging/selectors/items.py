@@ -92,14 +92,14 @@ class ShownInstance(NamedTuple):
 class ShownItem(NamedTuple):
     """An item for one assessor, without the instances that others judged.
 
-    `is_mixed` is True if generated answers are judged among the posts of its task, `is_corrected`
-    if its lab has corrections.
+    `hides_threads` is as in `assessment.pools.selectors.threads`, `is_corrected` is True if its lab
+    has corrections.
     """
 
     item: PoolItem
     is_done: bool
     is_skipped: bool
-    is_mixed: bool
+    hides_threads: bool
     is_corrected: bool
     instances: tuple[ShownInstance, ...]
 
@@ -167,8 +167,8 @@ def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
     judged = _judgments(row[11] for row in rows if row[11])
     own = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
     instances = (_instance(row, judged) for row in rows if row[11] is None or row[11] in own)
-    is_done, is_skipped, is_mixed, is_corrected = map(bool, states)
-    return ShownItem(item, is_done, is_skipped, is_mixed, is_corrected, tuple(instances))
+    is_done, is_skipped, hides_threads, is_corrected = map(bool, states)
+    return ShownItem(item, is_done, is_skipped, hides_threads, is_corrected, tuple(instances))
 
 
 def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInstance:

@@ -32,13 +32,13 @@ class RelatedLabels(NamedTuple):
 def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels | None:
     """Return the labels an assessor gave to related items, or None for an unknown item.
 
-    Empty if generated answers are judged among the posts: a thread would reveal a post. Answers to
-    special questions are not related labels.
+    Empty if threads are hidden: the labels would reveal a post. Answers to special questions are
+    not related labels.
     """
     shown = shown_item(item_id, stack=place.stack, user_id=user.pk)
     if shown is None:
         return None
-    if place.path.asks_questions or shown.is_mixed or shown.item.kind not in WITH_THREADS:
+    if place.path.asks_questions or shown.hides_threads or shown.item.kind not in WITH_THREADS:
         return RelatedLabels({}, [])
     return RelatedLabels(_in_threads(shown, place, user), _of_formula(item_id, place, user))
 

@@ -15,19 +15,21 @@ from weakref import WeakSet
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+from assessment.pools.selectors.threads import hides_threads_sql
+
 POST_COLUMNS = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
 # What differs between the databases. SQLite has one writer at a time, and no rows to lock.
 _POSTGRESQL = {
     "lock_item": "FOR UPDATE OF item",
     "lock_free": "FOR UPDATE SKIP LOCKED",
     "not_at_hand": "item.id <> ALL (%(have)s)",
-    "is_mixed": "(pool.settings -> 'includes_generated_answers')::boolean",
+    "hides_threads": hides_threads_sql("postgresql"),
 }
 _SQLITE = {
     "lock_item": "",
     "lock_free": "",
     "not_at_hand": "item.id NOT IN (SELECT value FROM json_each(%(have)s))",
-    "is_mixed": "json_extract(pool.settings, '$.includes_generated_answers')",
+    "hides_threads": hides_threads_sql("sqlite"),
 }
 
 
@@ -114,14 +116,6 @@ SUBMITTED = Planned(
     item="bigint",
 )
 
-# Whether generated answers are judged among the posts of the topic's task.
-_IS_MIXED = """EXISTS (
-    SELECT 1 FROM core_topic topic
-    JOIN core_task task ON task.id = topic.task_id
-    JOIN core_task other ON other.lab_id = task.lab_id AND other.kind = 'written-answers'
-    JOIN assessment_pool pool ON pool.task_id = task.id
-    WHERE topic.id = %(topic)s AND {{is_mixed}}
-)"""
 # Whether the lab has corrections. Not for speed: without them, no query reads them.
 _IS_CORRECTED = """EXISTS (
     SELECT 1 FROM core_topic topic
@@ -131,7 +125,7 @@ _IS_CORRECTED = """EXISTS (
 )"""
 _SHOWN = f"""
     SELECT item.id, item.kind, item.position, item.text,
-        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {_IS_MIXED}, {_IS_CORRECTED},
+        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {{{{hides_threads}}}}, {_IS_CORRECTED},
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current

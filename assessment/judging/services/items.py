@@ -92,8 +92,7 @@ def item_payload(
     texts = [candidate, *(text for each in read for text in (each.title, each.body))]
     formulas = typeset_formulas(keys_of(texts), corrections.formulas)
     links = _links(read, lab_slug) if opens_lab else {}
-    # Generated answers have no threads, so that a thread would reveal a post among them.
-    has_threads = opens_lab and not found.shown.is_mixed
+    has_threads = opens_lab and not found.shown.hides_threads
     page = _Page(item, lab_slug, formulas, links, has_threads, asked)
     return {
         "item": item.pk,

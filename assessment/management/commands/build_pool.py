@@ -42,6 +42,7 @@ SWITCHES = (
     "visually_distinct",
     "extra_threads",
     "includes_generated_answers",
+    "shows_threads",
     "includes_post_hoc_runs",
 )
 

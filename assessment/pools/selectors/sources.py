@@ -116,11 +116,11 @@ def _visual_ids(sources: TaskSources) -> pl.LazyFrame | None:
 def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
     """Return the inputs of a pool apart from settings, runs and visual ids, for `Pool.inputs`.
 
-    These are the order of the runs, the SHA-256 of the collection's files if threads and posts are
+    These are the pooling order, the SHA-256 of the collection's files if threads and posts are
     read from it (blank if they were imported by commands only), and that of the posts relevant in
     Task 1.
     """
-    inputs: dict[str, str] = {"order": sources.task.protocol.order}
+    inputs: dict[str, str] = {"order": sources.task.protocol.pooling_order}
     if sources.collection and (kernel.threads is not None or kernel.answers is not None):
         inputs["collection"] = sources.collection.source_sha256
     if kernel.relevant is not None:
@@ -133,7 +133,11 @@ def inputs_of(sources: TaskSources, kernel: PoolSources) -> dict[str, str]:
 def sources_state(sources: TaskSources) -> tuple[Any, ...]:
     """Return a value that changes whenever the sources change, without reading them."""
     task, protocol = sources.task, sources.choice.protocol
-    state: list[Any] = [task.pk, task.protocol.order, sources.visual_map and sources.visual_map.pk]
+    state: list[Any] = [
+        task.pk,
+        task.protocol.pooling_order,
+        sources.visual_map and sources.visual_map.pk,
+    ]
     state += [(run.pk, run.index.name, run.team.name) for run in (*sources.runs, *sources.written)]
     state += _pooled_topics(sources)
     state += Pool.official.filter(task=task).order_by("number").values_list("sha256", flat=True)
@@ -162,7 +166,7 @@ def _pooled_topics(sources: TaskSources) -> list[str]:
 
 
 def _index_of(run: Run, task: Task) -> pl.LazyFrame:
-    index = ordered_index(run, order=task.protocol.order, columns=["topic", "item", "post"])
+    index = ordered_index(run, order=task.protocol.pooling_order, columns=["topic", "item", "post"])
     if task.kind == Task.Kind.GENERATED_ANSWERS:
         return index.with_columns(item=pl.format("{}:{}", pl.lit(run.identifier), "topic"))
     return index

@@ -137,7 +137,9 @@ def settings_summary(protocol: PoolProtocol) -> str:
     if protocol.extra_depth:
         parts.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")
     parts += ["answers from the topic's thread and its duplicates"] * protocol.extra_threads
-    parts += ["answers of Task 3"] * protocol.includes_generated_answers
+    if protocol.includes_generated_answers:
+        threads = "with" if protocol.shows_threads else "without"
+        parts.append(f"answers of Task 3, beside posts {threads} thread links")
     parts += ["post-hoc runs"] * protocol.includes_post_hoc_runs
     return "; ".join(parts)
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from arqlab.ir.agreement.disagreements import disagreements
 from arqlab.ir.agreement.votes import judgments_only
 from arqlab.ir.labels import ScaleLabel
-from assessment.models import GuidelineEntry, Judgment, Pool, PoolInstance, Round
+from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from assessment.rounds.selectors.training_votes import (
     GOLD,
     SEPARATOR,
@@ -109,12 +109,6 @@ def meeting_instance(found: Round, topic: str, doc_id: str) -> PoolInstance:
         item__pool=found.pool, item__topic__query_id=topic, doc_id=doc_id
     )
     return copies.select_related("item__topic__task__lab").order_by("pk")[0]
-
-
-def is_mixed(instance: PoolInstance) -> bool:
-    """Return whether generated answers are judged among the posts of the item's task."""
-    mixed = {"settings__includes_generated_answers": True}
-    return Pool.official.filter(task=instance.item.topic.task_id, **mixed).exists()
 
 
 def recorded_cases(found: Round, topic: str, doc_id: str) -> QuerySet[GuidelineEntry]:

@@ -10,7 +10,7 @@ from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.leases import Lease, Taken
 from assessment.models import Judgment, PoolInstance
-from assessment.rounds.selectors.meeting import is_mixed
+from assessment.pools.selectors.threads import hides_threads
 from collection.selectors.threads import posts_of
 
 
@@ -23,7 +23,7 @@ def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> di
         instance.item,
         is_done=True,
         is_skipped=False,
-        is_mixed=is_mixed(instance),
+        hides_threads=hides_threads(instance.item.topic_id),
         is_corrected=True,
         instances=(one,),
     )

@@ -19,6 +19,7 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.selectors import corrections_of
 from assessment.models import Ticket
+from assessment.pools.selectors.threads import hides_threads
 from assessment.pools.services.threads import thread_url
 from assessment.tickets.forms.experts import AdviceForm, SendForm
 from assessment.tickets.selectors import policy_of, sent_tickets, tickets_of
@@ -94,7 +95,7 @@ def _shown_item(ticket: Ticket) -> dict[str, Any]:
         "html": item.html,
         "topic": instance.item.topic,
         "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, ticket.lab.slug)
-        if item.post
+        if item.post and not hides_threads(instance.item.topic_id)
         else "",
     }
 

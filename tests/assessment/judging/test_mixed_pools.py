@@ -174,6 +174,45 @@ def test_organizers_still_see_what_a_ticket_is_about(
         assert ("/labs/arqmath-x/posts/98765/" in page) == (item.kind == "posts")
 
 
+@pytest.mark.parametrize("gap", ["\n\n", "\n", "\r\n", "  ", "   \n"])
+def test_a_generated_answer_is_set_in_paragraphs_like_a_post(
+    desk: Desk, pair: Pair, gap: str
+) -> None:
+    paragraphs = "<p>First.</p> <p>Then $a  b$.</p> <p>So.</p>"
+    Post.objects.filter(post_id="98765").update(body=paragraphs, clean_body="", rules=0)
+    text = gap.join(("First.", "Then $a  b$.", "So."))
+    PoolItem.objects.filter(pk=pair[1].pk).update(text=text)
+
+    post, generated = (desk.get(f"items/{item.pk}/")["instances"][0]["html"] for item in pair)
+
+    assert post.count("<p>") == 3
+    assert generated == post
+
+
+def test_a_pool_may_keep_the_threads_of_posts_and_keeps_that_when_it_is_frozen(
+    scene: Scene, task: Task, third: Task, organizer: User, tmp_path: Path, client_of
+) -> None:
+    load_small(scene.lab, tmp_path)
+    make_run(scene.team, task, {"A.1": ["10"]})
+    make_run(scene.team, third, {"A.1": ["A.1"]}, answers={"A.1": "So."})
+    browser, address = client_of(organizer), "/labs/arqmath-x/tasks/task1/pools/"
+    planner = browser.get(f"{address}plan/")
+    assert "so the links tell assessors which answers are posts" in planner.text
+    form = planner.context["form"]
+    values = {
+        field.html_name: field.value() for field in form if field.value() or field.value() == 0
+    }
+    shown = browser.get(f"{address}freeze/", values | {"shows_threads": "on"})
+    sent = {"seen": shown.context["digest"], "expected": shown.context["computed"].sha256}
+    browser.post(f"{address}freeze/", values | {"shows_threads": "on"} | sent)
+
+    assign(scene.assessor, task.topics.get(query_id="A.1"))
+    desk, items = Desk(scene.assessor), PoolItem.objects.order_by("kind")
+    links = [desk.get(f"items/{one.pk}/")["instances"][0]["thread_url"] for one in items]
+    assert links == ["", "/labs/arqmath-x/posts/10/#post-10"]
+    assert "beside posts with thread links" in browser.get(f"{address}1/").text
+
+
 @pytest.mark.parametrize("is_mixed", [True, False])
 def test_a_mixed_supplement_hides_the_threads_of_the_whole_task(
     scene: Scene, task: Task, third: Task, tmp_path: Path, is_mixed: bool

@@ -12,6 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from arqlab.core.models import Lab, Task
+from arqlab.core.services.loading import load_lab_file
+from arqlab.formats.labs.folder import read_lab
 from collection.models import Collection, LabCollection
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -23,6 +25,7 @@ from tests.collection.threads import (
     link,
     make_collection,
 )
+from tests.core.services.test_loading import write as write_lab
 from tests.evaluation.factories import make_qrels, make_run
 from tests.factories import (
     AssessorFactory,
@@ -40,6 +43,7 @@ AT = datetime(2026, 11, 23, tzinfo=UTC)
 PHASES = ("upcoming", "open", "judging", "released")
 ROLES = ("visitor", "outsider", "member", "assessor", "organizer", "superuser")
 STAFF = {"assessor", "organizer", "superuser"}
+STAFF_FACTORIES = (AssessorFactory, OrganizerFactory)
 TOPIC = ("/labs/{lab}/tasks/{task}/topics/A.1/", "/labs/{lab}/tasks/{task}/topics/")
 TASK = ("/labs/{lab}/tasks/{task}/", "/api/labs/{lab}/tasks/{task}/")
 THREAD = ("/labs/{lab}/tasks/{task}/topics/A.1/thread/", "/labs/{lab}/posts/1/")
@@ -168,12 +172,43 @@ def test_a_lab_with_the_same_collection_does_not_open_the_threads_of_another(cli
     assert client_of(scene.organizer).get(path).status_code == 200
 
 
-def test_assessors_see_the_threads_of_their_topics_even_if_another_lab_closes_them(client_of):
-    make_scene("open")
+@pytest.mark.parametrize("threads", ["at-release", "open"])
+def test_nobody_opens_a_thread_of_another_lab_by_making_it_a_topic(threads, client_of):
+    scene = make_scene("open")
+    topic = TopicFactory(task=TaskFactory(lab=other_lab(), threads=threads), thread_id="1")
+    lab, people = topic.task.lab, [make(lab=topic.task.lab) for make in STAFF_FACTORIES]
+    paths = [f"/labs/{lab.slug}/tasks/{topic.task.slug}/topics/{topic}/thread/"]
+    paths += [path.format(lab=lab.slug) for path in (*ANSWER, THREAD[1])]
+
+    assert {client_of(one.user).get(path).status_code for one in people for path in paths} == {404}
+    # Those of the lab that closed it first still judge with it.
+    for role in STAFF:
+        assert signed_in(scene, role, client_of).get(address(THREAD[0], scene)).status_code == 200
+
+
+def test_an_organizer_of_both_labs_sees_a_thread_that_both_closed(client_of):
+    scene = make_scene("open")
     topic = TopicFactory(task=TaskFactory(lab=other_lab()), thread_id="1")
-    assessor = AssessorFactory(lab=topic.task.lab).user
-    path = f"/labs/{topic.task.lab.slug}/tasks/{topic.task.slug}/topics/{topic}/thread/"
-    assert client_of(assessor).get(path).status_code == 200
+    OrganizerFactory(lab=topic.task.lab, user=scene.organizer)
+    path = f"/labs/{topic.task.lab.slug}/posts/1/"
+
+    assert client_of(scene.organizer).get(path).status_code == 200
+
+
+def test_a_topic_that_gets_another_thread_opens_none_that_was_closed_before(client_of, tmp_path):
+    lab = load_lab_file(read_lab(write_lab(tmp_path)), by=None)
+    make_scene("open")
+    LabCollection.objects.create(lab=lab, collection=Collection.objects.get())
+    (tmp_path / "f.tsv").write_text(
+        "id\ttopic_id\tthread_id\ttype\tformula\nq_1\tA.1\t1\ttitle\tx\n"
+    )
+    file = tmp_path / "lab.toml"
+    file.write_text(file.read_text() + 'topic_formulas = "f.tsv"\n')
+    load_lab_file(read_lab(tmp_path), by=None)
+
+    assert lab.tasks.get().topics.get(query_id="A.1").thread_id == "1"
+    organizer = client_of(OrganizerFactory(lab=lab).user)
+    assert organizer.get(f"/labs/{lab.slug}/posts/1/").status_code == 404
 
 
 def test_the_threads_of_a_progress_test_close_them_for_the_released_task_too(client_of):

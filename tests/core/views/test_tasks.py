@@ -31,6 +31,15 @@ def test_a_task_shows_its_rules_in_words(scene, client):
     assert "relevant from 2" in page
 
 
+def test_a_task_is_pooled_and_scored_in_two_orders_that_its_organizer_chooses(scene, client_of):
+    client_of(scene.organizer).post(TASK + "edit/", FORM | {"pooling_order": "rank"})
+
+    page = re.sub(r"\s+", " ", text_of(client_of(scene.organizer).get(TASK)))
+    assert Task.objects.get().overrides == {"pooling_order": "rank"}
+    assert "<dt>Pooling order</dt> <dd> by submitted rank </dd>" in page
+    assert "<dt>Scoring order</dt> <dd> by score" in page
+
+
 @pytest.mark.parametrize(
     ("factory", "said"),
     [

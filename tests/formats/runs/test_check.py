@@ -167,8 +167,9 @@ def test_ranks_that_start_late_repeat_and_jump_are_warnings():
     assert report.is_valid
 
 
-def test_repeated_ranks_are_errors_where_ranks_count():
-    rules = RunRules(TaskKind.ANSWERS, ("A.1",), order="rank")
+@pytest.mark.parametrize("by", ["order", "pooling_order"])
+def test_repeated_ranks_are_errors_where_ranks_count(by):
+    rules = RunRules(TaskKind.ANSWERS, ("A.1",), **{by: "rank"})
     report = check(["A.1\t1\t1\t2\tt", "A.1\t2\t1\t1\tt"], rules)
 
     assert [(group.kind, group.severity) for group in report.problems] == [

@@ -37,6 +37,7 @@ def test_without_overrides_the_protocol_is_the_preset():
         ("relevant_from", 3, 3),
         ("min_relevant", 0, 0),
         ("order", "rank", "rank"),
+        ("pooling_order", "rank", "rank"),
         ("measures", ["P@10", "AR"], ("P@10", "AR")),
         ("measures", ["ERR@20", "RR@10"], ("ERR@20", "RR@10")),
         ("items", "visual-ids", ItemKind.VISUAL_IDS),

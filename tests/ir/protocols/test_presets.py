@@ -146,10 +146,11 @@ def test_at_most_five_instances_of_a_formula_are_judged(slug, policy):
 
 
 @pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
-def test_ntcir_orders_items_by_submitted_rank_and_arqmath_by_score(slug, kind):
-    by = "rank" if slug.startswith("ntcir") else "score"
+def test_runs_are_scored_by_score_and_those_of_ntcir_pooled_by_submitted_rank(slug, kind):
+    by, task = "rank" if slug.startswith("ntcir") else "score", PROTOCOLS[slug].tasks[kind]
 
-    assert PROTOCOLS[slug].tasks[kind].order == by
+    assert task.order == "score"
+    assert task.pooling_order == by or task.pool.method == "none"
 
 
 @pytest.mark.parametrize(("slug", "kind"), EVERY_TASK)
