@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404
@@ -14,8 +15,15 @@ from rest_framework.views import APIView
 
 from arqlab.core.permissions import task_or_404
 from arqlab.formats.leaderboards import board_as_dict
-from arqlab.ir.leaderboard import columns_in
-from evaluation.permissions import board_with_run, score_access_of, visible_board
+from arqlab.ir.leaderboard import BoardRow, columns_in
+from evaluation.permissions import (
+    board_with_run,
+    may_see_scores,
+    own_means,
+    own_row,
+    score_access_of,
+    visible_board,
+)
 from evaluation.selectors.topics import scores_by_topic
 from submissions.models import Run
 
@@ -57,7 +65,7 @@ class BoardSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="Version of the released leaderboard."
     )
     qrels = serializers.CharField()
-    topics = serializers.IntegerField()
+    topics = serializers.IntegerField(help_text="0 for own means, which are no board.")
     measures = MeasureSerializer(many=True)
     runs = BoardRunSerializer(many=True)
 
@@ -82,11 +90,16 @@ class LeaderboardApi(APIView):
 
     @extend_schema(parameters=[QRELS], responses=BoardSerializer)
     def get(self, request: Request, lab: str, task: str) -> Response:
-        """Return the leaderboard, or 404 if the user cannot see one."""
+        """Return the leaderboard, or 404 if the user cannot see one.
+
+        Before the release, a team may see rounded means of its own runs.
+        """
         sight = score_access_of(request.user, task_or_404(request.user, lab, task))
         shown = visible_board(sight, qrels=request.query_params.get("qrels", ""))
         if shown is None:
-            raise Http404
+            if (own := own_means(sight)) is None:
+                raise Http404
+            return Response({**board_as_dict(own), "state": "own", "version": None})
         version = (
             sight.leaderboard.version if sight.leaderboard and shown.state == "released" else None
         )
@@ -98,22 +111,25 @@ class RunScoresApi(APIView):
 
     @extend_schema(parameters=[QRELS], responses=RunScoresSerializer)
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
-        """Return the scores, or 404 if the run is on no leaderboard the user can see."""
+        """Return the scores, or 404 if the user sees none. Own means have no scores by topic."""
         found = task_or_404(request.user, lab, task)
         one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
-        shown = board_with_run(
-            score_access_of(request.user, found), one, qrels=request.query_params.get("qrels", "")
-        )
+        access, qrels = score_access_of(request.user, found), request.query_params.get("qrels", "")
+        if not qrels and not may_see_scores(request.user, one) and (own := own_row(access, one)):
+            return Response(_run_scores(own, "", {}))
+        shown = board_with_run(access, one, qrels=qrels)
         line = next(row for row in shown.board.rows if row.run.key == one.pk)
         scores = scores_by_topic(
             runs=[one.pk], qrel_set=shown.qrel_set, measures=shown.board.measures
         )
-        return Response(
-            {
-                "team": line.run.team,
-                "run": line.run.tag,
-                "qrels": shown.qrel_set.name,
-                "means": {cell.measure.label: cell.value for cell in line.cells},
-                "topics": scores[one.pk],
-            }
-        )
+        return Response(_run_scores(line, shown.qrel_set.name, scores[one.pk]))
+
+
+def _run_scores(line: BoardRow, qrels: str, topics: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "team": line.run.team,
+        "run": line.run.tag,
+        "qrels": qrels,
+        "means": {cell.measure.label: cell.value for cell in line.cells},
+        "topics": topics,
+    }

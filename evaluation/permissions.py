@@ -1,21 +1,24 @@
-"""Permissions to see scores.
+"""Permissions to see scores: nothing, rounded means of one's own runs, or everything.
 
-Before its release, only organizers see a leaderboard. Teams may see the scores of their own runs if
-the task allows it.
+Scores reveal labels: the values of a few runs by topic tell every label in them. Before a release
+only organizers therefore see boards, and `visible_board` and `board_with_run`, which all pages and
+files of scores ask, know no others. A team may see `own_means`, which lead nowhere.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 
-from django.db.models import QuerySet
+from django.db.models import Min, QuerySet
 from django.http import Http404
 
-from arqlab.core.models import Task, Team, Visitor
+from arqlab.core.models import Membership, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import teams_of
-from arqlab.ir.leaderboard import Board
+from arqlab.ir.leaderboard import Board, BoardRow, with_runs
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
@@ -25,7 +28,19 @@ from evaluation.selectors.boards import (
     released_leaderboard,
     with_post_hoc,
 )
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
+
+MAIN_MEASURES = 3
+"""A team sees the means of the task's first measures that rate runs; others count judgments."""
+MEAN_DECIMALS = 3
+
+
+class Sight(Enum):
+    """What a user sees of the scores of a task."""
+
+    NOTHING = "nothing"
+    MEANS = "rounded means of the user's own runs"
+    EVERYTHING = "everything"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,35 +48,37 @@ class ScoreAccess:
     """The scores of a task that a user may see.
 
     `leaderboard` is the released one. `own_teams` has the names of the user's teams in the lab by
-    their keys. Organizers see everything.
+    their keys.
     """
 
+    user: Visitor
     task: Task
     leaderboard: Leaderboard | None
     own_teams: Mapping[int, str]
     organizes: bool
 
     @property
-    def sees_own(self) -> bool:
-        """Return whether the user has a team, and the task shows teams their own scores."""
-        return self.task.shows_own_scores and bool(self.own_teams)
+    def sight(self) -> Sight:
+        """Return what the user sees: organizers everything, others everything of a release."""
+        if self.organizes or self.leaderboard:
+            return Sight.EVERYTHING
+        return Sight.MEANS if self.sees_means else Sight.NOTHING
 
     @property
-    def own_runs(self) -> QuerySet[Run]:
-        """Return the valid runs of the user's teams."""
-        return Run.objects.valid().filter(task=self.task, team__in=list(self.own_teams))
+    def sees_means(self) -> bool:
+        """Return whether the user has a team, and the task shows teams their own means."""
+        return self.task.shows_own_scores and bool(self.own_teams) and not self.organizes
 
     @property
-    def post_hoc_runs(self) -> QuerySet[Run]:
-        """Return the valid post-hoc runs whose scores the user may see.
+    def post_hoc_runs(self) -> RunQuerySet:
+        """Return the valid post-hoc runs whose scores by topic the user may see.
 
-        Organizers see those of all teams. A team sees its own as soon as it sees any scores.
+        Organizers see those of all teams. A team sees its own with the release.
         """
         runs = Run.objects.scorable().filter(task=self.task, is_post_hoc=True)
         if self.organizes:
             return runs
-        sees_any = self.leaderboard is not None or self.task.shows_own_scores
-        return runs.filter(team__in=list(self.own_teams)) if sees_any else runs.none()
+        return runs.filter(team__in=list(self.own_teams)) if self.leaderboard else runs.none()
 
     def may_see_run_of(self, team: str) -> bool:
         """Return whether the user may see the runs of a team, not only their scores."""
@@ -72,27 +89,21 @@ class ScoreAccess:
 class VisibleBoard:
     """A board that a user may see, with its qrels.
 
-    `state` is `released`, `live` (for organizers), `own` (only the runs of the user's teams) or
-    `version` (as it was released, without any scores by topic).
+    Whoever sees it may see the labels of the qrels. `state` is `released`, `live` (for organizers)
+    or `version` (as it was released, without any scores by topic).
     """
 
     state: str
     qrel_set: QrelSet
     board: Board
 
-    @property
-    def shows_labels(self) -> bool:
-        """Return whether the user may see the labels of the qrels: when they are released."""
-        return self.state in ("released", "live")
-
 
 def score_access_of(user: Visitor, task: Task) -> ScoreAccess:
     """Return which scores of a task a user may see."""
     organizes = may_organize(user, task.lab)
     teams = teams_of(user, lab_id=task.lab_id) if user.is_authenticated else Team.objects.none()
-    return ScoreAccess(
-        task, released_leaderboard(task), {team.pk: team.name for team in teams}, organizes
-    )
+    own = {team.pk: team.name for team in teams}
+    return ScoreAccess(user, task, released_leaderboard(task), own, organizes)
 
 
 def visible_board(
@@ -101,8 +112,7 @@ def visible_board(
     """Return the board that a user sees of a task, or None if they may not see any.
 
     Everyone sees the released board. Organizers see the live board before the release, with `live`,
-    or if they name qrels. Teams see their own runs if the task allows it. Raise `Http404` for qrels
-    that do not exist or that the user may not see.
+    or if they name qrels. Raise `Http404` for qrels that do not exist or that the user may not see.
     """
     shown = next(_boards(access, qrels=qrels, live=live), None)
     if shown is None and qrels:
@@ -138,16 +148,81 @@ def may_see_scores(user: Visitor, run: Run) -> bool:
     access = score_access_of(user, run.task)
     if access.leaderboard and access.leaderboard.runs.filter(pk=run.pk).exists():
         return True
-    runs = Run.objects.valid() if access.organizes else access.own_runs
-    if run.is_post_hoc:
-        runs = access.post_hoc_runs
-    elif not (access.organizes or access.sees_own):
+    if not access.organizes and not run.is_post_hoc:
         return False
+    runs = access.post_hoc_runs if run.is_post_hoc else Run.objects.valid()
     return runs.filter(pk=run.pk, scorings__qrel_set__is_current=True).exists()
+
+
+def own_means(access: ScoreAccess) -> Board | None:
+    """Return the means of the user's own runs by the current qrels, or None if they see none.
+
+    The board has the main measures only, rounded values, and no fact of the qrels: no number of
+    topics and no ceilings. Its runs are the `counted_runs`.
+    """
+    current = qrels_named(access.task) if access.sees_means else None
+    if current is None:
+        return None
+    runs = Run.objects.scorable().filter(pk__in=counted_runs(access))
+    board = live_board(current, runs)
+    measures = tuple(one for one in board.measures if one.is_rating)[:MAIN_MEASURES]
+    rounded = [
+        replace(
+            row.run,
+            values={
+                one.name: round(row.run.values[one.name], MEAN_DECIMALS)
+                for one in measures
+                if one.name in row.run.values
+            },
+        )
+        for row in board.rows
+    ]
+    bare = Board(board.task, "", 0, measures)
+    return with_runs(bare, rounded)
+
+
+def own_row(access: ScoreAccess, run: Run) -> BoardRow | None:
+    """Return the means of one of the user's own runs, or None if they may not see them."""
+    board = own_means(access)
+    rows = board.rows if board else ()
+    return next((row for row in rows if row.run.key == run.pk), None)
+
+
+def counted_runs(access: ScoreAccess) -> list[int]:
+    """Return the user's own runs whose means they may see, by key.
+
+    These are the first scored submissions, as many as the task says: of the team, of the person who
+    submitted them in whatever teams, and of all teams of the user. A withdrawn run keeps its place,
+    and the order in which runs were first scored never changes, so that no other run takes it.
+    What an organizer submits counts for the team only.
+    """
+    most, task = access.task.protocol.scored_submissions, access.task
+    organizers = set(
+        Membership.objects.filter(lab=task.lab_id, role=Membership.Role.ORGANIZER).values_list(
+            "user", flat=True
+        )
+    )
+    scored = Run.objects.submitted().filter(task=task, scorings__isnull=False)
+    ordered = scored.annotate(first=Min("scorings__pk")).order_by("first")
+    columns = ("pk", "team", "submitted_by", "submitted_by__is_superuser")
+    used: Counter[object] = Counter()
+    seen = []
+    for run, team, sender, is_superuser in ordered.values_list(*columns):
+        holders: list[object] = [("team", team)]
+        if sender and not (is_superuser or sender in organizers):
+            holders.append(("person", sender))
+        if team in access.own_teams or sender == access.user.pk:
+            holders.append("user")
+        used.update(holders)
+        if team in access.own_teams and all(used[one] <= most for one in holders):
+            seen.append(run)
+    return seen
 
 
 def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[VisibleBoard]:
     """Yield the boards that a user may see, the preferred one first."""
+    if access.sight is not Sight.EVERYTHING:
+        return
     released = access.leaderboard
     if (
         released
@@ -155,10 +230,5 @@ def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[
         and not (access.organizes and (live or qrels))
     ):
         yield VisibleBoard("released", released.qrel_set, released_board(released))
-    if access.organizes:
-        if chosen := qrels_named(access.task, qrels):
-            yield VisibleBoard("live", chosen, live_board(chosen))
-    elif access.sees_own:
-        current = qrels_named(access.task)
-        if current and qrels in ("", current.name):
-            yield VisibleBoard("own", current, live_board(current, access.own_runs))
+    if access.organizes and (chosen := qrels_named(access.task, qrels)):
+        yield VisibleBoard("live", chosen, live_board(chosen))

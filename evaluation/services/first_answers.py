@@ -7,7 +7,7 @@ from dataclasses import replace
 from arqlab.core.models import Task, Visitor
 from arqlab.ir.measures.names import parse_measures
 from assessment.qrels.selectors.versions import qrels_named
-from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of
+from evaluation.permissions import ScoreAccess, Sight, VisibleBoard, score_access_of
 from evaluation.services.further_measures import (
     SECONDS,
     FurtherMeasures,
@@ -27,16 +27,13 @@ def first_answers_task(task: Task) -> Task | None:
 
 
 def first_answers_access(user: Visitor, task: Task) -> ScoreAccess | None:
-    """Return a user's access to the board of Task 1, or None unless it shows labels.
-
-    A team must not see its own unreleased runs here: the label of one answer may be a score.
-    """
+    """Return a user's access to the board of Task 1, or None if they see no board."""
     source = first_answers_task(task)
     if source is None:
         return None
     access = score_access_of(user, source)
-    is_live = access.organizes and qrels_named(source) is not None
-    return access if access.leaderboard or is_live else None
+    has_board = access.leaderboard is not None or qrels_named(source) is not None
+    return access if access.sight is Sight.EVERYTHING and has_board else None
 
 
 def first_answers(shown: VisibleBoard, *, waits: bool = False) -> FurtherMeasures:

@@ -83,11 +83,10 @@ def with_further_measures(
 
     All runs have their values if it `waits`, else as many as the time allows.
 
-    Measures that the board has are left out. The labels of the qrels must be visible on the board:
-    many measures of a run together would reveal them.
+    Measures that the board has are left out.
     """
     text = " ".join(text.split())
-    if not text or not shown.shows_labels:
+    if not text:
         return FurtherMeasures(shown, "")
     try:
         measures = _read(shown, text)

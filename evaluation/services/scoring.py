@@ -194,15 +194,20 @@ def _store(
     _remove_scores(_ids(new), qrel_set=qrel_set, measures=measures, kept=kept)
     _insert_scores(new, qrel_set)
     Scoring.objects.bulk_create(
-        Scoring(
-            run=one.run,
-            qrel_set=qrel_set,
-            measures=sorted({*measures, *kept.get(one.run.pk, ())}),
-            order=order,
-            identity=one.identity,
-            scored_at=at,
-        )
-        for one in new
+        [
+            Scoring(
+                run=one.run,
+                qrel_set=qrel_set,
+                measures=sorted({*measures, *kept.get(one.run.pk, ())}),
+                order=order,
+                identity=one.identity,
+                scored_at=at,
+            )
+            for one in new
+        ],
+        update_conflicts=True,  # keeps the key, by which `counted_runs` counts submissions
+        unique_fields=["run", "qrel_set"],
+        update_fields=["measures", "order", "identity", "scored_at"],
     )
     return len(new)
 
@@ -223,7 +228,6 @@ def _remove_scores(
         stale = model.objects.filter(qrel_set=qrel_set, run__in=run_ids)
         stale.filter(measure__in=measures).delete()
         stale.exclude(run__in=list(kept)).delete()
-    Scoring.objects.filter(qrel_set=qrel_set, run__in=run_ids).delete()
 
 
 def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:

@@ -40,7 +40,7 @@ def tie_bounds(shown: VisibleBoard, run: Run) -> TieBounds | None:
     Bounds depend on the labels of single items, so only those who may see the labels see them.
     """
     measures = [measure for measure in shown.board.measures if has_tie_bounds(measure)]
-    if not measures or not shown.shows_labels:
+    if not measures:
         return None
     key = _key(run, shown.qrel_set, measures)
     found: TieBounds | None = computed_values.get(key)

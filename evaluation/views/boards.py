@@ -22,6 +22,7 @@ from evaluation.permissions import (
     ScoreAccess,
     VisibleBoard,
     all_runs_of,
+    own_means,
     released_versions,
     score_access_of,
     visible_board,
@@ -59,6 +60,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "lab": found.lab,
         "sight": sight,
         "shown": shown,
+        "own": None if shown else own_means(sight),
         "columns": columns_in("page"),
         "lines": board_lines(further.shown, sight, sort=sort, further=further.columns)
         if further

@@ -110,14 +110,14 @@ def _sides(
     query_id: str,
 ) -> dict[str, Any]:
     """Return a side for each run, on the page and with the filter of the address."""
-    only_judged = shown.shows_labels and "judged" in request.GET
+    only_judged = "judged" in request.GET
     frames = [ranking_of(run, qrel_set=shown.qrel_set, query_id=query_id) for run in runs]
     measures = shown.board.measures
     known = values_of_runs(
         [run.pk for run in runs], qrel_set=shown.qrel_set, query_id=query_id, measures=measures
     )
     closed = closed_to(request.user, sight.task.lab)
-    judgments = judgments_links(sight, query_id) if shown.shows_labels else {}
+    judgments = judgments_links(sight, query_id)
     sides = []
     for number, (run, frame) in enumerate(zip(runs, frames, strict=True)):
         rows = frame.filter(pl.col("label").is_not_null()) if only_judged else frame
@@ -145,7 +145,7 @@ def _rows(
             order=order,
             item=item,
             source=source,
-            label=None if label is None or not shown.shows_labels else scale.of(label),
+            label=None if label is None else scale.of(label),
             other=other.get(item),
             text=text,
             judgments_url=judgments.get(item, ""),

@@ -57,8 +57,8 @@ class RelevantRow:
 def topic_scores(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
     """Show the runs of the board that the user sees, for one topic.
 
-    The labels appear with the release. Which runs found a relevant item is shown of the runs that
-    the user may see: organizers see all, others those of their teams.
+    Which runs found a relevant item is shown of the runs that the user may see: organizers see all,
+    others those of their teams.
     """
     found = task_or_404(request.user, lab, task)
     sight = score_access_of(request.user, found)
@@ -86,7 +86,7 @@ def topic_scores(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
             "median": spread.median if spread else None,
             "runs": [_bar(one, url) for one, url in rows],
         },
-        **(_labels(request, shown, sight, query_id, query) if shown.shows_labels else {}),
+        **_labels(request, shown, sight, query_id, query),
     }
     return render(request, "evaluation/topic_scores.html", context)
 

@@ -21,10 +21,10 @@ from submissions.models import Run
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
-# What each role sees: both teams' runs (all), only those of its own team (own), or no page.
+# What each role sees: both teams' runs (all), or no page.
 SEEN = {
     "unreleased": "none none none none none all all",
-    "unreleased, own shown": "none none own own none all all",
+    "unreleased, own shown": "none none none none none all all",
     "released": "all all all all all all all",
     "hidden again": "none none none none none all all",
 }
@@ -84,12 +84,11 @@ def test_each_role_sees_the_runs_of_its_board(state, page, format_, compared, cl
     for role, expected in zip(ROLES, SEEN[state].split(), strict=True):
         address = url(compared, page, **({"format": format_} if format_ else {}))
         answer = client_of(compared.people[role]).get(address)
-        own = {"member": {"alpha"}, "other_member": {"beta"}}.get(role, set())
 
         assert answer.status_code == (404 if expected == "none" else 200)
         if page == "comparison" and format_:
             continue  # The file has only the two best runs.
-        teams = {"all": {"alpha", "beta"}, "own": own, "none": set()}[expected]
+        teams = {"all": {"alpha", "beta"}, "none": set()}[expected]
         assert teams_on(answer.content.decode()) == teams
 
 

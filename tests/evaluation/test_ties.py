@@ -8,9 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from arqlab.core.models import Task
 from evaluation.services import ties
-from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import GOOD, NOW, make_qrels, make_run
 
@@ -49,17 +47,6 @@ def test_the_page_shows_how_far_ties_move_each_measure(tied, client_of):
 
 def test_a_run_without_ties_has_no_such_table(tied, client_of):
     assert "tie-bounds" not in page_of(tied, tied.untied, client_of(tied.organizer))
-
-
-def test_bounds_are_shown_only_where_labels_are(tied, client_of):
-    Task.objects.filter(pk=tied.task.pk).update(shows_own_scores=True)
-    before = page_of(tied, tied.run, client_of(tied.member))
-    release_leaderboard(qrel_set=tied.qrels, by=None, at=NOW)
-    after = page_of(tied, tied.run, client_of(tied.people["visitor"]))
-
-    assert "MAP′" in before
-    assert "tie-bounds" not in before
-    assert "tie-bounds" in after
 
 
 def test_the_bounds_of_a_run_are_computed_once(tied, client_of, monkeypatch):

@@ -19,8 +19,8 @@ OWN_FIELDS = (
     *("takes_post_hoc_runs", "threads"),
 )
 PROTOCOL_FIELDS = (
-    *("limit", "max_characters", "quota", "pooling_order", "order", "measures", "labels"),
-    *("relevant_from", "min_relevant"),
+    *("limit", "max_characters", "quota", "scored_submissions", "pooling_order", "order"),
+    *("measures", "labels", "relevant_from", "min_relevant"),
 )
 OWN_LABELS = "own"
 """The labels of a task that has a list of its own, which comes from its lab.toml."""
@@ -94,8 +94,10 @@ class TaskForm(forms.Form):
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
     judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
     shows_own_scores = forms.BooleanField(
-        label="Teams see the scores of their own runs before the leaderboard is released",
+        label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,
+        help_text="Risk: means tell something about the labels. A team that submits runs made for "
+        "it learns about 10 bits from each mean, so allow few submissions.",
     )
     takes_post_hoc_runs = forms.BooleanField(
         label="Teams can submit post-hoc runs after the deadline",
@@ -112,6 +114,7 @@ class TaskForm(forms.Form):
     limit = CountField("Maximum", "items per topic")
     max_characters = CountField("Maximum", "characters per answer")
     quota = CountField("Maximum", "runs per team")
+    scored_submissions = CountField("Maximum", "submissions with means before the release")
     pooling_order = forms.ChoiceField(label="Pooling order", choices=_ORDERS, required=False)
     order = forms.ChoiceField(label="Scoring order", choices=_ORDERS, required=False)
     measures = forms.CharField(
@@ -223,6 +226,8 @@ _HELP = {
     "order": "Submitted ranks are always checked and kept. ",
     "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
     "labels they were made with. ",
+    "scored_submissions": "If teams see means: of each team, and of each person in all teams. "
+    "Withdrawn runs count, so that nobody can ask again. ",
     "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
 }
 

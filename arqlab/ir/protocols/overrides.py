@@ -114,6 +114,7 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "limit": whole_number,
     "max_characters": whole_number,
     "quota": whole_number,
+    "scored_submissions": whole_number,
     "labels": read_scale,
     "relevant_from": whole_number,
     "min_relevant": partial(whole_number, least=0),

@@ -82,6 +82,7 @@ class TaskProtocol:
     - limit: the most items per topic.
     - max_characters: the length of the longest generated answer.
     - quota: the number of runs per team.
+    - scored_submissions: how many runs of a team have means before the release, if any have.
     - labels: the scale.
     - relevant_from: the lowest relevant label.
     - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
@@ -92,6 +93,7 @@ class TaskProtocol:
     limit: int = 1000
     max_characters: int = 1200
     quota: int = 5
+    scored_submissions: int = 3
     labels: LabelScale = ARQMATH
     relevant_from: int = 2
     min_relevant: int = 2

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize
-from evaluation.permissions import may_see_scores
+from evaluation.permissions import may_see_scores, own_row, score_access_of
 from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import report_summary
@@ -70,5 +70,6 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "same_system": linkable_runs(request.user, run).filter(system=run.system)
         if run.system
         else (),
-        "scored": may_see_scores(request.user, run),
+        "scored": (scored := may_see_scores(request.user, run)),
+        "own_means": None if scored else own_row(score_access_of(request.user, task), run),
     }

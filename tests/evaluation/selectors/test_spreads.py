@@ -83,7 +83,7 @@ def charted(html: str) -> dict[str, str]:
     ("role", "own", "all_"),
     [
         ("visitor", [], ["alpha-run", "beta-run"]),
-        ("member", ["alpha-run"], ["alpha-run", "beta-run"]),
+        ("member", [], ["alpha-run", "beta-run"]),
         ("organizer", ["alpha-run", "beta-run"], ["alpha-run", "beta-run"]),
     ],
 )
