@@ -27,6 +27,7 @@ from assessment.judging.views.guideline_judgments import guideline_judgment_list
 from assessment.judging.views.home import judging_home
 from assessment.judging.views.item_judgments import item_judgments
 from assessment.judging.views.judging_page import judge, judgment_list
+from assessment.judging.views.late_labels import late_label_list
 from assessment.judging.views.offline import offline_worker
 from assessment.judging.views.rejudging import affected_judgment_list
 from assessment.pools.views.frozen import (
@@ -192,6 +193,7 @@ urlpatterns = [
     path(f"{_TASK}bids/", bid_list, name="bid-list"),
     path(f"{_TASK}bids/offer/", bid_offer, name="bid-offer"),
     path(f"{_TASK}guidelines/", include(guideline_patterns)),
+    path(f"{_TASK}late-labels/", late_label_list, name="late-label-list"),
     path(f"{_TASK}radar/", radar_list, name="radar-list"),
     path(f"{_TASK}radar/<str:finding>/", radar_detail, name="radar-detail"),
     path(f"{_TASK}judge/<str:query_id>/", judge, name="judge"),

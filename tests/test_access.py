@@ -168,6 +168,8 @@ POST assessment:time-sheet                302 404 404 404 404 422 422
 GET  assessment:time-sheet-csv            404 404 404 404 404 200 200
 GET  assessment:radar-detail              404 404 404 404 404 302 302
 POST assessment:radar-detail              302 404 404 404 404 302 302
+GET  assessment:late-label-list           404 404 404 404 404 200 200
+POST assessment:late-label-list           302 404 404 404 404 422 422
 GET  assessment:radar-list                404 404 404 404 404 200 200
 GET  assessment:ticket-detail             404 404 404 404 404 200 200
 POST assessment:ticket-detail             302 404 404 404 404 200 200
@@ -251,6 +253,7 @@ POST core:lab-edit                        302 404 404 404 404 200 200
 GET  pages:lab-list                        200 200 200 200 200 200 200
 GET  core:token-list                      302 200 200 200 200 200 200
 POST core:token-list                      302 422 422 422 422 422 422
+GET  core:token-revoke                    302 404 200 404 404 404 404
 POST core:token-revoke                    302 404 302 404 404 404 404
 GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     302 404 404 404 404 200 200

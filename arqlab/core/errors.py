@@ -1,5 +1,16 @@
 """Errors with a message for the user."""
 
+<<<<<<< HEAD
+=======
+from typing import Any
+
+from rest_framework import status
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from arqlab.ir.loads import LoadChanges
+
+>>>>>>> main
 
 class UserError(Exception):
     """A request that cannot be fulfilled; the message says what to do."""
@@ -20,3 +31,37 @@ class ConfirmationError(UserError):
     def __init__(self, message: str, *, code: str, question: str) -> None:
         super().__init__(message, code=code)
         self.question = question
+<<<<<<< HEAD
+=======
+
+
+class UnconfirmedLoadError(UserError):
+    """A load that would change something stored, which the organizer has not confirmed."""
+
+    def __init__(self, changes: LoadChanges) -> None:
+        super().__init__(
+            "Nothing was loaded yet, because this load would change what is stored. Check the "
+            "changes, then confirm them.",
+            code="unconfirmed",
+        )
+        self.changes = changes
+
+
+def require_confirmed(changes: LoadChanges, confirmed: bool | str) -> None:
+    """Raise `UnconfirmedLoadError` if a load would change what is stored without a confirmation.
+
+    True confirms everything. A digest confirms the changes that it was made of and no others: if
+    what is stored has changed since then, the organizer is asked again.
+    """
+    if changes.asks and confirmed is not True and confirmed != changes.digest:
+        raise UnconfirmedLoadError(changes)
+
+
+def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Return 409 and `{"message", "code"}` for a `UserError`, else the framework's answer."""
+    if isinstance(error, UserError):
+        return Response(
+            {"message": error.message, "code": error.code}, status=status.HTTP_409_CONFLICT
+        )
+    return exception_handler(error, context)
+>>>>>>> main

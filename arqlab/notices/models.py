@@ -31,6 +31,8 @@ class Kind(models.TextChoices):
     TICKET_ANSWERED = "ticket-answered", "Ticket answered"
     TICKET_SENT = "ticket-sent", "Ticket sent to an expert"
     TICKET_ADVISED = "ticket-advised", "Ticket: the expert replied"
+    LATE_LABELS = "late-labels", "Labels of an assessor who may no longer judge"
+    LATE_LABELS_DECIDED = "late-labels-decided", "Late labels kept or excluded"
     LEADERBOARD_RELEASED = "leaderboard-released", "Leaderboard released"
     INVITATION = "invitation", "Invitation"
     MESSAGE = "message", "Message from the organizers"
@@ -49,6 +51,8 @@ ACTIONS = {
     Kind.TICKET_ANSWERED: "View the answer",
     Kind.TICKET_SENT: "View ticket",
     Kind.TICKET_ADVISED: "View ticket",
+    Kind.LATE_LABELS: "View late labels",
+    Kind.LATE_LABELS_DECIDED: "",
     Kind.LEADERBOARD_RELEASED: "View leaderboard",
     Kind.INVITATION: "View invitation",
 }

@@ -36,10 +36,11 @@ class Load(models.Model):
         CANDIDATES = "candidates", "Topic candidates"
 
     class State(models.TextChoices):
-        """The state of a load. A refused or failed load has changed nothing."""
+        """The state of a load. All but a done one have changed nothing."""
 
         WAITING = "waiting", "Waiting"
         RUNNING = "running", "Running"
+        UNCONFIRMED = "unconfirmed", "Unconfirmed"
         DONE = "done", "Done"
         REFUSED = "refused", "Refused"
         FAILED = "failed", "Failed"
@@ -54,7 +55,7 @@ class Load(models.Model):
     folder = models.CharField(
         max_length=32, unique=True, default=new_folder, help_text="Folder of the files."
     )
-    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    state = models.CharField(max_length=11, choices=State.choices, default=State.WAITING)
     done = models.PositiveBigIntegerField(default=0, help_text="Rows done by the current step.")
     total = models.PositiveBigIntegerField(
         null=True, blank=True, help_text="Estimated rows of the current step, if known."
@@ -64,7 +65,13 @@ class Load(models.Model):
     warnings = models.JSONField(
         default=list, blank=True, help_text="Sentences on loaded qrels that join nothing."
     )
+    changes = models.JSONField(
+        default=dict, blank=True, help_text="What the load would change, and its digest."
+    )
     problem_count = models.PositiveIntegerField(default=0)
+    problem_groups = models.JSONField(
+        default=list, blank=True, help_text="The problems by cause, with examples."
+    )
     attempts = models.PositiveSmallIntegerField(default=0)
     by = models.ForeignKey(User, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField()
@@ -77,7 +84,9 @@ class Load(models.Model):
                 condition=Q(kind="lab") | Q(lab__isnull=False), name="only_lab_loads_lack_a_lab"
             ),
             models.CheckConstraint(
-                condition=Q(state__in=["waiting", "running", "done", "refused", "failed"]),
+                condition=Q(
+                    state__in=["waiting", "running", "unconfirmed", "done", "refused", "failed"]
+                ),
                 name="load_state_known",
             ),
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+from django import forms
 from django.db.models import QuerySet
 
 from arqlab.core.forms.lists import ListForm
@@ -12,7 +13,8 @@ from arqlab.core.models import Lab, Task
 from assessment.guidelines.selectors.entries import version_of
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.judging.services.judged_list import judgments_with
-from assessment.models import Judgment
+from assessment.judging.services.late_labels import LONGEST_REASON
+from assessment.models import Judgment, LateLabel
 from assessment.qrels.selectors.drafts import task_scale
 
 
@@ -71,3 +73,59 @@ class GuidelineJudgmentListForm(ListForm):
             topic=[(topic, topic) for topic in topics],
             assessor=[(name, name) for name in sorted(filter(None, names))],
         )
+
+
+class LateLabelListForm(ListForm):
+    """The late labels of a task."""
+
+    searched = (
+        "judgment__instance__doc_id",
+        "judgment__instance__item__topic__query_id",
+        "judgment__comment",
+        "reason",
+    )
+    filters: ClassVar = {
+        "decision": ("Decision", "decision"),
+        "assessor": ("Assessor", "judgment__assessor__username"),
+    }
+    orders: ClassVar = {
+        "topic": "judgment__instance__item__topic__position",
+        "assessor": "judgment__assessor__username",
+        "arrived": "judgment__judged_at",
+    }
+    default_order = "-arrived"
+
+    def __init__(self, data: Mapping[str, Any], *, rows: QuerySet[LateLabel]) -> None:
+        """Offer the decisions, and the assessors of `rows`."""
+        names = rows.order_by().values_list("judgment__assessor__username", flat=True).distinct()
+        super().__init__(
+            data,
+            decision=LateLabel.Decision.choices,
+            assessor=[(name, name) for name in sorted(filter(None, names))],
+        )
+
+
+class LateDecisionForm(forms.Form):
+    """What happens with the selected late labels, and why."""
+
+    labels = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Select the labels to keep or to exclude."}
+    )
+    decision = forms.ChoiceField(
+        choices=[
+            (one.value, one.label) for one in (LateLabel.Decision.KEPT, LateLabel.Decision.EXCLUDED)
+        ]
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="The assessors read it.",
+        error_messages={"required": "Write why you keep or exclude the labels."},
+    )
+
+    def __init__(self, *args: Any, rows: QuerySet[LateLabel], **kwargs: Any) -> None:
+        """Offer the undecided labels among `rows`."""
+        super().__init__(*args, **kwargs)
+        undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
+        self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]

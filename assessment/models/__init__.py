@@ -2,7 +2,7 @@
 
 from assessment.models.assignments import Assignment
 from assessment.models.guidelines import Guideline, GuidelineEntry
-from assessment.models.judgments import Judgment, Ticket, TicketPolicy
+from assessment.models.judgments import Judgment, LateLabel, Ticket, TicketPolicy
 from assessment.models.pools import Pool, PoolInstance, PoolItem
 from assessment.models.qrels import Qrel, QrelSet
 from assessment.models.radar import DismissedFinding, DuplicatePosts
@@ -19,6 +19,7 @@ __all__ = [
     "Guideline",
     "GuidelineEntry",
     "Judgment",
+    "LateLabel",
     "PayRule",
     "Pool",
     "PoolInstance",

@@ -23,8 +23,9 @@ class Judgment(models.Model):
     """The label an assessor gave to an instance. Rows never change except for `is_current`.
 
     The current judgment of an instance counts. If another assessor, or the same assessor in another
-    tab, judged the instance in the meantime, the label is stored but does not count. The page makes
-    one `key` per label, so that a label sent twice is stored once.
+    tab, judged the instance in the meantime, or if the assessor may not judge it any more
+    (`LateLabel`), the label is stored but does not count. The page makes one `key` per label, so
+    that a label sent twice is stored once.
     """
 
     instance = models.ForeignKey(PoolInstance, models.PROTECT, related_name="judgments")
@@ -86,6 +87,39 @@ class Judgment(models.Model):
     def scale_label(self) -> ScaleLabel:
         """Return the label from the scale of its pool."""
         return self.instance.item.pool.label_scale.of(self.label)
+
+
+class LateLabel(models.Model):
+    """A label that arrived when its assessor could no longer judge the item; it does not count.
+
+    An organizer keeps it, and then it counts, or excludes it, with a reason.
+    """
+
+    class Cause(models.TextChoices):
+        """Why the assessor could no longer judge the item."""
+
+        ROLE = "role", "The assessor no longer has a role in the lab"
+        TOPIC = "topic", "The topic is no longer assigned to the assessor"
+
+    class Decision(models.TextChoices):
+        """What an organizer decided about the label."""
+
+        OPEN = "open", "Undecided"
+        KEPT = "kept", "Kept"
+        EXCLUDED = "excluded", "Excluded"
+
+    judgment = models.OneToOneField(Judgment, models.PROTECT, related_name="late")
+    cause = models.CharField(max_length=5, choices=Cause.choices)
+    decision = models.CharField(max_length=8, choices=Decision.choices, default=Decision.OPEN)
+    reason = models.TextField(blank=True, help_text="Why the label was kept or excluded.")
+    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"Late label {self.pk}"
 
 
 class Ticket(models.Model):

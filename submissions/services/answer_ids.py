@@ -11,6 +11,7 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.formats.runs.filename import file_stem
+from arqlab.ir.loads import Change, Fate, LoadChanges
 from submissions.models import AnswerId, Run, RunProblem
 
 KIND = "no-answer-ids"
@@ -18,14 +19,21 @@ FIELDS = ("run_file", "query_id", "answer_id")
 
 
 @transaction.atomic
-def load_answer_ids(*, task: Task, ids: pl.DataFrame, by: User | None) -> None:
+def load_answer_ids(
+    *, task: Task, ids: pl.DataFrame, by: User | None, changes: LoadChanges
+) -> None:
     """Store the ids of a task's answers (run, topic, answer) in place of earlier ones.
 
-    Runs that now have other ids are scored again. Raises `UserError` if the task is archived.
+    Runs that now have other ids are scored again. The caller asks about the `changes` that this
+    adds. Raises `UserError` if the task is archived.
     """
     known = AnswerId.objects.filter(task=task)
-    if set(known.values_list(*FIELDS)) == set(ids.select("run", "topic", "answer").rows()):
+    before = set(known.values_list(*FIELDS))
+    after = set(ids.select("run", "topic", "answer").rows())
+    if before == after:
         return
+    for fate, rows in ((Fate.DELETED, before - after), (Fate.NEW, after - before)):
+        changes.add("answer ids", fate, *(Change(" ".join(row)) for row in sorted(rows)))
     require_unarchived(task)
     known.delete()
     AnswerId.objects.bulk_create(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
@@ -12,10 +14,20 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import User
 from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
+from arqlab.ir.loads import LoadChoice, cause_lines
+from arqlab.ir.records import FileRefusedError
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file, or raise `CommandError` with the reason and what to do."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CommandError(f"Cannot read {path}: {error.strerror}. Check the path.") from error
 
 
 class LabCommand(BaseCommand):
@@ -43,6 +55,53 @@ class LabCommand(BaseCommand):
             return super().execute(*args, **options)
         except UserError as refused:
             raise CommandError(refused.message) from refused
+
+    def require_yes(self, *, yes: bool) -> None:
+        """Ask whether to go on. Raise `CommandError` if not, or if nobody can be asked."""
+        if yes:
+            return
+        if not sys.stdin.isatty():
+            raise CommandError("Nothing was changed. Check the list above, then add --yes.")
+        self.stderr.write("Go on? [y/N] ", ending="", style_func=str)
+        self.stderr.flush()
+        if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
+            raise CommandError("Nothing was changed.")
+
+
+class LoadCommand(LabCommand):
+    """A command that loads files, and asks before it changes what is stored; `--yes` answers.
+
+    It reports the problems of a file by cause.
+    """
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add `--yes`."""
+        parser.add_argument(
+            "--yes", action="store_true", help="change what is stored without asking"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load the files; list what would change, ask, and load them again with the answer."""
+        choice = LoadChoice(confirmed=bool(options["yes"]))
+        try:
+            try:
+                self.load(choice, options)
+            except UnconfirmedLoadError as asked:
+                self.stderr.write("This load would change what is stored:", style_func=str)
+                for line in asked.changes.lines:
+                    self.stderr.write(f"  {line}", style_func=str)
+                self.require_yes(yes=False)
+                self.load(choice._replace(confirmed=asked.changes.digest), options)
+        except FileRefusedError as refused:
+            count = len(refused.problems)
+            raise CommandError(
+                f"Nothing was loaded: {count:,} problem{'s' * (count != 1)}.\n"
+                + "\n".join(cause_lines(refused.problems))
+            ) from refused
+
+    @abstractmethod
+    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
+        """Load the files as the organizer chose, and print what was loaded."""
 
 
 class CeremonyCommand(LabCommand):
@@ -72,11 +131,4 @@ class CeremonyCommand(LabCommand):
         """
         for sentence in sentences:
             self.stderr.write(sentence, style_func=str)
-        if yes or not sentences:
-            return
-        if not sys.stdin.isatty():
-            raise CommandError("Nothing was changed. Check the list above, then add --yes.")
-        self.stderr.write("Go on? [y/N] ", ending="", style_func=str)
-        self.stderr.flush()
-        if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
-            raise CommandError("Nothing was changed.")
+        self.require_yes(yes=yes or not sentences)

@@ -1,7 +1,7 @@
 """Models of people, labs, tasks, topics and teams, which all other apps build on."""
 
 from arqlab.core.models.corrections import Correction, Corrections
-from arqlab.core.models.labs import Lab, Task, Topic, TypesetFormula
+from arqlab.core.models.labs import Lab, Task, Topic, TopicVersion, TypesetFormula
 from arqlab.core.models.people import (
     AuditEvent,
     Membership,
@@ -24,6 +24,7 @@ __all__ = [
     "Task",
     "Team",
     "Topic",
+    "TopicVersion",
     "TypesetFormula",
     "User",
     "Visitor",

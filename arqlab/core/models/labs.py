@@ -221,6 +221,24 @@ class Topic(models.Model):
         return merged_info(self.info, self.info_edits)
 
 
+class TopicVersion(models.Model):
+    """The text that a topic had until it was changed. Runs and labels may be based on it."""
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="versions")
+    title = models.TextField(blank=True)
+    body = models.TextField(blank=True)
+    tags = models.JSONField(default=list, blank=True)
+    formula_id = models.CharField(max_length=100, blank=True)
+    latex = models.TextField(blank=True)
+    replaced_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["topic", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.topic} until {self.replaced_at:%Y-%m-%d %H:%M}"
+
+
 class TypesetFormula(models.Model):
     """A stored typeset formula; MathML is blank if the formula cannot be typeset."""
 

@@ -1,18 +1,16 @@
-"""Load a lab, its tasks and its topics from a lab folder."""
+"""Load a lab and its tasks from a lab folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import ProtectedError
 from django.utils import timezone
 
-from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Membership, Task, Topic, User
-from arqlab.core.selectors import corrections_of
+from arqlab.core.errors import require_confirmed
+from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.folder_edits import (
@@ -25,25 +23,9 @@ from arqlab.core.services.folder_edits import (
 )
 from arqlab.core.services.labs import DATES, require_order
 from arqlab.core.services.people import grant_role
-from arqlab.core.services.topic_pages import TopicPage, topic_pages
+from arqlab.core.services.topic_loading import TopicChanges, store_topics
 from arqlab.formats.labs.folder import LabFile, TaskFile
-from arqlab.ir import records
-from arqlab.texts.maths.typesetting import ENGINE
-
-TOPIC_FIELDS = (
-    "position",
-    "title",
-    "body",
-    "tags",
-    "formula_id",
-    "latex",
-    "thread_id",
-    "info",
-    "title_html",
-    "body_html",
-    "formula_html",
-    "engine",
-)
+from arqlab.ir.loads import NO_CHOICE, LoadChanges, LoadChoice
 
 
 @transaction.atomic
@@ -52,7 +34,8 @@ def load_lab_file(
     *,
     by: User | None,
     at: datetime | None = None,
-    keeps_edits: bool | None = None,
+    choice: LoadChoice = NO_CHOICE,
+    changes: LoadChanges | None = None,
 ) -> Lab:
     """Create or update the lab, its tasks and its topics, and typeset the topics.
 
@@ -63,15 +46,18 @@ def load_lab_file(
     lab organizes it.
 
     Values that were edited in the browser and differ from the folder are kept or overwritten, as
-    `keeps_edits` says; if it is None, raises `FolderEditsError` with them. So are dates that would
-    reopen a task that is closed `at` this time.
+    `choice.keeps_edits` says; if it is None, raises `FolderEditsError` with them. So are dates that
+    would reopen a task that is closed `at` this time.
 
-    Raises `UserError` (`archived`) if the lab is archived, or an archived task would change.
+    Raises `UnconfirmedLoadError` if stored topics would change; a caller that loads more passes
+    `changes`, to which those of the topics are added, and asks itself. Raises `UserError`
+    (`archived`) if the lab is archived, or an archived task would change.
     """
+    found = TopicChanges(changes or LoadChanges())
     for known in Lab.objects.filter(slug=lab_file.slug):
         require_unarchived(known)
-    edits = _decided_edits(lab_file, at=at or timezone.now(), keeps_edits=keeps_edits)
-    kept = {(edit.record, edit.field) for edit in edits if keeps_edits}
+    edits = _decided_edits(lab_file, at=at or timezone.now(), keeps_edits=choice.keeps_edits)
+    kept = {(edit.record, edit.field) for edit in edits if choice.keeps_edits}
     lab, is_new = Lab.objects.get_or_create(
         slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
     )
@@ -81,26 +67,15 @@ def load_lab_file(
     tasks = [
         task.slug
         for position, task in enumerate(lab_file.tasks, start=1)
-        if _load_task(lab, task, position=position, kept=kept)
+        if _load_task(lab, task, position=position, kept=kept, topics=found)
     ]
     if is_new or changed or tasks:
-        detail = {"changed": changed, "tasks": tasks, "edits": list(map(str, edits))}
-        record_event(
-            verb="lab.load", target=lab, lab=lab, actor=by, keeps_edits=bool(kept), **detail
-        )
+        detail: dict[str, Any] = {"tasks": tasks, "edits": list(map(str, edits))}
+        detail |= {"changed": changed, "keeps_edits": bool(kept), "changes": found.texts}
+        record_event(verb="lab.load", target=lab, lab=lab, actor=by, **detail)
+    if changes is None:
+        require_confirmed(found.load, choice.confirmed)
     return lab
-
-
-@transaction.atomic
-def load_topics(*, task: Task, file: TaskFile, by: User | None) -> int:
-    """Create, update and delete the topics of one task, and return how many changed.
-
-    Raises `UserError` as `load_lab_file` does.
-    """
-    changed = _load_topics(task, file)
-    if changed:
-        record_event(verb="topics.load", target=task, lab=task.lab, actor=by, changed=changed)
-    return changed
 
 
 def _decided_edits(
@@ -133,7 +108,14 @@ def _without_kept(
     return {name: value for name, value in fields.items() if (own, prefix + name) not in kept}
 
 
-def _load_task(lab: Lab, task_file: TaskFile, *, position: int, kept: Set[tuple[str, str]]) -> bool:
+def _load_task(
+    lab: Lab,
+    task_file: TaskFile,
+    *,
+    position: int,
+    kept: Set[tuple[str, str]],
+    topics: TopicChanges,
+) -> bool:
     """Create or update a task from the folder; return whether anything changed."""
     fields = _task_fields(task_file, position=position)
     task, is_new = Task.objects.get_or_create(lab=lab, slug=task_file.slug, defaults=fields)
@@ -141,7 +123,7 @@ def _load_task(lab: Lab, task_file: TaskFile, *, position: int, kept: Set[tuple[
     own = _without_kept(task, fields, kept)
     require_order(Task(**{name: own.get(name, getattr(task, name)) for name in DATES}))
     changed = bool(_update(task, own | {"overrides": task.overrides | overrides}))
-    changed = bool(_load_topics(task, task_file) or changed or is_new)
+    changed = bool(store_topics(task, task_file, topics) or changed or is_new)
     if changed:
         require_unarchived(task)
     return changed
@@ -171,72 +153,6 @@ def _trec_items(task_file: TaskFile) -> str:
     if "items" in task_file.overrides or not task_file.qrels:
         return task_file.protocol.items.value
     return task_file.qrels[0].items.value
-
-
-def _load_topics(task: Task, file: TaskFile) -> int:
-    """Create, update and delete the task's topics as in the file; return how many changed.
-
-    The organizers' edits of topic information (`info_edits`) are kept. Nothing changes without a
-    file.
-    """
-    if file.topics is None:
-        return 0
-    known = {topic.query_id: topic for topic in task.topics.all()}
-    new: list[Topic] = []
-    changed: list[Topic] = []
-    pages = topic_pages(file.topics, corrections_of(task.lab).formulas)
-    for position, (source, page) in enumerate(zip(file.topics, pages, strict=True), start=1):
-        fields = _topic_fields(source, file, page, position=position)
-        topic = known.pop(source.query_id, None)
-        if topic is None:
-            new.append(Topic(task=task, query_id=source.query_id, **fields))
-        elif any(getattr(topic, name) != value for name, value in fields.items()):
-            if topic.thread_id != fields["thread_id"]:
-                topic.thread_since = timezone.now()
-            for name, value in fields.items():
-                setattr(topic, name, value)
-            changed.append(topic)
-    _delete_topics(task, known.values())
-    Topic.objects.bulk_create(new, batch_size=200)
-    Topic.objects.bulk_update(changed, [*TOPIC_FIELDS, "thread_since"], batch_size=50)
-    return len(new) + len(changed) + len(known)
-
-
-def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
-    """Delete topics; raise `UserError` (`topics-in-use`) with the topics that judging needs."""
-    held = []
-    for topic in gone:
-        try:
-            topic.delete()
-        except ProtectedError:
-            held.append(topic.query_id)
-    if held:
-        raise UserError(
-            f"Topics of {task} are missing from the folder but in use: {', '.join(held)}. These "
-            "topics have pool items or an assigned assessor, so nothing was loaded. Add them to "
-            "the topic file and load the folder again.",
-            code="topics-in-use",
-        )
-
-
-def _topic_fields(
-    topic: records.TopicRecord, file: TaskFile, page: TopicPage, *, position: int
-) -> dict[str, Any]:
-    """Return the fields of a topic's row."""
-    return {
-        "position": position,
-        "title": topic.title,
-        "body": topic.body,
-        "tags": list(topic.tags),
-        "formula_id": topic.formula_id or "",
-        "latex": topic.latex or "",
-        "thread_id": file.threads.get(topic.query_id, ""),
-        "info": dict(file.topic_info.get(topic.query_id, {})),
-        "title_html": page.title,
-        "body_html": page.body,
-        "formula_html": page.formula,
-        "engine": ENGINE,
-    }
 
 
 def _update(record: Lab | Task, fields: dict[str, Any]) -> list[str]:

@@ -24,6 +24,7 @@ class LoadForm(forms.Form):
 
     is_small = True
     """Whether the files are read as a whole, so that their size is limited."""
+    confirmed = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, place: Lab | Task | None, again: bool = False, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -200,6 +201,12 @@ class JudgmentsForm(LoadForm):
         help_text="TSV with the columns topic, item, label and optionally assessor, comment, "
         "seconds, judged_at, guidelines; or a qrels file. All items must be in a pool of the task.",
         error_messages={"required": "Choose a file of judgments."},
+    )
+    leaves_out = forms.BooleanField(label="Load only those that are in the pool", required=False)
+    takes_older = forms.BooleanField(
+        label="Let older labels replace newer ones",
+        required=False,
+        help_text="A label that is newer here than in the file stays otherwise.",
     )
 
 

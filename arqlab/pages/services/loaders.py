@@ -40,9 +40,6 @@ from collection.selectors.visual_maps import newest_map
 from collection.services.loading import add_to_collection
 from collection.services.visual_maps import make_visual_map
 
-KEEPS_EDITS = {"keep": True, "overwrite": False}
-"""Whether values that were edited in the browser are kept; nothing is loaded without a choice."""
-
 
 def lab_from_files(one: Loading) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
@@ -62,7 +59,7 @@ def lab_from_files(one: Loading) -> list[str]:
             at=one.at,
             by=one.by,
             progress=one.progress,
-            keeps_edits=KEEPS_EDITS.get(one.load.options.get("edits", "")),
+            choice=one.choice,
             also=load_judging_rules,
         )
     except FileRefusedError as refused:
@@ -118,10 +115,15 @@ def qrels_from_file(one: Loading) -> list[str]:
 def judgments_from_file(one: Loading) -> list[str]:
     """Import judgments made elsewhere into the pools of a task."""
     path = sent_files(one.load, "file")[0]
-    found = import_judgments(
-        task=one.task, data=path.read_bytes(), path=path.name, at=one.at, by=one.by
+    changes = import_judgments(
+        task=one.task,
+        data=path.read_bytes(),
+        path=path.name,
+        at=one.at,
+        by=one.by,
+        choice=one.choice,
     )
-    return [f"{found.new:,} new, {found.changed:,} changed, {found.unchanged:,} unchanged."]
+    return [changes.line]
 
 
 def collection_from_files(one: Loading) -> list[str]:

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arqlab.core.models import Lab, Task, User
+from arqlab.ir.loads import LoadChoice
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.pages.models import Load
 from arqlab.pages.services.load_files import sent_files
 from collection.services.importing.import_records import Progress
+
+KEEPS_EDITS = {"keep": True, "overwrite": False}
+"""Whether values that were edited in the browser are kept; nothing is loaded without a choice."""
 
 
 class Loading(NamedTuple):
@@ -25,6 +29,17 @@ class Loading(NamedTuple):
     by: User
     progress: Progress
     warnings: list[str]
+
+    @property
+    def choice(self) -> LoadChoice:
+        """Return what the organizer decided about the load."""
+        options = self.load.options
+        return LoadChoice(
+            confirmed=options.get("confirmed") or False,
+            takes_older=bool(options.get("takes_older")),
+            leaves_out=bool(options.get("leaves_out")),
+            keeps_edits=KEEPS_EDITS.get(options.get("edits", "")),
+        )
 
     @property
     def task(self) -> Task:

@@ -14,9 +14,10 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.services.archiving import require_unarchived
+from arqlab.ir.loads import problem_groups
 from arqlab.ir.polars_errors import panics_as_errors
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load, LoadProblem
@@ -31,7 +32,7 @@ BETWEEN_BEATS = 20.0
 """Seconds between two signs of life of a worker."""
 BETWEEN_UPDATES = 1.0
 """Seconds between two updates of the progress."""
-OVER = (Load.State.REFUSED, Load.State.FAILED)
+OVER = (Load.State.UNCONFIRMED, Load.State.REFUSED, Load.State.FAILED)
 BROKEN = (
     "An error in ArqLab stopped the load. The files are kept. Load them again; if that fails too, "
     "report the number of this load to the administrators of this server."
@@ -75,7 +76,7 @@ def repeat_load(
     at: datetime,
     by: User,
 ) -> None:
-    """Let a refused or failed load wait for a worker again, with more or corrected files.
+    """Let a load that loaded nothing wait again, confirmed, or with more or corrected files.
 
     Raise `UserError` (`not-over`) if it waits or runs already, or is done.
     """
@@ -132,6 +133,8 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
             lines = LOADERS[load.kind](one)
     except FileRefusedError as refused:
         _finish(load, Load.State.REFUSED, problems=refused.problems)
+    except UnconfirmedLoadError as asked:
+        _finish(load, Load.State.UNCONFIRMED, message=asked.message, changes=asked.changes.stored)
     except UserError as refused:
         _finish(load, Load.State.REFUSED, message=refused.message)
     # Whatever the error is, the report must say that the load is over.
@@ -190,24 +193,15 @@ class _LoadProgress:
 
 
 @transaction.atomic
-def _finish(
-    load: Load,
-    state: str,
-    *,
-    message: str = "",
-    problems: Iterable[Problem] = (),
-    summary: Iterable[str] = (),
-    warnings: Iterable[str] = (),
-) -> None:
+def _finish(load: Load, state: str, *, problems: Iterable[Problem] = (), **report: Any) -> None:
     """Store the result of a load, unless another worker took it over."""
     found = list(problems)
     mine = Load.objects.filter(pk=load.pk, state=Load.State.RUNNING, attempts=load.attempts)
     if not mine.update(
         state=state,
-        message=message,
-        summary=list(summary),
-        warnings=list(warnings),
+        **{"message": "", "summary": [], "warnings": [], "changes": {}, **report},
         problem_count=len(found),
+        problem_groups=problem_groups(found),
         updated_at=timezone.now(),
     ):
         return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from arqlab.core.models import Task, Topic
 from arqlab.core.oddities import counted
-from arqlab.core.services.loading import load_topics
+from arqlab.core.services.topic_loading import load_topics
 from arqlab.formats.labs.folder import TaskFile
 from arqlab.formats.topics.information import read_topic_info
 from arqlab.formats.topics.read import read_topics
@@ -43,12 +43,10 @@ def topics_from_files(one: Loading) -> list[str]:
         info={**kept_info, **(info or {})},
         threads={**kept_threads, **threads_of(ids, threads or {})},
     )
-    total = load_topics(task=task, file=file, by=one.by)
+    changes = load_topics(task=task, file=file, by=one.by, choice=one.choice)
     for version in QrelSet.objects.filter(task=task).select_related("task__lab"):
         one.warnings.extend(join_warnings(version))
-    new, gone = len(set(ids) - known.keys()), len(known.keys() - set(ids))
-    changed = total - new - gone
-    return [f"{counted(len(ids), 'topic')}: {new} new, {changed} changed, {gone} deleted."]
+    return [f"{counted(len(ids), 'topic')}: {changes.line}"]
 
 
 def _with_others(topics: list[TopicRecord], known: Mapping[str, Topic]) -> list[TopicRecord]:

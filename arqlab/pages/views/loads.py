@@ -104,7 +104,7 @@ def load_status(request: HttpRequest, load: int) -> HttpResponse:
 
 @require_POST
 def load_repeat(request: HttpRequest, load: int) -> HttpResponse:
-    """Repeat a refused or failed load, with more or corrected files."""
+    """Repeat a load that loaded nothing, confirmed, or with more or corrected files."""
     found = load_or_404(request.user, load)
     form = FORMS[found.kind](request.POST, request.FILES, place=_place(found), again=True)
     if not form.is_valid():
@@ -200,7 +200,11 @@ def _context(request: HttpRequest, load_id: int) -> dict[str, Any]:
         "lab": load.lab,
         "task": load.task,
         "page": pages.get_page(request.GET.get("page")),
-        "form": FORMS[load.kind](place=_place(load), again=True, initial=load.options)
+        "form": FORMS[load.kind](
+            place=_place(load),
+            again=True,
+            initial={**load.options, "confirmed": load.changes.get("digest", "")},
+        )
         if again
         else None,
         "seen": f"{load.state}-{load.done}-{load.attempts}",

@@ -5,12 +5,21 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from arqlab.core.models import Task, User
+from arqlab.core.models import Membership, Task, User
+from assessment.assignments.selectors.grid import JUDGING_ROLES
 from assessment.models import PoolItem
 
 LEASE = timedelta(minutes=30)
+# Without a join of the item, so that a conditional UPDATE stays one.
+_HOLDERS_ROLE = Exists(
+    Membership.objects.filter(
+        lab__tasks__topics=OuterRef("topic_id"),
+        user=OuterRef("leased_to_id"),
+        role__in=JUDGING_ROLES,
+    )
+)
 
 
 class LongLease(NamedTuple):
@@ -22,9 +31,15 @@ class LongLease(NamedTuple):
     until: datetime
 
 
+def free_items(at: datetime) -> Q:
+    """Return the condition that nobody has an item: a lease ends with the role of its holder."""
+    return Q(leased_until=None) | Q(leased_until__lte=at) | Q(~_HOLDERS_ROLE)
+
+
 def long_leases(at: datetime) -> QuerySet[PoolItem]:
     """Return the waiting items that are leased for longer than a page needs."""
-    return PoolItem.official.filter(done_at=None, leased_until__gt=at + LEASE)
+    long = PoolItem.official.filter(done_at=None, leased_until__gt=at + LEASE)
+    return long.filter(_HOLDERS_ROLE)
 
 
 def own_leases(topic_id: int, user: User, at: datetime) -> QuerySet[PoolItem]:

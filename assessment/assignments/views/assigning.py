@@ -43,6 +43,8 @@ from assessment.assignments.services.assigning import (
     take_topics,
 )
 from assessment.assignments.services.viability import resume_topics, set_topics_aside
+from assessment.models import LateLabel
+from assessment.qrels.selectors.counting import late_labels
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -71,6 +73,7 @@ def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "grid": grid,
         "forecasts": topic_forecasts(found, grid.topics),
         "trips": trips_of_task(found, at=now),
+        "late_labels": late_labels(found).filter(decision=LateLabel.Decision.OPEN).count(),
         "progress": judged_days(found, grid, at=now),
     }
     return render(request, "assessment/assignment_list.html", context)

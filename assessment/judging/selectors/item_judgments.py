@@ -42,5 +42,5 @@ def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment
         instance__item__pool__task=task,
         instance__item__topic__query_id=query_id,
     ).exclude(instance__item__pool__round__kind=Round.Kind.QUESTIONS)
-    related = ("instance__item__pool__round", "assessor", "guideline", "ticket")
+    related = ("instance__item__pool__round", "assessor", "guideline", "ticket", "late")
     return found.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")

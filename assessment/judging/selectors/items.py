@@ -20,7 +20,7 @@ from assessment.judging.selectors.statements import (
     SUBMITTED,
     database_moment,
 )
-from assessment.models import Judgment, PoolItem, Round
+from assessment.models import Judgment, LateLabel, PoolItem, Round
 from collection.models import Post
 
 
@@ -67,7 +67,7 @@ class Submitted(NamedTuple):
     """An item that labels were sent for.
 
     Its state, the current judgment of each instance, the id of the guidelines, and the scale of its
-    pool.
+    pool. `is_assigned` and `has_role` are about the user who sent the labels, at this moment.
     """
 
     stack: Stack
@@ -77,6 +77,18 @@ class Submitted(NamedTuple):
     guideline_id: int | None
     current: Mapping[int, Current | None]
     scale: LabelScale
+    has_role: bool
+
+    @property
+    def lateness(self) -> LateLabel.Cause | None:
+        """Return why the user may not judge the item any more, or None if they may.
+
+        An item of a round that somebody else got is judged for them, not late.
+        """
+        if not self.has_role:
+            return LateLabel.Cause.ROLE
+        is_taken = self.stack.pool is None and not self.is_assigned
+        return LateLabel.Cause.TOPIC if is_taken else None
 
 
 class ShownInstance(NamedTuple):
@@ -114,7 +126,7 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id = rows[0][5:]
+    topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id, has_role = rows[0][5:]
     current = {row[0]: _current(*row[1:5]) if row[1] else None for row in rows}
     return Submitted(
         Stack(topic_id, pool_id),
@@ -124,6 +136,7 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         guideline_id,
         current,
         _scale(scale),
+        bool(has_role),
     )
 
 

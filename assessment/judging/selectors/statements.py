@@ -15,6 +15,8 @@ from weakref import WeakSet
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+from assessment.assignments.selectors.grid import JUDGING_ROLES
+from assessment.models import Round
 from assessment.pools.selectors.threads import hides_threads_sql
 
 POST_COLUMNS = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
@@ -72,18 +74,29 @@ def database_moment(at: datetime) -> Any:
     return connection.ops.adapt_datetimefield_value(at)
 
 
+# The roles that may judge. Not for speed: it is part of what follows.
+_JUDGES = f"held.role IN ({', '.join(repr(role.value) for role in JUDGING_ROLES)})"
 # The topics assigned to a user who still has a role in the lab that may judge; none of an archive.
 # Not for speed: it is part of SUBMITTED, and `assigned_topics` repeats no rule.
-ASSIGNED = """
+ASSIGNED = f"""
     SELECT given.topic_id FROM assessment_assignment given
     JOIN core_topic asked ON asked.id = given.topic_id
     JOIN core_task within ON within.id = asked.task_id
     JOIN core_lab lab ON lab.id = within.lab_id
     JOIN core_membership held ON held.lab_id = within.lab_id AND held.user_id = given.assessor_id
-    WHERE given.assessor_id = %s AND given.ended_at IS NULL
-        AND held.role IN ('assessor', 'organizer')
+    WHERE given.assessor_id = %s AND given.ended_at IS NULL AND {_JUDGES}
         AND within.archived_at IS NULL AND lab.archived_at IS NULL
-"""
+"""  # noqa: S608  # our words
+# Whether the user has a role in the lab of the pool that may judge; applicants need none for a
+# sample task. Not for speed: it is part of SUBMITTED.
+_HAS_ROLE = f"""EXISTS (
+    SELECT 1 FROM core_task within
+    LEFT JOIN assessment_round held_in ON held_in.id = pool.round_id
+    WHERE within.id = pool.task_id AND (held_in.kind = '{Round.Kind.SAMPLE.value}' OR EXISTS (
+        SELECT 1 FROM core_membership held
+        WHERE held.lab_id = within.lab_id AND held.user_id = %(user)s AND {_JUDGES}
+    ))
+)"""  # noqa: S608  # our words
 
 # A pool that takes no labels. Not for speed: it is part of SUBMITTED.
 _CLOSED = """(pool.closed_at IS NOT NULL OR EXISTS (
@@ -101,7 +114,7 @@ SUBMITTED = Planned(
             THEN item.topic_id IN ({ASSIGNED % "%(user)s"}) ELSE item.assessor_id = %(user)s END, (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
-        ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END
+        ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END, {_HAS_ROLE}
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
@@ -155,20 +168,27 @@ SHOWN = Planned(
     pool="bigint",
     user="bigint",
 )
-# The first item that an assessor may take: no other assessor has it on the page. An item that the
-# assessor reported, and that returned for another one, waits for the others while there are any.
-_FIRST = """(
+# The first item that an assessor may take: no other assessor has it on the page. A lease ends with
+# the role of its holder, as in `assignments.selectors.trips`. An item that the assessor reported,
+# and that returned for another one, waits for the others while there are any.
+_FIRST = f"""(
     SELECT item.id FROM assessment_poolitem item
-    WHERE item.topic_id = %(topic)s AND {whose} AND item.done_at IS NULL AND {{not_at_hand}} AND (
+    WHERE item.topic_id = %(topic)s AND {{whose}} AND item.done_at IS NULL AND {{{{not_at_hand}}}}
+    AND (
         item.leased_until IS NULL OR item.leased_until <= %(at)s OR item.leased_to_id = %(user)s
+        OR NOT EXISTS (
+            SELECT 1 FROM core_topic asked JOIN core_task within ON within.id = asked.task_id
+            JOIN core_membership held ON held.lab_id = within.lab_id
+            WHERE asked.id = %(topic)s AND held.user_id = item.leased_to_id AND {_JUDGES}
+        )
     ) AND item.pool_id NOT IN (
         SELECT pool.id FROM assessment_pool pool WHERE pool.closed_at IS NOT NULL
     ) AND (item.kept_from_id IS NULL OR item.kept_from_id <> %(user)s OR NOT EXISTS (
         SELECT 1 FROM assessment_assignment other
         WHERE other.topic_id = %(topic)s AND other.ended_at IS NULL
             AND other.assessor_id <> %(user)s
-    )) AND {order} LIMIT 1 {{lock_free}}
-)"""
+    )) AND {{order}} LIMIT 1 {{{{lock_free}}}}
+)"""  # noqa: S608  # our words
 _TYPES = {
     "topic": "bigint",
     "pool": "bigint",

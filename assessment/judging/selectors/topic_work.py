@@ -135,7 +135,7 @@ def judged_rows(
     changed = Judgment.objects.filter(supersedes=OuterRef("pk"))
     found = (
         own.filter(Q(is_current=True) | ~Exists(changed))
-        .select_related("instance__item", "supersedes", "guideline")
+        .select_related("instance__item", "supersedes", "guideline", "late")
         .defer("guideline__text")
         .order_by("-judged_at", "-pk")
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -11,12 +12,13 @@ from uuid import uuid4
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
 from arqlab.formats.qrels.judgments import JudgedLine, read_judgments
 from arqlab.ir.labels import LabelScale
+from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqlab.ir.records import FileRefusedError, Problem
 from assessment.judging.services.import_names import ImportNames, names_in, unknown_names
 from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
@@ -26,14 +28,6 @@ from assessment.qrels.selectors.drafts import pooled_instances, task_scale, with
 IMPORTED_SINCE = "A label that was judged elsewhere was imported since."
 AT_ONCE = 500
 """Rows that one statement names by their keys; SQLite takes no more than 999."""
-
-
-class ImportedJudgments(NamedTuple):
-    """How many labels of a file were new, changed, or already stored."""
-
-    new: int
-    changed: int
-    unchanged: int
 
 
 class _Known(NamedTuple):
@@ -70,42 +64,59 @@ _FIELDS = (
 )
 
 
+@dataclass(frozen=True)
+class _Import:
+    """A file that is imported: its lines by what happens to them, and its problems."""
+
+    task: Task
+    path: str
+    choice: LoadChoice
+    changes: LoadChanges
+    problems: list[Problem]
+
+
 def import_judgments(
-    *, task: Task, data: bytes, path: str, at: datetime, by: User | None
-) -> ImportedJudgments:
+    *,
+    task: Task,
+    data: bytes,
+    path: str,
+    at: datetime,
+    by: User | None,
+    choice: LoadChoice = NO_CHOICE,
+) -> LoadChanges:
     """Store the labels of a file as judgments of the items of the task's pools.
 
-    `arqlab.formats.qrels.judgments` describes the file. A label that is already stored stays; a
-    different one is superseded. Raises `FileRefusedError` with every problem of the file, or
-    `UserError` (codes `no-pool`, `judged-meanwhile`), and then stores nothing.
+    `arqlab.formats.qrels.judgments` describes the file. A label that is already stored stays, and
+    so does a newer one unless the choice is to take older ones; a different one is superseded.
+    Raises `UnconfirmedLoadError` if a stored label would change, `FileRefusedError` with every
+    problem of the file, or `UserError` (codes `no-pool`, `judged-meanwhile`), and then stores
+    nothing.
     """
     scale = task_scale(task)
     rows, problems = read_judgments(data, path=path, scale=scale)
+    one = _Import(task, path, choice, LoadChanges(), problems)
     try:
         with transaction.atomic():
-            known = _known(task)
             names = names_in(rows, task)
-            found, more = _found(rows, task, known, path)
-            changes = [(row, one) for row, one in found if not _is_there(row, one, names)]
-            problems += [*more, *unknown_names(rows, names, path), *_closed(changes, path)]
+            stored = _to_store(one, _found(one, rows, _known(task)), names)
+            problems += unknown_names(rows, names, path)
             if problems:
                 raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
-            made = _store(changes, names, at=at)
+            require_confirmed(one.changes, choice.confirmed)
+            made = _store(stored, names, at=at)
             _move_tickets(task, made, scale, at=at)
-            counts = _counts(rows, changes)
-            if changes:
-                digest = hashlib.sha256(data).hexdigest()
+            if stored:
                 record_event(
                     verb="judgments.import",
                     target=task,
                     lab=task.lab,
                     actor=by,
-                    **counts._asdict(),
-                    sha256=digest,
+                    **one.changes.counts,
+                    sha256=hashlib.sha256(data).hexdigest(),
                 )
     except IntegrityError as error:
         raise _judged_meanwhile() from error
-    return counts
+    return one.changes
 
 
 def _known(task: Task) -> dict[tuple[str, str], _Known]:
@@ -125,46 +136,59 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
 
 
 def _found(
-    rows: Iterable[JudgedLine], task: Task, known: Mapping[tuple[str, str], _Known], path: str
-) -> tuple[list[tuple[JudgedLine, _Known]], list[Problem]]:
-    topics, found = set(topic_ids(task)), []
-    problems: list[Problem] = []
+    one: _Import, rows: Iterable[JudgedLine], known: Mapping[tuple[str, str], _Known]
+) -> list[tuple[JudgedLine, _Known]]:
+    """Return the lines with their stored items; the others are left out, or become problems."""
+    topics, found = set(topic_ids(one.task)), []
     for row in rows:
-        if one := known.get((row.topic, row.item)):
-            found.append((row, one))
-        elif row.topic not in topics:
-            todo = "Correct the topic, or remove its lines."
-            problems.append(
-                Problem(path, row.line, f"the topic {row.topic}", f"a topic of {task}", todo)
-            )
+        if stored := known.get((row.topic, row.item)):
+            found.append((row, stored))
+        elif one.choice.leaves_out:
+            one.changes.add("labels", Fate.OUTSIDE, Change(f"{row.topic} {row.item}"))
         else:
-            what, todo = (
-                f"{row.item} of topic {row.topic}",
-                "Add the item with a supplement to the pool, or remove the line.",
-            )
-            problems.append(
-                Problem(
-                    path,
-                    row.line,
-                    f"{what}, which is not in a pool",
-                    f"an item of {task}'s pools",
-                    todo,
-                )
-            )
-    return found, problems
+            one.problems.append(_outside(one, row, is_topic=row.topic in topics))
+    return found
 
 
-def _closed(changes: Iterable[tuple[JudgedLine, _Known]], path: str) -> Iterable[Problem]:
-    for row, one in changes:
-        if one.is_closed:
-            found = f"another label for {row.item} of topic {row.topic}, whose pool is closed"
-            yield Problem(
-                path,
-                row.line,
-                found,
-                "an open pool",
-                "Open the pool for judging, or remove the line.",
-            )
+def _outside(one: _Import, row: JudgedLine, *, is_topic: bool) -> Problem:
+    if not is_topic:
+        todo = "Correct the topic, remove its lines, or load only those that are in the pool."
+        return Problem(one.path, row.line, f"the topic {row.topic}", f"a topic of {one.task}", todo)
+    found = f"{row.item} of topic {row.topic}, which is not in a pool"
+    todo = (
+        "Add the item with a supplement to the pool, remove the line, or load only those that are "
+        "in the pool."
+    )
+    return Problem(one.path, row.line, found, f"an item of {one.task}'s pools", todo)
+
+
+def _to_store(
+    one: _Import, found: Iterable[tuple[JudgedLine, _Known]], names: ImportNames
+) -> list[tuple[JudgedLine, _Known]]:
+    """Return the lines to store; count all, and add a problem for those of a closed pool."""
+    kept = []
+    for row, stored in found:
+        fate = _fate(row, stored, names, one.choice)
+        old = "" if stored.label is None else str(stored.label)
+        one.changes.add("labels", fate, Change(f"{row.topic} {row.item}", old, str(row.label)))
+        if fate in (Fate.UNCHANGED, Fate.OLDER):
+            continue
+        kept.append((row, stored))
+        if stored.is_closed:
+            text = f"another label for {row.item} of topic {row.topic}, whose pool is closed"
+            todo = "Open the pool for judging, or remove the line."
+            one.problems.append(Problem(one.path, row.line, text, "an open pool", todo))
+    return kept
+
+
+def _fate(row: JudgedLine, one: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
+    if one.judgment is None:
+        return Fate.NEW
+    if _is_there(row, one, names):
+        return Fate.UNCHANGED
+    if row.judged_at is None or one.judged_at is None or row.judged_at >= one.judged_at:
+        return Fate.CHANGED
+    return Fate.REPLACED if choice.takes_older else Fate.OLDER
 
 
 def _is_there(row: JudgedLine, one: _Known, names: ImportNames) -> bool:
@@ -241,13 +265,6 @@ def _judgment(row: JudgedLine, one: _Known, names: ImportNames, at: datetime) ->
 
 def _details(source: JudgedLine | _Known) -> dict[str, Any]:
     return {"comment": source.comment, "active_ms": source.active_ms, "judged_at": source.judged_at}
-
-
-def _counts(
-    rows: Sequence[JudgedLine], changes: Sequence[tuple[JudgedLine, _Known]]
-) -> ImportedJudgments:
-    new = sum(one.judgment is None for _, one in changes)
-    return ImportedJudgments(new, len(changes) - new, len(rows) - len(changes))
 
 
 def _parts(keys: Sequence[Any]) -> Iterable[Sequence[Any]]:

@@ -17,6 +17,7 @@ from assessment.assignments.selectors.trips import LEASE
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Current, Submitted, lock_next, submitted_item
 from assessment.judging.selectors.statements import ALL_JUDGED, FINISH_AND_LEASE, database_moment
+from assessment.judging.services.late_labels import store_late_labels
 from assessment.judging.services.leases import Seat, Taken, signed_lease
 from assessment.judging.services.request_problems import item_problems, refusal
 from assessment.judging.services.stored_labels import (
@@ -58,8 +59,8 @@ def submit_judgments(
     """Store labels, all or none, and lease the next item; the caller has checked the lease.
 
     A label whose key is known is not stored again. A label for an instance that was judged after
-    the page read it is stored and does not count. If the topic is no longer assigned to the
-    assessor, labels are stored and there is no next item. Raises `JudgingError` with all problems:
+    the page read it is stored and does not count. If the assessor may no longer judge the item, its
+    labels are stored as late, and there is no next item. Raises `JudgingError` with all problems:
     `not-in-pool`, `pool-closed`, `bad-label`, `key-used`, `malformed`.
     """
     known: Mapping[UUID, Judgment] = {}
@@ -96,6 +97,7 @@ def _submit(
         label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh
     }
     Judgment.objects.bulk_create(rows.values())
+    store_late_labels(rows.values(), found=found, user=user, at=at)
     tickets = _raise_tickets(fresh, rows, found, browser, at)
     saved = tuple(
         saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
@@ -104,7 +106,7 @@ def _submit(
     is_done, following = _complete_and_lease_next(
         found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
     )
-    if tickets and found.stack.pool is None:
+    if tickets and found.stack.pool is None and not found.lateness:
         # After the next item was taken: one that returns for another assessor is not the next.
         task = Task.objects.select_related("lab").get(topics=found.stack.topic)
         apply_policy(task=task, tickets=tickets, at=at)
@@ -204,7 +206,7 @@ def _complete_and_lease_next(
     have = {*submission.have, submission.item}
     following = (
         lock_next(found.stack, user_id=seat.user.pk, have=have, at=at)
-        if found.is_assigned
+        if found.is_assigned and found.has_role
         else None
     )
     parameters = {

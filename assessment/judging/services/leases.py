@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, When
 
 from arqlab.core.models import User
-from assessment.assignments.selectors.trips import LEASE
+from assessment.assignments.selectors.trips import LEASE, free_items
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import is_judged_by, open_items
@@ -121,4 +121,4 @@ def _free(item_id: int, seat: Seat, at: datetime) -> QuerySet[PoolItem]:
 
 def unleased(user: User, at: datetime) -> Q:
     """Return the condition that no other assessor has an item."""
-    return Q(leased_until=None) | Q(leased_until__lte=at) | Q(leased_to=user)
+    return free_items(at) | Q(leased_to=user)

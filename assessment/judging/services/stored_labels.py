@@ -10,7 +10,7 @@ from uuid import UUID
 from arqlab.core.models import User
 from assessment.errors import JudgingError, RequestProblem
 from assessment.judging.selectors.items import Submitted
-from assessment.models import Judgment, PoolItem
+from assessment.models import Judgment, LateLabel, PoolItem
 
 MEANWHILE = (
     "This item was judged in another tab or by another assessor first. That label counts; yours is "
@@ -22,6 +22,12 @@ GIVEN_BACK = (
 )
 
 
+LATE = {
+    LateLabel.Decision.OPEN: "You may no longer judge this topic, so your label is stored but does "
+    "not count. The organizers see it and decide whether to keep it.",
+    LateLabel.Decision.EXCLUDED: "Your label arrived when you could no longer judge this topic, "
+    "and the organizers excluded it.",
+}
 NOT_ASKED = (
     "The organizers decided about this item, or asked somebody else. Your label is kept, but does "
     "not count."
@@ -73,9 +79,12 @@ class SavedLabel(NamedTuple):
 def takes_effect(label: Label, found: Submitted, user: User) -> bool:
     """Return whether a label counts.
 
-    It counts if it is the first, or changes the assessor's own label as the page showed it. A round
-    asks the assessor of an item that is not completed for the first.
+    It counts if the assessor may still judge the item, and if it is the first, or changes their
+    own label as the page showed it. A round asks the assessor of an item that is not completed for
+    the first.
     """
+    if found.lateness:
+        return False
     current = found.current[label.instance]
     if current is None:
         return found.stack.pool is None or (found.is_assigned and not found.is_done)
@@ -92,6 +101,9 @@ def saved_label(judgment: Judgment) -> SavedLabel:
     """
     if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
         return SavedLabel(judgment, counts=True, message="")
+    late = LateLabel.objects.filter(judgment=judgment.pk, decision__in=LATE).first()
+    if late:
+        return SavedLabel(judgment, counts=False, message=LATE[LateLabel.Decision(late.decision)])
     is_judged = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).exists()
     message = MEANWHILE
     if not is_judged:

@@ -11,12 +11,12 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import Lab, Membership
 from arqlab.core.selectors import person_named
 from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.people import grant_role
-from arqlab.ir.records import FileRefusedError
+from arqlab.ir.loads import LoadChoice
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
 from assessment.tickets.services.loading import load_judging_rules
@@ -26,55 +26,42 @@ from collection.models import Import, Post
 from collection.selectors.visual_maps import newest_map
 
 
-class Command(LabCommand):
+class Command(LoadCommand):
     """Load a lab; if anything in the folder is wrong, report all problems and load nothing."""
 
     help = "Load a lab from a folder with a lab.toml and the topics, qrels and collection it names."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the folder, and the organizer."""
+        super().add_arguments(parser)
         parser.add_argument("folder", metavar="DIR", type=Path)
         parser.add_argument(
             "--organizer",
             metavar="PERSON",
             help="grant the organizer role to the user with this email address or user name",
         )
-        edits = parser.add_mutually_exclusive_group()
-        edits.add_argument(
-            "--yes",
-            dest="keeps_edits",
-            action="store_false",
-            default=None,
-            help="overwrite values that were edited in the browser, without asking",
-        )
-        edits.add_argument(
+        parser.add_argument(
             "--keep-edits",
-            dest="keeps_edits",
             action="store_true",
-            default=None,
-            help="keep values that were edited in the browser, without asking",
+            help="keep values that were edited in the browser (otherwise --yes overwrites them)",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Load the folder and print a summary of the lab."""
         line = ProgressLine(self.stderr, "The collection")
+        organizer = person_named(options["organizer"]) if options["organizer"] else None
+        load = partial(load_lab, folder=options["folder"], by=organizer, progress=line)
+        load = partial(load, also=load_judging_rules, at=timezone.now())
+        if options["keep_edits"] or options["yes"]:
+            options["keeps_edits"] = bool(options["keep_edits"])
         try:
-            organizer = person_named(options["organizer"]) if options["organizer"] else None
-            load = partial(load_lab, folder=options["folder"], by=organizer, progress=line)
-            load = partial(load, also=load_judging_rules)
             try:
-                loaded = load(at=timezone.now(), keeps_edits=options["keeps_edits"])
+                loaded = load(choice=choice._replace(keeps_edits=options.get("keeps_edits")))
             except FolderEditsError as undecided:
-                keeps_edits = self._keeps_edits(undecided)
-                loaded = load(at=timezone.now(), keeps_edits=keeps_edits)
+                options["keeps_edits"] = self._keeps_edits(undecided)
+                loaded = load(choice=choice._replace(keeps_edits=options["keeps_edits"]))
             if organizer:
                 grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
-        except FileRefusedError as error:
-            problems = "\n".join(f"  {problem}" for problem in error.problems)
-            raise CommandError(
-                f"Nothing was loaded: {options['folder']} has {len(error.problems)} "
-                f"problem{'s' * (len(error.problems) != 1)}.\n{problems}"
-            ) from error
         finally:
             line.close()
         self._print(loaded.lab, is_changed=loaded.is_changed)

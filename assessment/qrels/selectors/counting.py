@@ -1,15 +1,16 @@
 """What counts: the label of the adjudication, else the official label, nothing else.
 
-All readers of labels that count use this module (docs/adr/0025).
+All readers of labels that count use this module (docs/adr/0025). A late label counts if an
+organizer keeps it.
 """
 
 from __future__ import annotations
 
 import polars as pl
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from arqlab.core.models import Task
-from assessment.models import Judgment, Pool, Round
+from assessment.models import Judgment, LateLabel, Pool, Round
 
 
 def adjudicated_judgments(task: Task) -> QuerySet[Judgment]:
@@ -38,3 +39,19 @@ def counting_labels(official: pl.DataFrame, task: Task, *, by: str) -> pl.DataFr
     decided = pl.DataFrame(rows, schema=columns, orient="row").cast({"adjudicated": pl.Int8})
     joined = official.join(decided, on=["topic", by], how="left", maintain_order="left")
     return joined.with_columns(label=pl.coalesce("adjudicated", "label")).drop("adjudicated")
+
+
+def late_labels(task: Task) -> QuerySet[LateLabel]:
+    """Return the late labels of a task, of the official round and of others."""
+    return LateLabel.objects.filter(judgment__instance__item__pool__task=task)
+
+
+def with_labels_that_count(labels: QuerySet[LateLabel]) -> QuerySet[LateLabel]:
+    """Return late labels with what a list shows, and the label that counts instead, if any."""
+    counting = Judgment.objects.filter(is_current=True).select_related("assessor")
+    related = ("assessor", "instance__item__topic", "instance__item__pool__round")
+    return labels.select_related(
+        *(f"judgment__{name}" for name in related), "decided_by"
+    ).prefetch_related(
+        Prefetch("judgment__instance__judgments", counting, to_attr="counting_judgments")
+    )

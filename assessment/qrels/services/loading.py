@@ -10,12 +10,14 @@ from typing import Protocol
 
 from django.db import transaction
 
+from arqlab.core.errors import require_confirmed
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.oddities import name_list
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
+from arqlab.ir.loads import NO_CHOICE, LoadChanges, LoadChoice
 from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
@@ -52,21 +54,22 @@ def load_lab(
     at: datetime,
     by: User | None,
     progress: Progress | None = None,
-    keeps_edits: bool | None = None,
+    choice: LoadChoice = NO_CHOICE,
     also: Also | None = None,
 ) -> LoadedLab:
     """Load a lab from its folder, with topics, qrels and collection.
 
     Loading the same folder again changes nothing. Raises `FileRefusedError` with every problem of
-    the folder, or `UserError`, and then loads nothing; `keeps_edits` decides about values that were
-    edited in the browser (`load_lab_file`), and `also` loads what upper packages have. The readable
-    part of a collection is loaded in steps; after an interruption, a second call continues.
+    the folder, `UnconfirmedLoadError` if what is stored would change, or `UserError`, and then
+    loads nothing; `choice.keeps_edits` decides about values that were edited in the browser
+    (`load_lab_file`), and `also` loads what upper packages have. The readable part of a collection
+    is loaded in steps; after an interruption, a second call continues.
     """
     file = read_lab(folder)
     known = Lab.objects.filter(slug=file.slug).first()
     before = lab_fingerprint(known) if known else ""
     with transaction.atomic():
-        lab = _load_but_collection(file, at=at, by=by, keeps_edits=keeps_edits)
+        lab = _load_but_collection(file, at=at, by=by, choice=choice)
         if also is not None:
             also(lab, file, at=at, by=by)
     if file.collection is not None:
@@ -78,12 +81,13 @@ def load_lab(
 
 @transaction.atomic
 def _load_but_collection(
-    file: LabFile, *, at: datetime, by: User | None, keeps_edits: bool | None
+    file: LabFile, *, at: datetime, by: User | None, choice: LoadChoice
 ) -> Lab:
     """Load the lab's tasks, topics and qrels, or nothing if its collection would be refused."""
-    lab = load_lab_file(file, by=by, at=at, keeps_edits=keeps_edits)
+    changes = LoadChanges()
+    lab = load_lab_file(file, by=by, at=at, choice=choice, changes=changes)
     problems = _load_all_qrels(lab, file, at=at, by=by)
-    _load_all_answer_ids(lab, file, by=by)
+    _load_all_answer_ids(lab, file, by=by, changes=changes)
     try:
         if file.collection is not None:
             require_loadable(lab_slug=file.slug, file=file.collection)
@@ -91,6 +95,7 @@ def _load_but_collection(
         problems += refused.problems
     if problems:
         raise FileRefusedError(problems)
+    require_confirmed(changes, choice.confirmed)
     return lab
 
 
@@ -161,11 +166,11 @@ def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -
     return problems
 
 
-def _load_all_answer_ids(lab: Lab, file: LabFile, *, by: User | None) -> None:
+def _load_all_answer_ids(lab: Lab, file: LabFile, *, by: User | None, changes: LoadChanges) -> None:
     for each in file.tasks:
         if each.answer_ids is not None:
             task = Task.objects.select_related("lab").get(lab=lab, slug=each.slug)
-            load_answer_ids(task=task, ids=each.answer_ids, by=by)
+            load_answer_ids(task=task, ids=each.answer_ids, by=by, changes=changes)
 
 
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:

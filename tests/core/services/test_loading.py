@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from arqlab.core.permissions import may_organize
 from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.labs import change_task
 from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import read_lab
+from arqlab.ir.loads import LoadChoice
 
 LAB = """
 [lab]
@@ -42,8 +43,8 @@ def write(folder: Path, *, numbers=(1, 2), lab=LAB, formula=FORMULA) -> Path:
     return folder
 
 
-def load(folder: Path, by=None) -> Lab:
-    return load_lab_file(read_lab(folder), by=by)
+def load(folder: Path, by=None, **choice) -> Lab:
+    return load_lab_file(read_lab(folder), by=by, choice=LoadChoice(**choice))
 
 
 @pytest.mark.django_db
@@ -84,7 +85,7 @@ class TestLoading:
         load(write(tmp_path))
         Topic.objects.filter(query_id="A.1").update(info_edits={"category": "concept"})
         (tmp_path / "info.json").write_text('{"A.1": {"Category": "Proof", "Difficulty": "Low"}}')
-        load(tmp_path)
+        load(tmp_path, confirmed=True)
 
         topic = Topic.objects.get(query_id="A.1")
         assert topic.facts == {"category": "concept", "difficulty": "easy"}
@@ -104,15 +105,37 @@ class TestLoading:
         load(write(tmp_path))
         before = Topic.objects.get(query_id="A.2").pk
 
-        load(write(tmp_path, formula="it"))
+        load(write(tmp_path, formula="it"), confirmed=True)
 
         topic = Topic.objects.get(query_id="A.2")
         assert (topic.pk, topic.title_html) == (before, "Why is it so?")
 
+    def test_a_changed_text_is_asked_about_and_the_earlier_text_is_kept(self, tmp_path):
+        load(write(tmp_path))
+        before = Topic.objects.get(query_id="A.2").title
+        with pytest.raises(UnconfirmedLoadError) as asked:
+            load(write(tmp_path, formula="it"))
+        assert Topic.objects.get(query_id="A.2").title == before
+
+        load(tmp_path, confirmed=asked.value.changes.digest)
+
+        changes = AuditEvent.objects.filter(verb="lab.load").first().detail["changes"]
+        assert changes["task1 A.2 title"] == [before, "Why is it so?"]
+        assert [one.title for one in Topic.objects.get(query_id="A.2").versions.all()] == [before]
+
+    def test_a_confirmation_counts_only_for_the_changes_that_were_shown(self, tmp_path):
+        load(write(tmp_path))
+        with pytest.raises(UnconfirmedLoadError) as asked:
+            load(write(tmp_path, formula="it"))
+        Topic.objects.filter(query_id="A.1").update(title="Changed since")
+
+        with pytest.raises(UnconfirmedLoadError):
+            load(tmp_path, confirmed=asked.value.changes.digest)
+
     def test_topics_missing_from_the_folder_are_deleted(self, tmp_path):
         load(write(tmp_path))
 
-        load(write(tmp_path, numbers=(2, 3)))
+        load(write(tmp_path, numbers=(2, 3)), confirmed=True)
 
         found = Topic.objects.values_list("query_id", "position")
         assert list(found) == [("A.2", 1), ("A.3", 2)]
@@ -146,7 +169,7 @@ class TestLoading:
         assert "judging_deadline: 2027-07-09 00:00:00 UTC -> 2027-07-01 12:00:00 UTC" in str(
             asked.value.edits[0]
         )
-        load_lab_file(read_lab(folder), by=None, keeps_edits=True)
+        load(folder, keeps_edits=True)
         assert Task.objects.get().judging_deadline == later
 
     def test_a_kept_date_must_fit_the_dates_of_the_folder(self, tmp_path):

@@ -21,10 +21,10 @@ from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load
 from arqlab.pages.services import loaders, loads
 from arqlab.pages.services.loads import release_dead_loads, run_waiting_load
 from arqlab.texts.maths.typesetting import ENGINE
-from assessment.models import Judgment, QrelSet
+from assessment.models import Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
-from tests.assessment.factories import make_pool
+from tests.assessment.factories import judge, make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
 from tests.evaluation.factories import GOOD, make_run
 from tests.factories import UserFactory, make_lab
@@ -79,6 +79,18 @@ def post(client_of, django_capture_on_commit_callbacks):
         assert response.status_code == 302, text_of(response)
         tasks.run_waiting_loads()
         return Load.objects.get(pk=response.url.strip("/").rpartition("/")[2])
+
+    return send
+
+
+@pytest.fixture
+def confirm(post):
+    """Return a function that confirms the changes of a load as a person and returns the load."""
+
+    def send(person, load, **form):
+        assert load.state == Load.State.UNCONFIRMED, load.message
+        digest = load.changes["digest"]
+        return post(person, f"/loads/{load.pk}/repeat/", confirmed=digest, **form)
 
     return send
 
@@ -278,11 +290,13 @@ def test_the_lab_of_others_is_not_changed(scene, creator, post):
     assert scene.lab.tasks.get().topics.count() == 2
 
 
-def test_topics_are_added_and_changed(scene, post):
+def test_topics_are_added_and_changed(scene, post, confirm):
     Topic.objects.update(info={"category": "proof"}, engine=ENGINE)
     text = TOPICS.replace("A.301", "A.2").replace("A.302", "A.3")
 
-    load = post(scene.organizer, TASK + "load/topics/", topics=file("topics.xml", text))
+    asked = post(scene.organizer, TASK + "load/topics/", topics=file("topics.xml", text))
+    assert scene.task.topics.get(query_id="A.2").title == "The title of A.2"
+    load = confirm(scene.organizer, asked)
 
     titles = list(scene.task.topics.order_by("position").values_list("query_id", "title", "info"))
     assert titles == [
@@ -290,18 +304,19 @@ def test_topics_are_added_and_changed(scene, post):
         ("A.2", "One", {"category": "proof"}),
         ("A.3", "Two", {}),
     ]
-    assert load.summary == ["3 topics: 1 new, 1 changed, 0 deleted."]
+    assert load.summary == ["3 topics: 1 new, 1 changed, 1 unchanged."]
     assert AuditEvent.objects.get(verb="topics.load").actor == scene.organizer
 
 
-def test_topics_that_are_not_in_the_file_are_deleted_if_chosen(scene, post):
-    post(
+def test_topics_that_are_not_in_the_file_are_deleted_if_chosen(scene, post, confirm):
+    asked = post(
         scene.organizer,
         TASK + "load/topics/",
         topics=file("topics.xml", TOPICS),
         topic_info=file("info.csv", "Topic,Category\nA.301,proof\n"),
         delete_others="on",
     )
+    confirm(scene.organizer, asked, delete_others="on")
 
     found = scene.task.topics.order_by("position").values_list("query_id", "info")
     assert list(found) == [("A.301", {"category": "proof"}), ("A.302", {})]
@@ -369,16 +384,18 @@ def test_qrels_that_join_nothing_are_loaded_with_a_warning(scene, post, client_o
         assert told in text_of(client_of(scene.organizer).get(page))
 
 
-def test_a_lab_a_collection_and_topics_are_loaded_with_warnings_of_qrels(creator, post):
+def test_a_lab_a_collection_and_topics_are_loaded_with_warnings_of_qrels(creator, post, confirm):
     post(creator, "/load-lab/", file=file("tiny.zip", zipped(FILES)))
     topics = file("topics.xml", TOPICS.replace("A.302", "A.303"))
     sent = {"topics": topics, "delete_others": "on"}
 
-    changed = post(creator, "/labs/tiny/tasks/task1/load/topics/", **sent)
+    asked = post(creator, "/labs/tiny/tasks/task1/load/topics/", **sent)
+    changed = confirm(creator, asked, delete_others="on")
     dump = file("Posts.xml", "<posts><row Id='1' PostTypeId='1' Title='T' Body='B'/></posts>")
     collection = {"slug": "small", "complete": "on", "dump": dump}
     imported = post(creator, "/labs/tiny/collection/load/", **collection)
     again = post(creator, "/load-lab/", file=file("tiny.zip", zipped(FILES)))
+    again = confirm(creator, again)
 
     assert ["1 of 2 topics (1 line)" in one for one in changed.warnings] == [True]
     assert ["none of the posts" in one for one in imported.warnings] == [False, True, True]
@@ -430,6 +447,40 @@ def test_qrels_whose_labels_are_never_relevant_are_refused(scene, post):
     )
 
     assert load.message.startswith("No label is relevant from 3.")
+
+
+def test_changed_labels_are_shown_and_loaded_when_they_are_confirmed(
+    scene, post, confirm, client_of
+):
+    make_pool(scene.task)
+    first, second = PoolInstance.objects.order_by("doc_id")[:2]
+    judge(scene.assessor, first, 1)
+    sent = {"file": file("j.tsv", f"A.1 0 {first.doc_id} 3\nA.1 0 {second.doc_id} 2\n")}
+
+    asked = post(scene.organizer, TASK + "load/judgments/", **sent)
+    page = text_of(client_of(scene.organizer).get(f"/loads/{asked.pk}/"))
+    assert f"A.1 {first.doc_id}</span>: 1 → 3" in page
+    assert [one.label for one in Judgment.objects.all()] == [1]
+
+    judge(scene.assessor, second, 0)  # what was shown is out of date
+    again = confirm(scene.organizer, asked)
+    assert [group["count"] for group in again.changes["groups"]] == [2]
+    assert confirm(scene.organizer, again).state == Load.State.DONE
+    assert {one.label for one in Judgment.objects.filter(is_current=True)} == {3, 2}
+
+
+def test_causes_of_problems_stand_below_the_form_that_loads_the_rest(scene, post, client_of):
+    make_pool(scene.task)
+    lines = "".join(f"A.1 0 {item} 3\n" for item in (10, *range(900, 1000)))
+    load = post(scene.organizer, TASK + "load/judgments/", file=file("j.tsv", lines))
+
+    page = text_of(client_of(scene.organizer).get(f"/loads/{load.pk}/"))
+    [cause] = load.problem_groups
+    assert (cause["count"], len(cause["examples"])) == (100, 3)
+    assert page.index("Load only those that are in the pool") < page.index("100 problems</strong>")
+
+    done = post(scene.organizer, f"/loads/{load.pk}/repeat/", leaves_out="on")
+    assert done.summary == ["1 new, 0 changed, 100 outside (left out), 0 unchanged."]
 
 
 def test_judgments_are_imported_or_refused(scene, post):

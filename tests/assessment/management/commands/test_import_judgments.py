@@ -25,11 +25,11 @@ WHOLE = (
 def bring(task, tmp_path, organizer):
     """Import a text as a file, and give what the command prints."""
 
-    def run(text: str, to: str = "arqmath-x/task1") -> str:
+    def run(text: str, to: str = "arqmath-x/task1", **options: bool) -> str:
         (tmp_path / "labels.tsv").write_text(text)
-        out = StringIO()
+        out, path = StringIO(), tmp_path / "labels.tsv"
         call_command(
-            "import_judgments", to, tmp_path / "labels.tsv", by=organizer.username, stdout=out
+            "import_judgments", to, path, by=organizer.username, stdout=out, stderr=out, **options
         )
         return out.getvalue()
 
@@ -74,7 +74,7 @@ def test_an_open_ticket_is_closed_or_goes_with_the_label_that_replaces_its_own(b
     closed, moved, other = (
         raise_ticket(assessor, instance(doc_id)) for doc_id in ("10", "11", "12")
     )
-    bring("A.1\t0\t10\t3\nA.1\t0\t11\t6\n")
+    bring("A.1\t0\t10\t3\nA.1\t0\t11\t6\n", yes=True)
 
     for ticket in (closed, moved, other):
         ticket.refresh_from_db()
@@ -89,7 +89,7 @@ def test_an_open_ticket_is_closed_or_goes_with_the_label_that_replaces_its_own(b
 def test_another_label_supersedes_the_one_before_which_is_kept(bring, assessor):
     before = judge(assessor, instance("10"), 1, comment="Hm.")
 
-    assert bring("A.1\t0\t10\t3\nA.1\t0\t11\t2\n") == "1 new, 1 changed, 0 unchanged.\n"
+    assert bring("A.1\t0\t10\t3\nA.1\t0\t11\t2\n", yes=True) == "1 new, 1 changed, 0 unchanged.\n"
 
     now = instance("10").judgments.get(is_current=True)
     assert (now.label, now.comment, now.assessor, now.supersedes) == (3, "", None, before)
@@ -105,7 +105,7 @@ def test_the_same_label_is_kept_whatever_else_is_known_of_it_here(bring, assesso
 def test_more_that_is_known_of_a_label_is_added_and_the_rest_of_it_kept(bring, assessor):
     judge(assessor, instance("10"), 3, comment="Hm.")
 
-    bring("topic\titem\tlabel\tseconds\nA.1\t10\t3\t9\n")
+    bring("topic\titem\tlabel\tseconds\nA.1\t10\t3\t9\n", yes=True)
 
     now = instance("10").judgments.get(is_current=True)
     assert (now.comment, now.assessor, now.active_ms) == ("Hm.", assessor, 9000)
@@ -127,7 +127,7 @@ def test_a_label_to_which_more_is_added_keeps_its_guidelines(bring, task, assess
     judge(assessor, instance("10"), 3, guideline=guideline)
     judge(assessor, instance("11"), 3, guideline=guideline)
 
-    bring("topic\titem\tlabel\tseconds\nA.1\t10\t3\t9\nA.1\t11\t2\t9\n")
+    bring("topic\titem\tlabel\tseconds\nA.1\t10\t3\t9\nA.1\t11\t2\t9\n", yes=True)
 
     same, other = (instance(item).judgments.get(is_current=True) for item in ("10", "11"))
     assert (same.active_ms, same.guideline) == (9000, guideline)
@@ -137,6 +137,59 @@ def test_a_label_to_which_more_is_added_keeps_its_guidelines(bring, task, assess
 def test_a_version_that_the_task_does_not_have_is_refused(bring):
     with pytest.raises(CommandError, match="found version 4; expected a version"):
         bring("topic\titem\tlabel\tguidelines\nA.1\t10\t3\t4\n")
+
+
+OLDER = "topic\titem\tlabel\tjudged_at\nA.1\t10\t3\t2020-05-01T12:00:00Z\n"
+
+
+def test_a_newer_label_and_its_ticket_stay(bring, assessor):
+    ticket = raise_ticket(assessor, instance("10"))
+
+    assert bring(OLDER) == (
+        "Nothing to change.\n"
+        "0 new, 0 changed, 1 older than stored (the newer stays), 0 unchanged.\n"
+    )
+
+    ticket.refresh_from_db()
+    assert (instance("10").judgments.get(), ticket.answered_at) == (ticket.judgment, None)
+
+
+def test_an_older_label_replaces_a_newer_one_only_by_choice_and_with_a_confirmation(
+    bring, assessor
+):
+    judge(assessor, instance("10"), 1)
+    with pytest.raises(CommandError, match="add --yes"):
+        bring(OLDER, take_older=True)
+    assert instance("10").judgments.get().label == 1
+
+    assert "1 replaced by older" in bring(OLDER, take_older=True, yes=True)
+    assert instance("10").judgments.get(is_current=True).label == 3
+
+
+def test_changed_labels_are_listed_and_asked_about(bring, assessor, capsys):
+    judge(assessor, instance("10"), 1)
+
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        bring("A.1\t0\t10\t3\nA.1\t0\t11\t2\n")
+
+    assert [one.label for one in Judgment.objects.all()] == [1]
+
+
+def test_labels_of_items_in_the_pool_are_loaded_by_choice(bring):
+    text = "A.1\t0\t10\t3\nA.1\t0\t99\t3\nA.7\t0\t10\t3\n"
+
+    assert bring(text, in_pool=True) == "1 new, 0 changed, 2 outside (left out), 0 unchanged.\n"
+
+
+def test_problems_of_one_cause_are_three_examples_and_a_number(bring):
+    lines = "".join(f"A.1\t0\t{item}\t3\n" for item in range(900, 1000))
+
+    with pytest.raises(CommandError) as refused:
+        bring(lines)
+
+    first, *examples, last = str(refused.value).splitlines()
+    assert (first, len(examples)) == ("Nothing was loaded: 100 problems.", 3)
+    assert last == "  … and 97 more: expected an item of arqmath-x/task1's pools."
 
 
 def test_every_problem_is_reported_by_file_and_line_and_nothing_is_stored(bring):
@@ -149,7 +202,7 @@ def test_every_problem_is_reported_by_file_and_line_and_nothing_is_stored(bring)
         bring(text)
 
     first, *told = str(refused.value).splitlines()
-    assert first.endswith("labels.tsv has 4 problems.")
+    assert first == "Nothing was loaded: 4 problems."
     for line, found in zip(
         told,
         [
@@ -190,7 +243,7 @@ def test_a_ticket_of_a_generated_answer_in_the_pool_of_task_1_is_handled_too(bri
     make_written_pool(task, {"A.1": {"gpt:A.1": "Yes."}})
     ticket = raise_ticket(assessor, instance("gpt:A.1"))
 
-    bring("A.1\t0\tgpt:A.1\t2\n", to="arqmath-x/task3")
+    bring("A.1\t0\tgpt:A.1\t2\n", to="arqmath-x/task3", yes=True)
 
     ticket.refresh_from_db()
     assert ticket.answer == "A label that was judged elsewhere was imported since."

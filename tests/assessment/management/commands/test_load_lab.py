@@ -110,7 +110,7 @@ def test_keep_edits_keeps_them_and_loads_the_rest(edited, folder):
     (folder / "topics.xml").write_text(TOPICS.replace("Sum", "Difference"))
     (folder / "lab.toml").write_text(LAB.replace('name = "Answers"', 'name = "Good answers"'))
 
-    load(folder, "--keep-edits")
+    load(folder, "--keep-edits", "--yes")
 
     assert values() == ("The edited name", EDITED, 700)
     assert Task.objects.get().name == "Good answers"

@@ -1,0 +1,142 @@
+"""Late labels: stored when they arrive, and kept or excluded by an organizer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.urls import reverse
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Membership, Task, User
+from arqlab.core.oddities import counted
+from arqlab.core.services.audit import record_event
+from arqlab.notices.models import Kind
+from arqlab.notices.services.notifying import notify
+from assessment.judging.selectors.items import Submitted
+from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
+from assessment.qrels.selectors.counting import late_labels
+
+LONGEST_REASON = 1_000  # characters
+
+
+class Decided(NamedTuple):
+    """The numbers of late labels that were decided, and that were left undecided."""
+
+    labels: int
+    left: int
+
+
+def store_late_labels(
+    judgments: Iterable[Judgment], *, found: Submitted, user: User, at: datetime
+) -> None:
+    """Note that stored labels are late, if they are, and notify the organizers once a day.
+
+    The caller has a transaction.
+    """
+    if found.lateness is None:
+        return
+    made = LateLabel.objects.bulk_create(
+        LateLabel(judgment=one, cause=found.lateness) for one in judgments
+    )
+    if not made:
+        return
+    pools = {"pools__items__instances": made[0].judgment.instance_id}
+    task = Task.objects.select_related("lab").get(**pools)
+    organizers = User.objects.filter(
+        memberships__lab=task.lab, memberships__role=Membership.Role.ORGANIZER
+    )
+    notify(
+        lab=task.lab,
+        kind=Kind.LATE_LABELS,
+        people=organizers.exclude(pk=user.pk),
+        path=reverse("assessment:late-label-list", args=[task.lab.slug, task.slug]),
+        key=f"late-labels {task.pk} {user.pk} {at.date().isoformat()}",
+        values={
+            "task": task.name,
+            "person": user.name,
+            "cause": f"{found.lateness.label}.",
+        },
+    )
+
+
+@transaction.atomic
+def decide_late_labels(
+    *, task: Task, labels: Collection[int], decision: str, reason: str, at: datetime, by: User
+) -> Decided:
+    """Keep or exclude undecided late labels; a kept label counts from now on.
+
+    A label cannot be kept, and is left, if its pool is closed or a label of somebody else counts.
+    Raise `UserError` without a reason.
+    """
+    reason = reason.strip()
+    if not 0 < len(reason) <= LONGEST_REASON:
+        raise UserError(
+            f"Write why you decide so, in at most {LONGEST_REASON:,} characters.", code="reason"
+        )
+    found = late_labels(task).filter(pk__in=labels, decision=LateLabel.Decision.OPEN)
+    # A submitted label locks its item first, and the judgments of the item after it.
+    wanted = PoolItem.objects.filter(pk__in=found.values("judgment__instance__item"))
+    items = list(wanted.select_for_update().order_by("pk").values_list("pk", flat=True))
+    related = ("judgment__assessor", "judgment__instance__item__pool")
+    chosen = list(found.select_related(*related).order_by("pk"))
+    if decision == LateLabel.Decision.KEPT:
+        chosen = [late for late in chosen if _takes_effect_now(late.judgment)]
+        _complete(items, at)
+    fields = {"decision": decision, "reason": reason, "decided_by": by, "decided_at": at}
+    LateLabel.objects.filter(pk__in=[late.pk for late in chosen]).update(**fields)
+    _report(task, [late.judgment for late in chosen], fields)
+    return Decided(len(chosen), len(labels) - len(chosen))
+
+
+def _takes_effect_now(judgment: Judgment) -> bool:
+    """Make a label count if its pool is open and no label of somebody else does."""
+    pool = judgment.instance.item.pool
+    current = Judgment.objects.filter(instance=judgment.instance_id, is_current=True).first()
+    if pool.closed_at or (current and current.assessor_id != judgment.assessor_id):
+        return False
+    if current:
+        Judgment.objects.filter(pk=current.pk).update(is_current=False)
+    Judgment.objects.filter(pk=judgment.pk).update(is_current=True, supersedes=current)
+    return True
+
+
+def _complete(items: Iterable[int], at: datetime) -> None:
+    """Complete the items whose instances all have labels that count."""
+    unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
+    waiting = PoolItem.objects.filter(pk__in=items, done_at=None).exclude(Exists(unjudged))
+    waiting.update(done_at=at, leased_to=None, leased_until=None)
+
+
+def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any]) -> None:
+    """Record a decision, and tell each assessor."""
+    labels: dict[User, list[int]] = {}
+    for one in judgments:
+        if one.assessor:
+            labels.setdefault(one.assessor, []).append(one.pk)
+    for person, ids in labels.items():
+        record_event(
+            verb=f"late-labels.{decided['decision']}",
+            target=task,
+            lab=task.lab,
+            actor=decided["decided_by"],
+            assessor=person.get_username(),
+            labels=ids,
+            reason=decided["reason"],
+        )
+        notify(
+            lab=task.lab,
+            kind=Kind.LATE_LABELS_DECIDED,
+            people=[person],
+            path="",
+            key=f"late-labels-decided {task.pk} {decided['decided_at'].isoformat()}",
+            values={
+                "task": task.name,
+                "labels": f"{counted(len(ids), 'label')} {decided['decision']}",
+                "person": decided["decided_by"].name,
+                "reason": decided["reason"],
+            },
+        )
