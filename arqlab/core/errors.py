@@ -1,16 +1,7 @@
 """Errors with a message for the user."""
 
-<<<<<<< HEAD
-=======
-from typing import Any
-
-from rest_framework import status
-from rest_framework.response import Response
-from rest_framework.views import exception_handler
-
 from arqlab.ir.loads import LoadChanges
 
->>>>>>> main
 
 class UserError(Exception):
     """A request that cannot be fulfilled; the message says what to do."""
@@ -31,8 +22,6 @@ class ConfirmationError(UserError):
     def __init__(self, message: str, *, code: str, question: str) -> None:
         super().__init__(message, code=code)
         self.question = question
-<<<<<<< HEAD
-=======
 
 
 class UnconfirmedLoadError(UserError):
@@ -55,13 +44,3 @@ def require_confirmed(changes: LoadChanges, confirmed: bool | str) -> None:
     """
     if changes.asks and confirmed is not True and confirmed != changes.digest:
         raise UnconfirmedLoadError(changes)
-
-
-def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return 409 and `{"message", "code"}` for a `UserError`, else the framework's answer."""
-    if isinstance(error, UserError):
-        return Response(
-            {"message": error.message, "code": error.code}, status=status.HTTP_409_CONFLICT
-        )
-    return exception_handler(error, context)
->>>>>>> main

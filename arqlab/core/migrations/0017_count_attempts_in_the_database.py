@@ -19,7 +19,7 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0013_teams_know_who_created_them'),
+        ('core', '0016_versions_of_topics'),
     ]
 
     operations = [migrations.RunPython(create, drop)]
