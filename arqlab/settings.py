@@ -13,7 +13,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from arqlab.environment import embedded_secret_key, env, env_bool, env_list
+from arqlab.environment import caches, embedded_secret_key, env, env_bool, env_list
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -107,31 +107,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-# Processes share one cache where they share Redis. Requests to the API are counted apart from
-# computed values, which would push the counts out.
-_FORGETFUL: dict[str, Any] = (
-    {
-        "BACKEND": "arqlab.core.caches.RedisOrMemory",
-        "LOCATION": REDIS_URL,
-        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
-    }
-    if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-)
-CACHES: dict[str, dict[str, Any]] = {
-    # allauth counts wrong passwords, sign-ups and password resets in the default cache. Above
-    # MAX_ENTRIES, expired counts are deleted; CULL_FREQUENCY keeps all others.
-    "default": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
-        "LOCATION": "core_attempts",
-        "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
-    },
-    "computed": _FORGETFUL | {"KEY_PREFIX": "computed"},
-    "requests": _FORGETFUL | {"KEY_PREFIX": "requests"},
-}
-if not REDIS_URL:
-    CACHES["computed"]["LOCATION"] = "computed"
-    CACHES["requests"] |= {"LOCATION": "requests", "OPTIONS": {"MAX_ENTRIES": 10_000}}
+CACHES = caches(REDIS_URL)
 
 AUTH_USER_MODEL = "core.User"
 AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
@@ -198,7 +174,8 @@ STORAGES = {
 # Static files are served from their source folders, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
-FILE_UPLOAD_PERMISSIONS = 0o640
+# Runs, judgments and the database are for the server's user only (see `private_files`).
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "arqlab.core.upload_handlers.IncomingFileUploadHandler",

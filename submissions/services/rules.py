@@ -13,7 +13,7 @@ from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
 from submissions.models import Run
 from submissions.selectors import quota_left
-from submissions.services.run_metadata import TAG_LENGTH, teams_in_names
+from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,13 @@ def require_role(sender: Sender) -> None:
 
 
 def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | str) -> None:
-    """Raise `ConfirmationError` if the names of the run files contain another team.
+    """Raise `ConfirmationError` if the names of the run files contain another team of the lab.
 
     `confirmed` is True, or the question of an earlier error that the user answered. Names are
     compared without case, spaces and punctuation; a name without a team matches every team.
     """
-    others = [name for name in teams_in_names(names) if team_key(name) != team_key(team.name)]
+    found = lab_teams_in_names(team.lab, names)
+    others = [name for name in found if team_key(name) != team_key(team.name)]
     named = ", ".join(others)
     says = "file name says" if len(others) == 1 else "file names say"
     question = f"Upload for {team.name} although the {says} {named}"

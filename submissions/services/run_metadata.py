@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arqlab.core.models import Task
+from arqlab.core.models import Lab, Task
 from arqlab.core.selectors import team_key
 from arqlab.formats.runs.filename import read_name
 
@@ -35,7 +35,7 @@ def metadata_from_name(name: str) -> RunMetadata:
     """Return the metadata in a file name (protocol §4); by default an automatic, alternate run."""
     read = read_name(_printable(name))
     return RunMetadata(
-        tag=(read.tag or "run")[:TAG_LENGTH],
+        tag=(read.tag or read.team or "run")[:TAG_LENGTH],
         is_primary=bool(read.primary),
         is_manual=bool(read.manual),
         data_used=read.data_used or "",
@@ -48,6 +48,15 @@ def teams_in_names(names: Iterable[str]) -> list[str]:
     """Return the teams in the names of run files (protocol §4), without repetitions."""
     teams = (read_name(_printable(name)).team for name in names)
     return list({team_key(team): team for team in teams if team}.values())
+
+
+def lab_teams_in_names(lab: Lab, names: Iterable[str]) -> list[str]:
+    """Return the teams in the names of run files that are teams of the lab.
+
+    The first part of any other name, as of `bm25-task1.tsv`, is no team.
+    """
+    known = {team_key(team) for team in lab.teams.values_list("name", flat=True)}
+    return [name for name in teams_in_names(names) if team_key(name) in known]
 
 
 def name_advice(name: str, task: Task) -> str:

@@ -26,9 +26,9 @@ from submissions.selectors import quotas_left, run_byte_limit
 from submissions.services.rules import require_named_team
 from submissions.services.run_metadata import (
     RunMetadata,
+    lab_teams_in_names,
     metadata_from_name,
     name_advice,
-    teams_in_names,
 )
 from submissions.services.uploads import check_upload, run_names, submit_uploads
 from submissions.tasks import validate_after_commit
@@ -73,7 +73,7 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     )
     context = {
         "forms": [(form, name_advice(form.initial["name"], found)) for form in forms],
-        "named": teams_in_names(names),
+        "named": lab_teams_in_names(found.lab, names),
         "team": _named_team(request, found, names),
     }
     return render(request, "submissions/run_guess.html", context)
@@ -81,7 +81,7 @@ def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 def _named_team(request: HttpRequest, task: Task, names: list[str]) -> Team | None:
     """Return the only team of the lab in the file names, if the user may submit for it."""
-    keys = {team_key(name) for name in teams_in_names(names)}
+    keys = {team_key(name) for name in lab_teams_in_names(task.lab, names)}
     teams = [team for team in task.lab.teams.all() if keys == {team_key(team.name)}]
     if len(teams) != 1:
         return None

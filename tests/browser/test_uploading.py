@@ -12,7 +12,7 @@ from submissions.models import Run
 from tests.browser.conftest import enter
 from tests.browser.test_first_path import DROP
 from tests.browser.test_forms import sign_in
-from tests.factories import make_lab
+from tests.factories import TeamFactory, make_lab
 from tests.submissions.factories import GOOD_RUN
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -45,7 +45,8 @@ def test_the_team_follows_the_file_names_until_it_is_chosen(page):
 
 
 def test_another_team_in_the_file_name_is_confirmed_with_a_checkbox(page, look):
-    _, team = open_upload(page)
+    scene, team = open_upload(page)
+    TeamFactory(lab=scene.lab, name="Gamma")
     drop(page, "Gamma-task1-tangent-auto-both-P.tsv")
     expect(page.get_by_text("Team in the file name: Gamma.")).to_be_visible()
     team.select_option("Alpha")

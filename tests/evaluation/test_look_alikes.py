@@ -1,4 +1,4 @@
-"""Organizers see nearly identical runs of different teams, and runs that replay the qrels."""
+"""Organizers see copies of runs of different teams, and runs that replay the qrels, with topics."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import pytest
 from django.urls import reverse
 
 from evaluation.services.look_alikes import look_alikes, replays
-from evaluation.services.scoring import score_waiting
-from tests.evaluation.factories import GOOD, NOW, POOR, QRELS, make_qrels, make_run
+from tests.evaluation.factories import NOW, make_qrels, make_run
 
-COPIED = {"A.1": ["p2", "p1", "p9", "p4"], "A.2": ["p1", "p5"]}  # the items of GOOD
+TOPICS = [f"A.{number}" for number in range(1, 5)]
+LABELS = {topic: {f"p{n}": 2 * (n < 6) for n in range(12)} for topic in TOPICS}
+GOOD = {topic: [f"p{n}" for n in (7, 1, 8, 2, 9, 3, 10, 4)] for topic in TOPICS}
+COPIED = {topic: [*items[:7], "other"] for topic, items in GOOD.items()}
+OTHER = {topic: items[::-1] for topic, items in GOOD.items()}
+RELEVANT = {topic: ["x", *[f"p{n}" for n in (5, 4, 3, 0, 1, 2)]] for topic in TOPICS}
 
 
 @pytest.fixture
@@ -17,19 +21,18 @@ def runs(scene):
     first = make_run(scene.team, scene.task, GOOD, tag="original")
     copy = make_run(scene.other_team, scene.task, COPIED, tag="copy")
     make_run(scene.team, scene.task, GOOD, tag="variant")
-    make_run(scene.other_team, scene.task, POOR, tag="different")
+    make_run(scene.other_team, scene.task, OTHER, tag="different")
     return first, copy
 
 
 def pairs_of(task):
-    return [(pair.first.tag, pair.second.tag, pair.similarity) for pair in look_alikes(task)]
-
-
-def test_runs_of_different_teams_with_the_same_items_look_alike(scene, runs):
-    assert pairs_of(scene.task) == [
-        ("original", "copy", (1, 1)),
-        ("copy", "variant", (1, 1)),
+    return [
+        (pair.first.tag, pair.second.tag, len(pair.likeness.copied)) for pair in look_alikes(task)
     ]
+
+
+def test_copies_by_different_teams_look_alike(scene, runs):
+    assert pairs_of(scene.task) == [("original", "copy", 4), ("copy", "variant", 4)]
 
 
 def test_withdrawn_runs_are_left_out_and_an_unreadable_one_looks_like_none(scene, runs):
@@ -40,23 +43,26 @@ def test_withdrawn_runs_are_left_out_and_an_unreadable_one_looks_like_none(scene
     assert pairs_of(scene.task) == []
 
 
-def test_a_run_in_the_order_of_the_labels_may_replay_the_qrels(scene, runs):
+def test_a_run_of_the_relevant_items_may_replay_the_qrels(scene, runs):
     assert replays(scene.task) == []  # no qrels yet
-    make_qrels(scene.task)
-    ideal = {topic: sorted(items, key=lambda item: -items[item]) for topic, items in QRELS.items()}
-    ideal["A.2"].remove("p6")  # a system failure is not relevant
-    make_run(scene.team, scene.task, ideal, tag="oracle")
-    score_waiting(at=NOW)
+    make_qrels(scene.task, LABELS)
+    make_run(scene.team, scene.task, RELEVANT, tag="oracle")
 
-    found = {one.run.tag: one.share for one in replays(scene.task)}
-    assert found["oracle"] == pytest.approx(1)
-    assert "different" not in found
+    [found] = replays(scene.task)
+    assert (found.run.tag, found.purity.topics, len(found.purity.pure)) == ("oracle", 4, 4)
 
 
-def test_organizers_see_both_and_others_nothing(scene, runs, client_of):
+def test_organizers_see_both_with_their_topics_and_others_nothing(scene, runs, client_of):
     address = reverse("evaluation:look-alike-list", args=[scene.lab.slug, scene.task.slug])
-    page = client_of(scene.organizer).get(address).content.decode()
+    page = client_of(scene.organizer).get(address).text
     assert page.count(">copy</a>") == 2
     assert ">different</a>" not in page
+    assert "4 of 4" in page
+    assert "A.1 (0.78, 1.00), A.2 (0.78, 1.00)" in page
     assert "The task has no qrels yet." in page
+    make_qrels(scene.task, LABELS)
+    oracle = make_run(scene.team, scene.task, RELEVANT, tag="oracle")
+    page = client_of(scene.organizer).get(address).text
+    assert f"/runs/{oracle.pk}/scores/A.1/?judged=1" in page
+    assert "(6 of 6)" in page
     assert client_of(scene.member).get(address).status_code == 404

@@ -8,16 +8,12 @@ import polars as pl
 from polars import selectors as cs
 
 from arqlab.formats.runs.formats import RunTable, read_rows
-from arqlab.formats.runs.items import looked_up, with_homes, wrong_posts
+from arqlab.formats.runs.items import check_items
 from arqlab.formats.runs.layouts import taken_formats, wanted_formats
+from arqlab.formats.runs.limits import check_repeats
 from arqlab.formats.runs.lines import RunText, decode_run, line_end_findings
-from arqlab.formats.runs.ranks import (
-    check_duplicates,
-    check_limit,
-    check_ranks,
-    check_scores,
-    check_ties,
-)
+from arqlab.formats.runs.mixups import check_lists, check_runs, has_mixed_tags
+from arqlab.formats.runs.ranks import check_ranks, check_scores, check_ties
 from arqlab.formats.runs.report import (
     Finding,
     RunReport,
@@ -25,16 +21,13 @@ from arqlab.formats.runs.report import (
     describe,
     find_rows,
     listed,
+    named_list,
     sort_problems,
 )
 from arqlab.ir.ranking import with_order
-from arqlab.ir.records import ItemKind, Severity, TaskKind
-from arqlab.ir.words import ITEM_WORDS
+from arqlab.ir.records import ItemKind
 
 INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
-LISTED = 5  # topics named in a message
-SAMPLE = "the items of this lab's sample of the collection"
-SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
 
 
 def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:
@@ -48,16 +41,17 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
     table = read_rows(text.data, rules)
     kind = table.layout.items or items or rules.items
     findings = [*line_end_findings(text.data, lines), *_file_findings(text, table, rules)]
-    findings += _row_findings(table, rules, kind)
+    findings += row_findings(table, rules, kind)
     size, topics = table.rows.height, table.rows["topic"].n_unique()
     tags = tuple(table.rows["tag"].unique(maintain_order=True).to_list())
-    layout, format_name = table.layout.format, table.format_name
+    layout, format_name, can_rewrite = table.layout.format, table.format_name, table.can_rewrite
     rows = table.rows.select(cs.exclude("tag", "rank_text"))
     del table  # half the memory of the largest run, and sorting needs it
     ordered = with_order(rows, by=rules.order)
     del rows
     findings += check_ties(ordered, rules)
-    problems = sort_problems(describe(finding, can_repair=text.can_repair) for finding in findings)
+    can_repair = text.can_repair and can_rewrite
+    problems = sort_problems(describe(finding, can_repair=can_repair) for finding in findings)
     report = RunReport(
         format=layout,
         format_name=format_name,
@@ -91,7 +85,7 @@ def _is_other_format(table: RunTable, rules: RunRules) -> bool:
     return bool(table.layout.kinds) and table.layout not in taken_formats(rules)
 
 
-def _row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
+def row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
     """Run every check of rows.
 
     Items in another task's format are not looked up, because all of them would be unknown.
@@ -102,12 +96,17 @@ def _row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[
     yield from check_topics(rows, rules)
     if not _is_other_format(table, rules):
         yield from check_items(rows, rules, kind)
-    is_answers = "answer" in rows.columns
-    yield from check_answers(rows, rules) if is_answers else check_duplicates(rows, rules)
-    yield from check_limit(rows, rules)
-    yield from check_ranks(rows, table.lost, rules)
+    if "answer" in rows.columns:
+        yield from check_answers(rows, rules)
     yield from check_scores(rows)
+    if runs := list(check_runs(rows)):
+        yield from runs  # their ranks and items repeat, which is no other fault
+        return
     yield from check_tags(rows)
+    yield from (lists := list(check_lists(rows)))
+    is_mixed = bool(lists) or has_mixed_tags(rows)
+    for finding in (*check_repeats(rows, rules), *check_ranks(rows, table.lost, rules)):
+        yield finding._replace(repairable=finding.repairable and not is_mixed)
 
 
 def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
@@ -126,11 +125,11 @@ def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     unknown = others.filter(~is_meant)
     names = [f"`{name}`" for name in unknown["topic"].unique(maintain_order=True)]
     expected = "a topic of the task"
-    yield from find_rows("unknown-topic", unknown, "topic", expected, unknown=_first(names))
+    yield from find_rows("unknown-topic", unknown, "topic", expected, unknown=named_list(names))
     spelled = [f"`{name}` for `{topic}`" for name, topic in meant.items()]
     topic = pl.col("topic").replace_strict(meant, default=None, return_dtype=pl.String)
     misspelled = others.filter(is_meant)
-    yield from find_rows("topic-spelling", misspelled, "topic", topic, spelled=_first(spelled))
+    yield from find_rows("topic-spelling", misspelled, "topic", topic, spelled=named_list(spelled))
     named = {*rows["topic"].unique(), *meant.values()}
     missing = known.filter(~known.is_in(list(named)))
     places = pl.DataFrame(
@@ -157,27 +156,6 @@ def _topic_key(name: str) -> str:
     return re.sub(r"[\W_]|(?<!\d)0+(?=\d)", "", name).casefold()
 
 
-def _first(parts: list[str]) -> str:
-    more = f" and {len(parts) - LISTED:,} more" if len(parts) > LISTED else ""
-    return ", ".join(parts[:LISTED]) + more
-
-
-def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterator[Finding]:
-    """Find empty ids, and look the others up in the collection if the rules have one."""
-    is_empty = (pl.col("item") == "") | (pl.col("post") == "")
-    empty = rows.filter(is_empty.fill_null(pl.col("item") == ""))
-    yield from find_rows("empty-item", empty, pl.lit("an empty cell"), "an id")
-    named = rows.filter(pl.col("item") != "")
-    if items is ItemKind.DOCUMENTS and rules.posts is not None:
-        yield from _check_documents(named, rules, rules.posts)
-    elif items is ItemKind.POSTS and rules.posts is not None:
-        yield from _check_posts(named, rules, rules.posts)
-    elif items is ItemKind.FORMULA_IDS and rules.formulas is not None:
-        yield from _check_formulas(named, rules, rules.formulas)
-    elif items is ItemKind.VISUAL_IDS and rules.formulas is not None:
-        yield from _check_visual_ids(named, rules, rules.formulas)
-
-
 def check_tags(rows: pl.DataFrame) -> Iterator[Finding]:
     """Find rows with an empty run tag, or with a tag that differs from that of most rows."""
     empty = rows.filter(pl.col("tag") == "")
@@ -201,76 +179,3 @@ def check_answers(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     yield from find_rows("empty-answer", empty, pl.lit("an empty answer"), "an answer")
     odd = measured.filter(pl.col("dollars") % 2 == 1)
     yield from find_rows("odd-dollars", odd, pl.format("{} `$`", "dollars"), "an even number")
-
-
-def _check_posts(
-    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    """Find posts that are not in the collection, and questions where the task asks for answers."""
-    known = looked_up(posts.select(item="post_id", type="type"), rows)
-    found = rows.select("line", "topic", "item").join(known, on="item", how="left")
-    yield from _unknown_items(found, found["type"].is_null(), rules, ItemKind.POSTS)
-    if rules.kind is TaskKind.ANSWERS:
-        # An error in a sample too, because what a sample has is certain.
-        questions = found.filter(pl.col("type") != "answer")
-        shown = pl.format("{}, a {}", "item", "type")
-        yield from find_rows("wrong-type", questions, shown, "an answer")
-
-
-def _check_documents(
-    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    """Find documents that are not in the collection, if it has any documents."""
-    documents = posts.filter(pl.col("type") == "document").select(item="post_id")
-    if documents.lazy().limit(1).collect().is_empty():
-        return
-    known = looked_up(documents, rows)
-    is_unknown = ~rows["item"].is_in(known["item"].implode())
-    yield from _unknown_items(rows, is_unknown, rules, ItemKind.DOCUMENTS)
-
-
-def _check_formulas(
-    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    """Find formulas that are not in the collection, or not in the post that their row names."""
-    found = with_homes(rows, formulas)
-    yield from _unknown_items(found, found["home"].is_null(), rules, ItemKind.FORMULA_IDS)
-    wrong, can_omit = wrong_posts(found)
-    first = [f"{item} (line {line:,})" for item, line in wrong.head(LISTED)["item", "line"].rows()]
-    more = f" and {wrong.height - LISTED:,} more" if wrong.height > LISTED else ""
-    shown = pl.format("formula {} in post {}", "item", "post")
-    home = pl.format("post {}", "home")
-    for finding in find_rows("wrong-post", wrong, shown, home, left_out=", ".join(first) + more):
-        yield finding._replace(repairable=can_omit)
-
-
-def _check_visual_ids(
-    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    """Find visual ids that no formula has: not certain while some formulas have no visual id."""
-    known = looked_up(formulas.select(item="visual_id"), rows)
-    is_unknown = ~rows["item"].is_in(known["item"].drop_nulls().implode())
-    if is_unknown.any():
-        some_lack = formulas.lazy().select(pl.col("visual_id").is_null().any()).collect().item()
-        yield from _unknown_items(rows, is_unknown, rules, ItemKind.VISUAL_IDS, sure=not some_lack)
-
-
-def _unknown_items(
-    rows: pl.DataFrame,
-    is_unknown: pl.Series,
-    rules: RunRules,
-    items: ItemKind,
-    *,
-    sure: bool = True,
-) -> Iterator[Finding]:
-    """Find the rows with an unknown item: a note if it is uncertain, a warning if all are."""
-    unknown = rows.filter(is_unknown)
-    item = ITEM_WORDS[items].an_id
-    part = SAMPLE if not rules.complete else SOME_VISUAL_IDS
-    severity = Severity.ERROR if rules.complete and sure else Severity.NOTE
-    expected = f"{item} of the collection"
-    for finding in find_rows("unknown-item", unknown, "item", expected, item=item, part=part):
-        yield finding._replace(severity=severity)
-    if rows.height and unknown.height == rows.height and severity is Severity.NOTE:
-        place = (None, None, "no known item", f"{item} of the collection in most rows")
-        yield Finding("no-known-item", listed([place]), {"item": item})

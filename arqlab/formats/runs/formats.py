@@ -38,7 +38,8 @@ class RunTable(NamedTuple):
 
     `rows` has line (Int64, from 1), topic, item, post, rank_text, score_text, tag (String; post may
     be null), rank (Int64) and score (Float64), both null where they cannot be read, and for Task 3
-    last_line (Int64), answer and sources. `lost` has the lines that are not rows.
+    last_line (Int64), answer and sources. `lost` has the lines that are not rows. The file cannot
+    be repaired (`can_rewrite`) if its columns could be other ones.
     """
 
     layout: Layout
@@ -46,6 +47,7 @@ class RunTable(NamedTuple):
     rows: pl.DataFrame
     findings: list[Finding]
     lost: pl.Series
+    can_rewrite: bool = True
 
     @property
     def format_name(self) -> str:
@@ -78,7 +80,15 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
         *_second_column_findings(good, layout),
     ]
     rows = with_numbers(_named(good, layout))
-    return RunTable(layout, cells.separator, rows, findings, bad["line"])
+    return RunTable(
+        layout,
+        cells.separator,
+        rows,
+        findings,
+        bad["line"],
+        # A decimal comma in the score would make one column more.
+        can_rewrite=not (cells.separator == "," and _varies(good, layout)),
+    )
 
 
 def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) -> bool:
@@ -105,10 +115,10 @@ def _is_ranked(cells: list[str]) -> bool:
     """Return whether six cells are a row of a ranked list: they end with rank, score and tag.
 
     The tag (a number) and the sources of an answer may look like a rank and a score, but its text
-    does not look like a tag. The score may be invalid.
+    does not look like a tag. Rank and score may be invalid, or swapped.
     """
     is_list = len(cells) == 6 and " " not in cells[5].strip()
-    return is_list and bool(INTEGER.fullmatch(cells[3]) and SCORE_LIKE.fullmatch(cells[4]))
+    return is_list and bool(SCORE_LIKE.fullmatch(cells[3]) and SCORE_LIKE.fullmatch(cells[4]))
 
 
 def _is_answer(cells: list[str]) -> bool:
@@ -211,9 +221,14 @@ def _column_findings(
 
 def _second_column_findings(good: pl.DataFrame, layout: Layout) -> Iterator[Finding]:
     """Yield whether the column that TREC ignores varies, as if it had the items."""
-    if layout is TREC and _common_word(good["cell_1"]) is None:
+    if _varies(good, layout):
         values = f"{good['cell_1'].n_unique():,} different values"
         yield Finding("second-column", listed([(None, None, values, "Q0 in every row")]))
+
+
+def _varies(good: pl.DataFrame, layout: Layout) -> bool:
+    """Return whether the second column is that of TREC and has other words than usual."""
+    return layout is TREC and _common_word(good["cell_1"]) is None
 
 
 def _named(good: pl.DataFrame, layout: Layout) -> pl.DataFrame:

@@ -1,15 +1,17 @@
-"""The rules on the ranks and scores of a run, and on which of its rows count (protocol §4)."""
+"""The rules on the ranks and scores of a run (protocol §4)."""
 
 from collections.abc import Iterator
 
 import polars as pl
 
+from arqlab.formats.runs.mixups import swapped_topics
 from arqlab.formats.runs.report import Finding, RunRules, find_rows
-from arqlab.ir.ranking import AS_TREC_EVAL_READS_IT, with_order
-from arqlab.ir.records import Severity, TaskKind
+from arqlab.ir.ranking import AS_TREC_EVAL_READS_IT
+from arqlab.ir.records import Severity
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+([eE][+-]?[0-9]+)?$"
+THOUSANDS = r"^[+-]?[1-9][0-9]{0,2},[0-9]{3}$"
 LARGEST_32_BIT = 3.4028234663852886e38
 TIES = {
     "score": "trec_eval orders equal scores by id, the last id in byte order first, and ignores "
@@ -20,6 +22,9 @@ TIES = {
 COUNTS = {"score": "This task orders items by score.", "rank": "This task orders items by rank."}
 POOLED_BY_RANK = "This task scores items by score, and pools them by rank."
 RANK_KINDS = ("rank-start", "rank-repeated", "rank-jump", "rank-against-score")
+BY_SCORE = ("rank-not-integer", "rank-below-1", "rank-repeated", "rank-against-score")
+"""The kinds whose topics only scores can number again."""
+FOUND = {"rank-not-integer": "rank_text", "rank-against-score": "score"}
 
 
 def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
@@ -28,9 +33,12 @@ def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
     The casts of polars take only plain decimal notation: no `1_000`, no spaces, no digits other
     than 0 to 9.
     """
+    text = pl.col("score_text")
+    if reads_commas(rows):
+        text = with_point(text)
     numbered = rows.with_columns(
         rank=pl.col("rank_text").cast(pl.Int64, strict=False),
-        score=pl.col("score_text").cast(pl.Float64, strict=False),
+        score=text.cast(pl.Float64, strict=False),
     )
     # To polars, NaN is larger than every number, so this excludes it too.
     return numbered.with_columns(
@@ -38,15 +46,35 @@ def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def with_point(text: pl.Expr) -> pl.Expr:
+    """Return scores with a decimal point instead of a decimal comma."""
+    return (
+        pl.when(text.str.contains(DECIMAL_COMMA)).then(text.str.replace(",", ".")).otherwise(text)
+    )
+
+
+def reads_commas(rows: pl.DataFrame) -> bool:
+    """Return whether the commas in the scores are decimal commas beyond doubt.
+
+    `1,234` beside `987` may be a thousand, and be above or below it. If all scores are so written,
+    both readings order them alike.
+    """
+    commas = rows["score_text"].str.contains(DECIMAL_COMMA)
+    if not commas.any():
+        return False
+    decimal = rows.filter(commas)["score_text"].str.contains(THOUSANDS).not_()
+    return bool(commas.all() or decimal.any())
+
+
 def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
     """Find scores that cannot be ordered.
 
     They are not numbers, NaN, infinite, beyond 32-bit floats, or have a decimal comma.
     """
-    wrong = rows.filter(pl.col("score").is_null())
+    text, value = pl.col("score_text"), pl.col("score_text").cast(pl.Float64, strict=False)
+    wrong = rows.filter(pl.col("score").is_null() | text.str.contains(DECIMAL_COMMA))
     if not wrong.height:
         return
-    text, value = pl.col("score_text"), pl.col("score_text").cast(pl.Float64, strict=False)
     kinds = {
         "score-nan": value.is_nan(),
         "score-out-of-range": text.str.contains(NUMBER),
@@ -57,33 +85,54 @@ def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
     for name, condition in reversed(kinds.items()):
         kind = pl.when(condition).then(pl.lit(name)).otherwise(kind)
     for (name,), part in wrong.with_columns(kind=kind).group_by("kind"):
-        yield from find_rows(str(name), part, "score_text", "a finite decimal number")
+        for finding in find_rows(str(name), part, "score_text", "a finite decimal number"):
+            yield finding._replace(repairable=reads_commas(rows))
 
 
 def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterator[Finding]:
-    """Find ranks that are not integers, do not start at 1, repeat, jump, or contradict the scores.
+    """Find ranks that are no whole numbers from 1, repeat, jump, or contradict the scores.
 
-    `lost` has the lines that are not rows: a rank that may be on one of them is not missing.
+    `lost` has the lines that are not rows: a rank that may be on one of them is not missing. Topics
+    with swapped ranks and scores have no other fault. If they are most topics, no topic has.
     """
-    unreadable = rows.filter(pl.col("rank").is_null())
-    by_score = not rules.ranks_count
-    for finding in find_rows(
-        "rank-not-integer", unreadable, "rank_text", "a whole number", order="score"
-    ):
-        yield finding._replace(repairable=by_score)
-    # Where ranks count, an unreadable rank leaves no order to renumber by.
-    can_renumber = by_score or not unreadable.height
+    swapped = swapped_topics(rows)
+    yield from find_rows("swapped-columns", swapped, "found", pl.col("expected"))
+    if swapped.height * 2 > rows["topic"].n_unique():
+        return
+    if swapped.height:
+        rows = rows.filter(pl.col("topic").is_in(swapped["topic"].implode()).not_())
+    can_renumber = not swapped.height and may_renumber(rows, rules)
+    is_pooled_by_rank = rules.ranks_count and rules.order == "score"
+    counts = POOLED_BY_RANK if is_pooled_by_rank else COUNTS[rules.order]
     faults = rank_faults(rows, lost)
-    is_mixed = rules.ranks_count and rules.order == "score"
-    counts = POOLED_BY_RANK if is_mixed else COUNTS[rules.order]
-    for kind in RANK_KINDS:
-        found = "score" if kind == "rank-against-score" else "rank"
-        part = faults.filter(kind)
+    unreadable = rows.filter(pl.col("rank").is_null())
+    parts = {
+        "rank-not-integer": unreadable,
+        "rank-below-1": rows.filter(pl.col("rank") < 1),
+        **{kind: faults.filter(kind) for kind in RANK_KINDS},
+    }
+    for kind, part in parts.items():
+        found = FOUND.get(kind, "rank")
         for finding in find_rows(kind, part, found, _expected(kind), counts=counts):
+            is_error = kind == "rank-repeated" and rules.ranks_count
             yield finding._replace(
-                severity=Severity.ERROR if kind == "rank-repeated" and not by_score else None,
-                repairable=can_renumber and (by_score or kind != "rank-against-score"),
+                severity=Severity.ERROR if is_error else None,
+                repairable=can_renumber and not (rules.ranks_count and kind in BY_SCORE),
             )
+
+
+def may_renumber(rows: pl.DataFrame, rules: RunRules) -> bool:
+    """Return whether other ranks leave the order of every list as it is.
+
+    Where ranks count, each item needs a rank of its own. Otherwise each needs a score, and a rank
+    such as 12.5 may be its score.
+    """
+    if rules.ranks_count:
+        is_clear = (pl.col("rank") >= 1).fill_null(value=False).all()
+        return bool(rows.select(is_clear & pl.struct("topic", "rank").is_unique().all()).item())
+    value = pl.col("rank_text").cast(pl.Float64, strict=False)
+    has_fraction = (value.is_finite() & (value != value.floor())).fill_null(value=False)
+    return bool(rows.select((pl.col("score").is_not_null() & ~has_fraction).all()).item())
 
 
 def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
@@ -92,7 +141,8 @@ def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
     They have line, topic, rank, score, previous_rank, previous_score, and a flag for each kind.
     """
     unreadable = rows.filter(pl.col("rank").is_null())["line"]
-    rows = rows.select("line", "topic", "rank", "score")
+    # A rank below 1 is a fault of its own, and no reason for another.
+    rows = rows.select("line", "topic", pl.col("rank").clip(0), "score")
     ranked = _by_rank(rows.filter(pl.col("rank").is_not_null()) if unreadable.len() else rows)
     # An unreadable score is skipped. Infinity stands in for it where the topic has none before.
     is_unknown = pl.col("is_first") & pl.col("score").is_null()
@@ -108,8 +158,8 @@ def rank_faults(rows: pl.DataFrame, lost: pl.Series) -> pl.DataFrame:
     step = pl.col("rank") - pl.col("previous_rank")
     is_gap = (step < 1) | (step > 1 + pl.col("missed"))
     flags = {
-        "rank-start": pl.col("is_first") & is_gap,
-        "rank-repeated": ~pl.col("is_first") & (step == 0),
+        "rank-start": pl.col("is_first") & is_gap & (pl.col("rank") > 0),
+        "rank-repeated": ~pl.col("is_first") & (step == 0) & (pl.col("rank") > 0),
         "rank-jump": ~pl.col("is_first") & (step > 0) & is_gap,
         "rank-against-score": ~pl.col("is_first") & (step > 0) & is_rise.fill_null(value=False),
     }
@@ -155,34 +205,6 @@ def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
         yield from find_rows(kind, part, "score_text", "a unique score", ties=TIES[rules.order])
 
 
-def check_duplicates(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
-    """Find the later lines of items that appear more than once in their topic."""
-    repeated = repeated_items(rows)
-    if not repeated.height:
-        return
-    first = pl.col("line").first().over("topic", "item")
-    again = repeated.with_columns(first=first).filter(pl.col("line") != pl.col("first"))
-    best = "highest score" if rules.order == "score" else "best rank"
-    expected = pl.format("the item once; it is already on line {}", "first")
-    yield from find_rows("duplicate-item", again, "item", expected, best=best)
-
-
-def check_limit(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
-    """Find the rows beyond the limit of their topic, for Task 3 additional answers."""
-    if fits_limit(rows, rules):
-        return
-    beyond = kept_rows(rows, rules)[1].join(rows.group_by("topic").len("size"), on="topic")
-    yield from find_rows(
-        "two-answers" if rules.kind is TaskKind.GENERATED_ANSWERS else "over-limit",
-        beyond,
-        pl.format("{} items in the topic", "size"),
-        f"at most {rules.limit:,}",
-        limit=f"{rules.limit:,}",
-        limit_answers="one answer" if rules.limit == 1 else f"{rules.limit:,} answers",
-        order="score" if rules.order == "score" else "submitted rank",
-    )
-
-
 def _missed_before(lines: pl.Series) -> dict[int, int]:
     """Return how many lines without a rank come right before a line, by that line."""
     before: dict[int, int] = {}
@@ -194,44 +216,10 @@ def _missed_before(lines: pl.Series) -> dict[int, int]:
 def _expected(kind: str) -> pl.Expr:
     """Return the rank or score that was expected."""
     return {
+        "rank-not-integer": pl.lit("a whole number"),
+        "rank-below-1": pl.lit("1 or higher"),
         "rank-start": pl.lit("1"),
         "rank-repeated": pl.lit("a unique rank"),
         "rank-jump": pl.col("previous_rank") + 1,
         "rank-against-score": pl.format("at most {}", "previous_score"),
     }[kind]
-
-
-def fits_limit(rows: pl.DataFrame, rules: RunRules) -> bool:
-    """Return whether no topic has more rows than the limit."""
-    return bool((rows["topic"].value_counts()["count"] <= rules.limit).all())
-
-
-def repeated_items(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows whose item appears more than once in its topic."""
-    # Comparing hashes first takes half the time and a tenth of the memory of comparing all pairs.
-    pairs = rows["topic"].hash(seed=1) ^ rows["item"].hash()
-    if pairs.n_unique() == rows.height:
-        return rows.clear()
-    alike = rows.filter(pairs.is_duplicated())
-    return alike.filter(pl.struct("topic", "item").is_duplicated())
-
-
-def kept_rows(rows: pl.DataFrame, rules: RunRules) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the rows that a repair keeps, and those beyond the limit of their topic.
-
-    Of an item that appears several times, the row with the highest score is kept (with the best
-    rank where ranks count), then the first line. The limit cuts in the same order.
-    """
-    by_line = ["rank", "line"] if rules.order == "rank" else ["score", "rank", "line"]
-    is_answers = "answer" in rows.columns
-    if fits_limit(rows, rules) and (is_answers or not repeated_items(rows).height):
-        return rows, rows.clear()
-    descending = [name == "score" for name in by_line]
-    best = rows.sort(by_line, descending=descending, nulls_last=True)
-    if not is_answers:
-        best = best.unique(["topic", "item"], keep="first", maintain_order=True)
-    ordered = with_order(best, by=rules.order)
-    is_within = pl.col("order") <= rules.limit
-    return ordered.filter(is_within).drop("order").sort("line"), ordered.filter(~is_within).sort(
-        "line"
-    )

@@ -1,21 +1,25 @@
 """Repair a run file: what problems.toml promises as `repair`, and nothing else."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import polars as pl
 
+from arqlab.formats.runs.check import row_findings
 from arqlab.formats.runs.formats import RunTable, read_rows
-from arqlab.formats.runs.items import with_homes, wrong_posts
-from arqlab.formats.runs.layouts import TASK3, taken_formats
+from arqlab.formats.runs.layouts import TASK3
 from arqlab.formats.runs.lines import decode_run, write_record
-from arqlab.formats.runs.ranks import DECIMAL_COMMA, kept_rows, rank_faults, with_numbers
-from arqlab.formats.runs.report import RunRules
+from arqlab.formats.runs.ranks import with_point
+from arqlab.formats.runs.report import KINDS, RunRules
 from arqlab.formats.runs.separators import CSV, line_cells
 from arqlab.ir.polars_errors import panics_as_errors
-from arqlab.ir.ranking import with_order
-from arqlab.ir.records import ItemKind
+from arqlab.ir.ranking import OrderBy, with_order
 
-# A repair may reveal another fault: a score that has become readable may contradict a rank.
-PASSES = 4
+# Without some rows, others repeat an item or exceed a limit, and ranks have gaps.
+PASSES = 5
 LEFT_OUT = ("blank-lines", "header-line")
+DROPPED = ("duplicate-item", "over-limit", "two-answers")
+UNORDERED = ("rank-not-integer", "rank-below-1", "rank-against-score")
 REWRITTEN = ("two-columns", "separator")  # on every line
 
 
@@ -23,10 +27,11 @@ REWRITTEN = ("two-columns", "separator")  # on every line
 def repaired_run(data: bytes, rules: RunRules) -> bytes | None:
     """Return the run with all safe repairs, or None if there is nothing to repair.
 
-    The repaired file has no problem that `check_run` calls repairable. Lines are omitted or changed
-    in place, never moved, and lines without a problem stay as they are. Raise EngineFailedError if
-    polars panics.
+    The repaired file has no problem that `check_run` calls repairable, and the order of every list
+    is that of the file. Lines are omitted or changed in place, never moved, and lines without a
+    problem stay as they are. Raise EngineFailedError if polars panics.
     """
+    rules = replace(rules, posts=None)  # no problem with a post has a repair
     repaired = data
     for _ in range(PASSES):  # pragma: no branch  # no known file needs them all
         before, repaired = repaired, _repaired_once(repaired, rules)
@@ -37,56 +42,54 @@ def repaired_run(data: bytes, rules: RunRules) -> bytes | None:
 
 def _repaired_once(data: bytes, rules: RunRules) -> bytes:
     text = decode_run(data)
-    if not text.can_repair:
-        return data
     table = read_rows(text.data, rules)
-    is_comma = pl.col("score_text").str.contains(DECIMAL_COMMA)
-    point = pl.col("score_text").str.replace(",", ".", literal=True)
-    readable = with_numbers(
-        table.rows.with_columns(
-            pl.when(is_comma).then(point).otherwise("score_text").alias("score_text")
+    if not (text.can_repair and table.can_rewrite):
+        return data
+    findings = {
+        finding.kind: finding.occurrences
+        for finding in (
+            *table.findings,
+            *row_findings(table, rules, table.layout.items or rules.items),
         )
-    )
-    readable = _without_wrong_posts(readable, table, rules)
-    kept = _renumbered(kept_rows(readable, rules)[0], table.lost, rules)
+        if finding.repairable and "repair" in KINDS[finding.kind]
+    }
+    rows = table.rows
+    if "score-decimal-comma" in findings:
+        rows = rows.with_columns(score_text=with_point(pl.col("score_text")))
+    kept = _without_dropped(rows, findings)
+    if kept.height == rows.height:
+        kept = _renumbered(rows, findings)
     end = "\n" if text.data.endswith(b"\n") else ""
     lines = text.data.decode().removesuffix("\n").split("\n")
     written = "\n".join(_written_lines(lines, table, kept))
     return (written + end).encode() if written else b""
 
 
-def _without_wrong_posts(rows: pl.DataFrame, table: RunTable, rules: RunRules) -> pl.DataFrame:
-    """Return the rows without formulas that are in another post, if these are few.
+def _without_dropped(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Return the rows without those that the report lists: formulas in other posts come first.
 
     Either the formula or the post may be wrong, so correcting them would be guessing.
     """
-    has_posts = table.layout.items is ItemKind.FORMULA_IDS and table.layout in taken_formats(rules)
-    if not has_posts or rules.formulas is None:
-        return rows
-    named = rows.filter(pl.col("item") != "")
-    wrong, can_omit = wrong_posts(with_homes(named, rules.formulas))
-    return rows.join(wrong, on="line", how="anti", maintain_order="left") if can_omit else rows
+    kinds = ("wrong-post",) if "wrong-post" in findings else DROPPED
+    lines = {line for kind in kinds if kind in findings for line in findings[kind]["line"]}
+    return rows.filter(pl.col("line").is_in(list(lines)).not_()) if lines else rows
 
 
-def _renumbered(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> pl.DataFrame:
+def _renumbered(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Renumber topics with wrong ranks: by score where the ranks contradict it, else by rank."""
-    unreadable = rows.filter(pl.col("rank").is_null())["topic"]
-    faults = rank_faults(rows, lost)
-    if rules.ranks_count:
-        if unreadable.len():
-            return rows
-        by_score = faults["topic"].clear()
-        faults = faults.filter(pl.any_horizontal("rank-start", "rank-repeated", "rank-jump"))
-    else:
-        by_score = pl.concat([unreadable, faults.filter("rank-against-score")["topic"]]).unique()
-    by_rank = faults.filter(pl.col("topic").is_in(by_score.implode()).not_())["topic"].unique()
-    numbered = [
-        with_order(rows.filter(pl.col("topic").is_in(by_score.implode())), by="score"),
-        with_order(rows.filter(pl.col("topic").is_in(by_rank.implode())), by="rank"),
-    ]
-    new = rows.join(
-        pl.concat(numbered).select("line", "order"), on="line", how="left", maintain_order="left"
+    topics = {
+        kind: set(found["topic"]) for kind, found in findings.items() if kind.startswith("rank-")
+    }
+    by_score = set().union(*(topics.get(kind, set()) for kind in UNORDERED))
+    parts: dict[OrderBy, set[str]] = {
+        "score": by_score,
+        "rank": set().union(*topics.values()) - by_score,
+    }
+    numbered = pl.concat(
+        with_order(rows.filter(pl.col("topic").is_in(list(some))), by=by)
+        for by, some in parts.items()
     )
+    new = rows.join(numbered.select("line", "order"), on="line", how="left", maintain_order="left")
     return new.with_columns(
         rank_text=pl.coalesce(pl.col("order").cast(pl.String), "rank_text")
     ).drop("order")

@@ -1,7 +1,7 @@
 """The rules that a run is checked by, the findings of the checks, and the report made of them."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from arqlab.ir.records import ItemKind, Severity, TaskKind
 # Line (None for the whole file), topic, found, expected.
 Place = tuple[int | None, str | None, str, str]
 OCCURRENCE = {"line": pl.Int64, "topic": pl.String, "found": pl.String, "expected": pl.String}
+LISTED = 5  # names in a message
 KINDS: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("problems.toml").read_text(encoding="utf-8")
 )
@@ -165,6 +166,12 @@ def find_rows(
     if rows.height:
         expected = pl.lit(expected) if isinstance(expected, str) else expected
         yield Finding(kind, occurrences(rows, found=found, expected=expected), facts)
+
+
+def named_list(parts: Sequence[str]) -> str:
+    """Return the first parts, and how many more there are."""
+    more = f" and {len(parts) - LISTED:,} more" if len(parts) > LISTED else ""
+    return ", ".join(parts[:LISTED]) + more
 
 
 def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:

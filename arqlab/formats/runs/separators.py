@@ -9,21 +9,26 @@ from arqlab.formats.runs.report import Finding, listed
 
 SEPARATORS = {"\t": "tab", " ": "space", ",": "comma", ";": "semicolon"}
 CSV = (",", ";")
+ROW_END = r"\t[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?\t[+-]?[0-9.,]+(?:[eE][+-]?[0-9]+)?\t[^\t,;]*$"
+"""Rank, score and run tag, which end every row of a ranked list."""
 ANSWER_COMMAS = 4  # before the last two of the six columns of an answer, which may have commas too
 
 
 def tabbed_lines(text: pl.Series, widths: Collection[int]) -> tuple[pl.Series, str] | None:
     """Return lines without tabs with tabs as separators, and their own separator.
 
-    Return None if no separator leads to one of these numbers of columns.
+    Spaces come first, if they make rows of most lines: an id may have commas, and so be mistaken
+    for cells of a CSV file. Return None if no separator leads to one of these numbers of columns.
     """
+    spaced = text.str.strip_chars(" \t").str.replace_all(_pattern(" "), "\t")
+    is_wide = (spaced.str.count_matches("\t", literal=True) + 1).is_in(widths)
+    if (is_wide & spaced.str.contains(ROW_END)).sum() * 2 > text.len():
+        return spaced, " "
     for mark in CSV:
         width = text.str.count_matches(mark, literal=True) + 1
         if width.is_in(widths).sum() * 2 > text.len():
             return text.str.strip_chars('" ').str.replace_all(_pattern(mark), "\t"), mark
-    tabbed = text.str.strip_chars(" \t").str.replace_all(_pattern(" "), "\t")
-    has_columns = (tabbed.str.count_matches("\t", literal=True) + 1).is_in(widths).any()
-    return (tabbed, " ") if has_columns else None
+    return (spaced, " ") if is_wide.any() else None
 
 
 def line_cells(line: str, separator: str) -> list[str]:

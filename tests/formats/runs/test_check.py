@@ -106,7 +106,7 @@ FAULTS = {
     "score-nan": (3, "NaN"),
     "score-infinite": (3, "-inf"),
     "score-out-of-range": (3, "1e39"),
-    "score-decimal-comma": (3, "0,9"),
+    "score-decimal-comma": (3, "SCORE"),
     "several-tags": (4, "other"),
     "empty-tag": (4, ""),
     "padded-cells": (4, "bm25 "),
@@ -128,7 +128,7 @@ def test_every_planted_fault_is_reported_with_its_line(
     for kind, index in planted.items():
         cells = lines[index].split("\t")
         position, value = FAULTS[kind]
-        cells[position] = value
+        cells[position] = value.replace("SCORE", cells[position].replace(".", ","))
         lines[index] = "\t".join(cells)
     for index in sorted(planted.values(), reverse=True)[:has_blank]:
         lines.insert(index + 1, " ")
@@ -326,6 +326,19 @@ def test_a_real_run_is_repaired_only_in_its_ranks(path):
             .index.select(columns)
             .equals(check_run(data, rules).index.select(columns))
         )
+
+
+@needs_data
+@pytest.mark.parametrize("kind", [TaskKind.FORMULAS, TaskKind.DOCUMENTS])
+def test_commas_in_the_second_column_of_a_real_run_do_not_make_it_a_csv_file(kind):
+    [path] = DATA.glob("ntcir-12-wfb/runs/TangentCFT.txt.gz")
+    data = gzip.decompress(path.read_bytes())
+    rules = replace(real_rules(path), kind=kind, trec_only=True)
+
+    report = check_run(data.replace(b" xxx ", b" 373321|0,0,0|0,0,0 "), rules)
+
+    assert report.format_name.endswith("space-separated")
+    assert report.index.equals(check_run(data, rules).index)
 
 
 @needs_data

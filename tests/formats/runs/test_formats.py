@@ -67,6 +67,8 @@ FILES = {
         " ",
     ),
     "commas": (["A.1,7,1,2.5,t"], ANSWERS, TASK1, ","),
+    "commas and spaces": (["A.1, 7, 1, 2.5, t"], ANSWERS, TASK1, ","),
+    "commas in the ids": (["A.1 a,b,c,d,e 1 2.5 t"], ANSWERS, TASK1, " "),
     "quoted CSV": (['"A.1", "Q0", "7", "1", "2.5", "t"'], ANSWERS, TREC, ","),
     "semicolons": (["A.1;7;1;2,5;t"], ANSWERS, TASK1, ";"),
     "spaces and a comma": (["A.1 7 1 2,5 t"], ANSWERS, TASK1, " "),
@@ -156,7 +158,7 @@ def test_every_line_becomes_a_row_or_a_problem(lines, rules):
 def test_ranks_and_scores_are_numbers_or_nothing():
     rows = read_rows(b"A.1\t1\t2\t2.5\tt\nA.1\t1\tx\t0,5\tt\n", RunRules(TaskKind.ANSWERS)).rows
 
-    assert rows.select("rank", "score").rows() == [(2, 2.5), (None, None)]
+    assert rows.select("rank", "score").rows() == [(2, 2.5), (None, 0.5)]
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from arqlab.formats.runs.limits import kept_rows
 from arqlab.formats.runs.ranks import (
     check_ranks,
     check_scores,
     check_ties,
-    kept_rows,
     rank_faults,
     with_numbers,
 )
@@ -100,8 +100,9 @@ def test_good_ranks_have_no_fault_in_any_order_of_the_lines():
     assert faults(ranked("3", "1", "2")) == {}
 
 
-def test_ranks_from_zero_start_wrong_and_do_not_jump():
-    assert faults(ranked("0", "1", "2")) == {"rank-start": [1]}
+def test_ranks_below_1_are_a_fault_of_their_own_and_no_jump():
+    assert faults(ranked("0", "1", "2")) == {"rank-below-1": [1]}
+    assert faults(ranked("-1", "-1", "1")) == {"rank-below-1": [1, 2]}
 
 
 def test_a_rank_that_cannot_be_read_is_not_reported_again_as_a_jump():

@@ -20,8 +20,8 @@ from arqlab.formats.runs.report import (
 from arqlab.ir.records import ItemKind, Severity
 
 FACTS = (
-    "format", "wanted", "unknown", "item", "best", "limit", "order", "counts", "ties", "tag",
-    "limit_answers", "max_characters", "part", "ends", "mark", "spelled", "left_out",
+    "format", "wanted", "unknown", "item", "limit", "order", "counts", "ties", "tag",
+    "limit_answers", "max_characters", "part", "ends", "mark", "spelled", "left_out", "tags",
 )  # fmt: skip
 
 

@@ -164,8 +164,17 @@ def test_a_confirmation_counts_only_for_the_names_that_were_asked_about(
     scene: Scene, browser: Client
 ) -> None:
     question = "Upload for Alpha although the file name says Beta"
+    TeamFactory(lab=scene.lab, name="Gamma")
     response = upload(browser, scene, name="Gamma-task1-bm25-P.tsv", confirm=question)
     assert (response.status_code, Run.objects.count()) == (409, 0)
+
+
+def test_a_first_part_that_is_no_team_of_the_lab_is_not_asked_about(
+    scene: Scene, browser: Client
+) -> None:
+    TeamFactory(name="bm25")  # of another lab
+    assert upload(browser, scene, name="bm25-task1.tsv").status_code == 302
+    assert Run.objects.get().tag == "bm25"
 
 
 def test_the_runs_in_a_zip_are_compared_with_the_team_too(scene: Scene, browser: Client) -> None:
