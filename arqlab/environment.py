@@ -1,5 +1,6 @@
 """Environment variables as settings read them."""
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
@@ -67,6 +68,13 @@ def caches(redis_url: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def private_files() -> None:
-    """Let this process create files that only its user can read: runs, judgments, the database."""
+def make_private(folder: Path) -> None:
+    """Let only the user of this process read what it creates, and what is in the data folder.
+
+    Runs, judgments and the database are secret. What earlier versions created is closed too.
+    """
     os.umask(0o077)
+    for path in (*folder.glob("arqlab.sqlite3*"), folder / "secret-key", folder / "files"):
+        if path.exists() and path.stat().st_mode & 0o077:
+            with contextlib.suppress(PermissionError):  # of another user, who closes it
+                path.chmod(0o700 if path.is_dir() else 0o600)

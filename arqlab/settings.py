@@ -13,11 +13,12 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from arqlab.environment import caches, embedded_secret_key, env, env_bool, env_list
+from arqlab.environment import caches, embedded_secret_key, env, env_bool, env_list, make_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 DATA_DIR = Path(env("ARQLAB_DATA", str(BASE_DIR / "var"))).resolve()
+make_private(DATA_DIR)
 DEBUG = env_bool("ARQLAB_DEBUG", default=False)
 DATABASE_URL = env("DATABASE_URL")
 REDIS_URL = env("REDIS_URL")
@@ -174,7 +175,7 @@ STORAGES = {
 # Static files are served from their source folders, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
-# Runs, judgments and the database are for the server's user only (see `private_files`).
+# As `make_private` does; Django sets the permissions of uploads itself.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
@@ -277,7 +278,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"one_line": {"()": "arqlab.core.apps.OneLineForBadRequests"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["one_line"],
+        }
+    },
     "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
     # A line for each scheduled task would hide all other lines.
     "loggers": {"celery.app.trace": {"level": "WARNING"}},
