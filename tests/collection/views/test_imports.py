@@ -97,7 +97,7 @@ def test_problems_come_as_a_table_with_all_columns(
 ) -> None:
     record = make_import(load_small(scene.lab, tmp_path), problems=1)
     record.problems.update(found="a\tcell\nand more", line=None)
-    text = client_of(scene.organizer).get(page(scene, record, "import-problems")).text
+    text = client_of(scene.organizer).get(page(scene, record, "import-problems")).getvalue().decode()
 
     head, row = text.splitlines()
     assert head == "source\tline\tfound\texpected\ttodo"
