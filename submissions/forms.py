@@ -12,6 +12,8 @@ from django.db.models.functions import Lower
 
 from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.forms.lists import ListForm
+from arqlab.core.forms.people import PublicationForm
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run
 from submissions.services.run_metadata import RunMetadata
@@ -95,6 +97,12 @@ class RunMetadataForm(forms.Form):
     )
     items = forms.ChoiceField(label="Items", choices=[], required=False)
     is_baseline = yes_no("Baseline", "No", "Yes")
+    out_of_competition = forms.CharField(
+        label="Out of competition",
+        help_text="The reason. The run is then scored and shown, but does not count.",
+        max_length=300,
+        required=False,
+    )
     description = forms.CharField(
         label="Description",
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -115,14 +123,22 @@ class RunMetadataForm(forms.Form):
                 *(pair for pair in Task.Items.choices if pair[0] in wanted),
             ]
         if not organizes:
-            del self.fields["is_baseline"]
+            del self.fields["is_baseline"], self.fields["out_of_competition"]
 
     def filled(self) -> dict[str, Any]:
         """Return the submitted fields of `RunMetadata`."""
         return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
-class SystemForm(forms.Form):
+class RunEditForm(VersionedForm, RunMetadataForm):
+    """The stored details of a run."""
+
+
+class RunPublicationForm(VersionedForm, PublicationForm):
+    """The stored publication of a run."""
+
+
+class SystemForm(VersionedForm):
     """The runs of one system, with a choice for each run that can be linked."""
 
     def __init__(self, *args: Any, run: Run, others: Iterable[Run], **kwargs: Any) -> None:
@@ -242,7 +258,7 @@ class LeftOutRunsForm(ReasonsForm):
         super().__init__(
             data,
             kind="runs",
-            names={str(run.pk): str(run) for run in ordered},
+            names={str(run.pk): f"{run.team} {run.label}" for run in ordered},
             reasons={str(row["run"]): row["reason"] for row in recorded},
         )
 

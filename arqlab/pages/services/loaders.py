@@ -140,7 +140,12 @@ def collection_from_files(one: Loading) -> list[str]:
     )
     judged = judged_formulas(file.slug, one.lab)
     collection = add_to_collection(
-        lab=one.lab, file=file, at=one.at, judged=judged, progress=one.progress
+        lab=one.lab,
+        file=file,
+        at=one.at,
+        judged=judged,
+        progress=one.progress,
+        choice=one.choice,
     )
     one.warnings.extend(lab_join_warnings(one.lab))
     return _collection_lines(collection)

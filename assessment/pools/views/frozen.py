@@ -33,6 +33,7 @@ from assessment.pools.selectors.frozen import (
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import picture_of
 from assessment.qrels.views.labels import label_chart
+from submissions.models import Run
 
 
 @require_safe
@@ -58,10 +59,12 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         name = f"{pool.task.lab.slug}-{pool.task.slug}-pool-{pool.number}.tsv"
         return exact_response(pool_file(pool), name)
     topics, counts = topic_sizes(pool), label_counts(pool)
+    known = Run.objects.in_bulk([run["run"] for run in pool.runs])
     context = {
         "task": pool.task,
         "lab": pool.task.lab,
         "pool": pool,
+        "runs": [(run, known.get(run["run"])) for run in pool.runs],
         "depths": settings_summary(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
         "size": PoolSize(

@@ -19,7 +19,7 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0016_versions_of_topics'),
+        ('core', '0017_assessors_may_be_allowed_in_teams'),
     ]
 
     operations = [migrations.RunPython(create, drop)]
