@@ -370,9 +370,30 @@ def test_qrels_become_a_version(scene, post):
     )
 
     made = QrelSet.objects.get()
-    assert load.summary == ["Version 1 (official): 2 lines, 2 judged topics."]
+    assert load.summary == [
+        "Version 1 (official): 2 lines, 2 judged topics.",
+        "Compared with the current version: 2 new, 0 changed, 0 unchanged.",
+    ]
     assert qrels_frame(made).rows() == [("A.1", "10", 1), ("A.2", "11", 0)]
     assert (made.relevant_from, len(made.scale)) == (1, 4)
+
+
+def test_qrels_are_compared_and_loaded_without_the_lines_of_other_topics(scene, post):
+    sent = {"name": "official", "items": "posts"}
+    post(scene.organizer, TASK + "load/qrels/", file=file("q.tsv", "A.1 0 10 1\n"), **sent)
+    QrelSet.objects.update(is_current=True)
+    text = "A.1 0 10 2\nA.1 0 11 2\nZ.9 0 10 2\n"
+
+    load = post(
+        scene.organizer, TASK + "load/qrels/", file=file("q.tsv", text), name="v2", items="posts"
+    )
+    assert load.state == Load.State.REFUSED
+    load = post(
+        scene.organizer, f"/loads/{load.pk}/repeat/", name="v2", items="posts", leaves_out="on"
+    )
+
+    assert load.summary[1].endswith("1 new, 1 changed, 1 outside (left out), 0 unchanged.")
+    assert QrelSet.objects.get(name="v2").lines == 2
 
 
 def test_qrels_that_join_nothing_are_loaded_with_a_warning(scene, post, client_of):
