@@ -34,6 +34,6 @@ def is_of_organizers(team):
 class Migration(migrations.Migration):
     dependencies = [
         ("submissions", "0010_runs_are_out_of_competition"),
-        ("core", "0018_labs_have_their_own_baselines"),
+        ("core", "0019_labs_have_their_own_baselines"),
     ]
     operations = [migrations.RunPython(give_baselines_to_labs, migrations.RunPython.noop)]

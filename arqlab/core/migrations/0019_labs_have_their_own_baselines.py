@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('core', '0017_assessors_may_be_allowed_in_teams'),
+        ('core', '0018_count_attempts_in_the_database'),
     ]
 
     operations = [
