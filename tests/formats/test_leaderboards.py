@@ -105,7 +105,8 @@ def test_the_json_names_measures_qrels_topics_and_ceilings():
 
     assert (data["task"], data["qrels"], data["topics"]) == ("arqmath-3/task1", "official", 78)
     assert data["measures"][1] == {"label": "P@10", "name": P10, "ceiling": 0.95}
-    assert data["runs"][1]["scores"] == {"nDCG'": 0.2625, "P@10": 0.1155}
+    assert data["runs"][1]["scores"] == {"nDCG'": 0.26254, "P@10": 0.11555}
+    assert data["runs"][2]["id"] == 3
     assert data["measures"][0]["name"] == NDCG
 
 

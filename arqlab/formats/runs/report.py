@@ -50,6 +50,8 @@ class RunRules:
     complete: bool = False
     trec_only: bool = False
     has_answer_ids: bool = False
+    answered_only: bool = False
+    """Whether means are over the topics that a run answers."""
 
     @property
     def ranks_count(self) -> bool:
