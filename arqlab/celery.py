@@ -18,7 +18,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 app = Celery("arqlab")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-SUBJECTS = ["assessment.judging", "assessment.pools", "assessment.radar"]
+SUBJECTS = ["assessment.judging", "assessment.pools", "assessment.radar", "assessment.rounds"]
 """The packages inside an app that have tasks; a worker knows no tasks of others."""
 app.autodiscover_tasks(SUBJECTS)
 logger = logging.getLogger(__name__)

@@ -205,6 +205,7 @@ CELERY_BEAT_SCHEDULE = {
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
+    "reveal-rounds": {"task": "assessment.rounds.tasks.reveal_complete_rounds", "schedule": 3.0},
     "compare-posts": {"task": "assessment.radar.tasks.find_duplicate_posts", "schedule": 60.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "run-waiting-loads": {"task": "arqlab.pages.tasks.run_waiting_loads", "schedule": 5.0},

@@ -12,6 +12,8 @@ from django.db.models.functions import Lower
 
 from arqlab.core.forms.leaving_out import ReasonsForm
 from arqlab.core.forms.lists import ListForm
+from arqlab.core.forms.people import PublicationForm
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run
 from submissions.services.run_metadata import RunMetadata
@@ -122,7 +124,15 @@ class RunMetadataForm(forms.Form):
         return {key: value for key, value in self.cleaned_data.items() if key != "name"}
 
 
-class SystemForm(forms.Form):
+class RunEditForm(VersionedForm, RunMetadataForm):
+    """The stored details of a run."""
+
+
+class RunPublicationForm(VersionedForm, PublicationForm):
+    """The stored publication of a run."""
+
+
+class SystemForm(VersionedForm):
     """The runs of one system, with a choice for each run that can be linked."""
 
     def __init__(self, *args: Any, run: Run, others: Iterable[Run], **kwargs: Any) -> None:

@@ -15,6 +15,7 @@ from django.db.models.functions import Lower
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.labs import ParagraphsField
 from arqlab.core.forms.lists import ListForm
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Membership, Team
 from arqlab.notices.models import Message
 
@@ -43,9 +44,10 @@ class MessageForm(forms.Form):
         self.fields["text"].error_messages["required"] = "Enter a message."
 
 
-class TextForm(forms.Form):
+class TextForm(VersionedForm):
     """The subject and text of a kind of notice."""
 
+    error_fields: ClassVar = {"unknown-placeholder": "text"}
     subject = forms.CharField(
         label="Subject", max_length=200, error_messages={"required": "Enter a subject."}
     )

@@ -10,18 +10,19 @@ from django import forms
 from django.db.models import Q
 
 from arqlab.core.errors import UserError
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.judgments.assignment_plan import AssignmentPlan
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_items
 from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
+from assessment.models import RosterEntry
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 SET_ASIDE, RESUME = "set-aside", "resume"
 ACTIONS = (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW, SET_ASIDE, RESUME)
-MAX_BYTES = 2**20
-MAX_HOURS = 10_000
+MAX_BYTES, MAX_HOURS = 2**20, 10_000
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
 
@@ -136,7 +137,7 @@ class RosterForm(forms.Form):
         people.label_from_instance = lambda person: person.name
 
 
-class HoursForm(forms.Form):
+class HoursForm(VersionedForm):
     """The hours that an assessor offers for a task."""
 
     hours = forms.FloatField(
@@ -153,6 +154,11 @@ class HoursForm(forms.Form):
             "max_value": f"The hours are above {MAX_HOURS:,}. Enter the hours for this task only.",
         },
     )
+
+    def __init__(self, *args: Any, entry: RosterEntry | None, **kwargs: Any) -> None:
+        """Fill in what the assessor offers now."""
+        super().__init__(*args, **kwargs)
+        self.initial = {"hours": entry.hours, "note": entry.note} if entry else {}
 
 
 class OfferForm(HoursForm):

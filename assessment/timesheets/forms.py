@@ -6,10 +6,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django import forms
+from django.forms.models import model_to_dict
 
 from arqlab.core.forms.moments import ANYWHERE
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Task
-from assessment.models import Round
+from assessment.models import PayRule, Round
 from assessment.timesheets.selectors.figures import KINDS, OFFICIAL, USUAL_KINDS, SheetPart
 
 AOE = "AoE"
@@ -76,7 +78,7 @@ class SheetForm(forms.Form):
         )
 
 
-class PayForm(forms.Form):
+class PayForm(VersionedForm):
     """The hourly rate of a lab, its currency, and the time zone of days."""
 
     hourly_rate = forms.DecimalField(
@@ -101,6 +103,11 @@ class PayForm(forms.Form):
         help_text="UTC, AoE, or a name of the time zone database such as Europe/Prague.",
         error_messages={"required": "Enter a time zone, such as UTC."},
     )
+
+    def __init__(self, *args: Any, rule: PayRule, **kwargs: Any) -> None:
+        """Fill in what the lab pays now."""
+        super().__init__(*args, **kwargs)
+        self.initial = model_to_dict(rule)
 
     def clean_time_zone(self) -> str:
         """Return the zone's name in the time zone database."""

@@ -9,6 +9,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.views.editing import edited
+from assessment.models import PayRule
 from assessment.timesheets.forms import PayForm, SheetForm, zone_words
 from assessment.timesheets.selectors.figures import TimeSheet
 from assessment.timesheets.selectors.sheets import time_sheet_of
@@ -19,19 +21,24 @@ from assessment.timesheets.services import change_pay_rule, sheet_lines
 def time_sheet(request: HttpRequest, lab: str) -> HttpResponse:
     """Show the hours by person, day and topic, and what they cost; change what the lab pays."""
     found = organized_lab_or_404(request.user, lab)
-    pay_form = PayForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and pay_form.is_valid():
+
+    def save(pay_form: PayForm) -> HttpResponse:
         change_pay_rule(lab=found, **pay_form.cleaned_data, by=signed_in(request))
         messages.success(request, "Rate and time zone saved.")
         return redirect(request.get_full_path())
+
+    pay_form, answer = edited(
+        request,
+        found,
+        lambda data: PayForm(data, rule=PayRule.of(found)),
+        save,
+        events=found.audit_events.filter(verb="pay.change"),
+    )
+    if answer:
+        return answer
     form = SheetForm(request.GET, lab=found)
     sheet = _sheet(found, form)
     zone = zone_words(sheet.rule.time_zone)
-    pay_form.initial = {
-        "hourly_rate": sheet.rule.hourly_rate,
-        "currency": sheet.rule.currency,
-        "time_zone": sheet.rule.time_zone,
-    }
     context = {"lab": found, "form": form, "pay_form": pay_form, "sheet": sheet, "zone": zone}
     status = 422 if form.errors or pay_form.errors else 200
     return render(request, "assessment/time_sheet.html", context, status=status)

@@ -8,17 +8,26 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.files.base import ContentFile
 from django.db import transaction
+from django.db.models import QuerySet
+from django.forms import Form
 from django.forms.models import model_to_dict
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import UserError
-from arqlab.core.forms.people import PublicationForm
+from arqlab.core.models import AuditEvent
 from arqlab.core.permissions import may_organize, signed_in
+from arqlab.core.views.editing import edited
 from arqlab.formats.archives.uploads import UploadRefusedError
-from submissions.forms import MoveForm, RunMetadataForm, SystemForm, WithdrawForm
+from submissions.forms import (
+    MoveForm,
+    RunEditForm,
+    RunPublicationForm,
+    SystemForm,
+    WithdrawForm,
+)
 from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import quotas_left, repaired_file
@@ -41,28 +50,21 @@ from submissions.tasks import validate_after_commit
 def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
     """Edit the details of a run."""
     found = run_or_404(request.user, lab, task, run)
-    current, organizes = metadata_of(found), may_organize(request.user, found.task.lab)
-    form = RunMetadataForm(
-        request.POST or None, initial=current.as_fields(), task=found.task, organizes=organizes
-    )
-    status = 200
-    if request.method == "POST" and form.is_valid():
-        metadata = replace(current, **form.filled())
-        try:
-            with transaction.atomic():
-                if correct_run(
-                    run=found, metadata=metadata, by=signed_in(request), at=timezone.now()
-                ):
-                    validate_after_commit([found])
-        except UserError as refused:
-            form.add_error(None, refused.message)
-        else:
-            messages.success(request, "Run details saved.")
-            return _to(found)
-    if form.errors:
-        status = 422
-    context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
-    return render(request, "submissions/run_edit.html", context, status=status)
+    by, organizes = signed_in(request), may_organize(request.user, found.task.lab)
+
+    def make(data: QueryDict | None) -> RunEditForm:
+        initial = metadata_of(found).as_fields()
+        return RunEditForm(data, initial=initial, task=found.task, organizes=organizes)
+
+    def save(form: RunEditForm) -> HttpResponse:
+        metadata = replace(metadata_of(found), **form.filled())
+        if correct_run(run=found, metadata=metadata, by=by, at=timezone.now()):
+            validate_after_commit([found])
+        messages.success(request, "Run details saved.")
+        return _to(found)
+
+    form, answer = edited(request, found, make, save, events=_events(found, "run.correct"))
+    return answer or _page(request, "run_edit", found, form)
 
 
 @login_required
@@ -70,15 +72,21 @@ def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespons
 def run_publish(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
     """Edit the paper, code and citation of a run, also after the deadline."""
     found = run_or_404(request.user, lab, task, run)
-    form = PublicationForm(request.POST or None, initial=model_to_dict(found))
-    if request.method == "POST" and form.is_valid():
-        by, at = signed_in(request), timezone.now()
+    by, at = signed_in(request), timezone.now()
+
+    def save(form: RunPublicationForm) -> HttpResponse:
         publish_run(run=found, publication=form.cleaned_data, by=by, at=at)
         messages.success(request, "Publication saved.")
         return _to(found)
-    context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
-    status = 422 if form.errors else 200
-    return render(request, "submissions/run_publish.html", context, status=status)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: RunPublicationForm(data, initial=model_to_dict(found)),
+        save,
+        events=_events(found, "run.publish"),
+    )
+    return answer or _page(request, "run_publish", found, form)
 
 
 @login_required
@@ -88,22 +96,18 @@ def run_system(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     found = run_or_404(request.user, lab, task, run)
     if found.check_only or found.status != Run.Status.VALID or found.withdrawn_at:
         raise Http404
-    others = list(linkable_runs(request.user, found))
-    form = SystemForm(request.POST if request.method == "POST" else None, run=found, others=others)
-    if request.method == "POST" and form.is_valid():
-        by, at = signed_in(request), timezone.now()
-        try:
-            link_runs(run=found, links=form.links() or {found.pk: False}, by=by, at=at)
-        except UserError as refused:
-            form.add_error(None, refused.message)
-        else:
-            messages.success(request, "Links of the run saved.")
-            return _to(found)
-    context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
-    status = 422 if form.errors else 200
-    return render(
-        request, "submissions/run_system.html", context | {"others": others}, status=status
-    )
+    by, at = signed_in(request), timezone.now()
+
+    def make(data: QueryDict | None) -> SystemForm:
+        return SystemForm(data, run=found, others=list(linkable_runs(request.user, found)))
+
+    def save(form: SystemForm) -> HttpResponse:
+        link_runs(run=found, links=form.links() or {found.pk: False}, by=by, at=at)
+        messages.success(request, "Links of the run saved.")
+        return _to(found)
+
+    form, answer = edited(request, found, make, save, events=_events(found, "run.link"))
+    return answer or _page(request, "run_system", found, form)
 
 
 @login_required
@@ -123,10 +127,7 @@ def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
                 request, f"Run {found.tag} was withdrawn. Its file, report and reason are kept."
             )
             return _to(found)
-    context = {"lab": found.task.lab, "task": found.task, "run": found, "form": form}
-    return render(
-        request, "submissions/run_withdraw.html", context, status=422 if form.errors else 200
-    )
+    return _page(request, "run_withdraw", found, form)
 
 
 @login_required
@@ -148,14 +149,7 @@ def run_move(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespons
             moved = f"Run {found.tag} was moved from team {before.name} to team {team.name}."
             messages.success(request, " ".join([moved, *notes]))
             return _to(found)
-    context = {
-        "lab": found.task.lab,
-        "task": found.task,
-        "run": found,
-        "form": form,
-        "places": quotas_left(teams, found.task),
-    }
-    return render(request, "submissions/run_move.html", context, status=422 if form.errors else 200)
+    return _page(request, "run_move", found, form, places=quotas_left(teams, found.task))
 
 
 @login_required
@@ -228,6 +222,16 @@ def _repaired_or_404(run: Run) -> ContentFile:
     if repaired is None:
         raise Http404
     return repaired
+
+
+def _page(request: HttpRequest, page: str, run: Run, form: Form, **context: object) -> HttpResponse:
+    context |= {"lab": run.task.lab, "task": run.task, "run": run, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, f"submissions/{page}.html", context, status=status)
+
+
+def _events(run: Run, verb: str) -> QuerySet[AuditEvent]:
+    return run.task.lab.audit_events.filter(verb=verb, detail__run=run.pk)
 
 
 def _to(run: Run) -> HttpResponse:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from playwright.sync_api import expect
 
+from assessment.rounds.tasks import reveal_complete_rounds
 from tests.browser.weeks_figures import WORDS, Row, check_agreement, close, label_of, votes_of
 from tests.browser.weeks_lab import (
     FIRST,
@@ -132,6 +133,7 @@ def read_training(it: Weeks) -> None:
     """Compare the agreement with that of the downloaded votes."""
     it.become(ORGANIZER)
     it.tab(TASK, "Rounds")
+    reveal_complete_rounds()
     it.press("First training")
     it.see("votes revealed")
     rows = it.saved("Download votes with names")

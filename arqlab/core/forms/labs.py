@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
 from arqlab.core.forms.moments import ZonedTimeField
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.measures.names import parse_measures
@@ -60,6 +61,10 @@ class LabForm(forms.Form):
     is_public = forms.BooleanField(label="This lab is public", required=False)
 
 
+class LabEditForm(VersionedForm, LabForm):
+    """What is stored about a lab."""
+
+
 class CountField(forms.IntegerField):
     """A limit: a whole number of at least `least`, or empty for the preset's value."""
 
@@ -80,9 +85,10 @@ _ORDERS = [
 ]
 
 
-class TaskForm(forms.Form):
+class TaskForm(VersionedForm):
     """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
+    error_fields: ClassVar = {"dates": "deadline", "judging-dates": "judging_deadline"}
     name = forms.CharField(
         label="Name", max_length=200, error_messages={"required": "Enter a task name."}
     )

@@ -8,6 +8,7 @@ from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 
 from arqlab.core.errors import ConfirmationError, UserError
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Membership, User
 from arqlab.core.selectors import person_named
 
@@ -43,7 +44,7 @@ class PublicationForm(forms.Form):
     )
 
 
-class TeamEditForm(TeamForm, PublicationForm):
+class TeamEditForm(VersionedForm, TeamForm, PublicationForm):
     """The name of a team, its affiliation and its publication."""
 
     affiliation = forms.CharField(
@@ -54,8 +55,12 @@ class TeamEditForm(TeamForm, PublicationForm):
     )
     field_order = ("name", "affiliation", "paper", "code", "citation")
 
+    def refuse(self, error: UserError) -> None:
+        """Show an error of the name, and its question if it can be confirmed."""
+        TeamForm.refuse(self, error)
 
-class AccountForm(forms.Form):
+
+class AccountForm(VersionedForm):
     """The user's own name."""
 
     first_name = forms.CharField(label="First name", max_length=150, required=False)

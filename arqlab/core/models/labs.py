@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import models
 from django.db.models import Q
@@ -141,6 +142,11 @@ class Task(models.Model):
     def words(self) -> TaskWords:
         """Return the words for this kind of task in texts for people."""
         return TASK_WORDS[TaskKind(self.kind)]
+
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        """Read the task again, and its protocol."""
+        super().refresh_from_db(*args, **kwargs)
+        self.__dict__.pop("protocol", None)
 
     @cached_property
     def protocol(self) -> TaskProtocol:

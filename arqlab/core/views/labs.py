@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
-from arqlab.core.forms.labs import LabForm
+from arqlab.core.forms.labs import LabEditForm
 from arqlab.core.forms.lists import AuditListForm
 from arqlab.core.forms.people import RevokeForm, RoleForm
 from arqlab.core.services.labs import change_lab
 from arqlab.core.services.people import grant_role, revoke_role
+from arqlab.core.views.editing import edited
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def lab_edit(request: HttpRequest, lab: str) -> HttpResponse:
     """Edit the name, description and visibility of a lab."""
     found = permissions.organized_lab_or_404(request.user, lab)
-    initial = {"name": found.name, "description": found.description, "is_public": found.is_public}
-    form = LabForm(request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        change_lab(lab=found, changes=form.cleaned_data, by=permissions.signed_in(request))
+    by, names = permissions.signed_in(request), ("name", "description", "is_public")
+
+    def save(form: LabEditForm) -> HttpResponse:
+        change_lab(lab=found, changes=form.cleaned_data, by=by)
         messages.success(request, "Lab saved.")
         return redirect("pages:lab-detail", lab=lab)
-    return render(request, "core/lab_edit.html", {"form": form, "lab": found})
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: LabEditForm(data, initial=model_to_dict(found, names)),
+        save,
+        events=found.audit_events.filter(verb="lab.change"),
+    )
+    return answer or render(request, "core/lab_edit.html", {"form": form, "lab": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -9,28 +9,31 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core import permissions, selectors
-from arqlab.core.errors import UserError
 from arqlab.core.forms.labs import TaskForm
 from arqlab.core.services.labs import change_task
-
-FIELDS_OF_ERRORS = {"dates": "deadline", "judging-dates": "judging_deadline"}
+from arqlab.core.views.editing import edited
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Edit a task: its dates, limits, quota and measures."""
     found = permissions.organized_task_or_404(request.user, lab, task)
-    form = TaskForm(request.POST or None, task=found)
-    if request.method == "POST" and form.is_valid():
-        by = permissions.signed_in(request)
-        try:
-            change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
-        except UserError as error:
-            form.add_error(FIELDS_OF_ERRORS.get(error.code), error.message)
-        else:
-            messages.success(request, "Task saved.")
-            return redirect("pages:task-detail", lab=lab, task=task)
-    return render(request, "core/task_edit.html", {"form": form, "task": found, "lab": found.lab})
+    by = permissions.signed_in(request)
+
+    def save(form: TaskForm) -> HttpResponse:
+        change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
+        messages.success(request, "Task saved.")
+        return redirect("pages:task-detail", lab=lab, task=task)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: TaskForm(data, task=found),
+        save,
+        events=found.lab.audit_events.filter(verb="task.change", target=found),
+    )
+    context = {"form": form, "task": found, "lab": found.lab}
+    return answer or render(request, "core/task_edit.html", context)
 
 
 @require_safe

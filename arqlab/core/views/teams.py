@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -24,6 +23,7 @@ from arqlab.core.services.teams import (
     rename_team,
     renew_invitation,
 )
+from arqlab.core.views.editing import edited
 
 
 @login_required
@@ -56,21 +56,26 @@ def team_create(request: HttpRequest, lab: str) -> HttpResponse:
 def team_edit(request: HttpRequest, lab: str, team: int) -> HttpResponse:
     """Edit the name, affiliation and publication of a team, as a member or an organizer."""
     found = permissions.team_or_404(request.user, lab, team)
-    form = TeamEditForm(request.POST or None, initial=model_to_dict(found))
-    context = {"form": form, "lab": found.lab, "team": found, "name": found.name}
-    if request.method == "POST" and form.is_valid():
-        by, given = permissions.signed_in(request), form.cleaned_data
-        try:
-            with transaction.atomic():
-                confirmed = request.POST.get("confirm", "")
-                rename_team(team=found, name=given.pop("name"), by=by, confirmed=confirmed)
-                describe_team(team=found, details=given, by=by)
-        except UserError as error:
-            form.refuse(error)
-        else:
-            messages.success(request, f"Team {found.name} saved.")
-            return redirect("core:team-detail", lab=lab, team=team)
-    return render(request, "core/team_edit.html", context)
+    by, name = permissions.signed_in(request), found.name
+
+    def save(form: TeamEditForm) -> HttpResponse:
+        given, confirmed = form.cleaned_data, request.POST.get("confirm", "")
+        rename_team(team=found, name=given.pop("name"), by=by, confirmed=confirmed)
+        describe_team(team=found, details=given, by=by)
+        messages.success(request, f"Team {found.name} saved.")
+        return redirect("core:team-detail", lab=lab, team=team)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: TeamEditForm(data, initial=model_to_dict(found)),
+        save,
+        events=found.lab.audit_events.filter(
+            verb__in=("team.rename", "team.change"), target=found.name
+        ),
+    )
+    context = {"form": form, "lab": found.lab, "team": found, "name": name}
+    return answer or render(request, "core/team_edit.html", context)
 
 
 @login_required

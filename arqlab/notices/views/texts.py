@@ -7,8 +7,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arqlab.core.errors import UserError
 from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.views.editing import edited
 from arqlab.notices.forms import TextForm
 from arqlab.notices.models import Kind
 from arqlab.notices.services.texts import (
@@ -34,20 +34,24 @@ def text_list(request: HttpRequest, lab: str) -> HttpResponse:
 def text_edit(request: HttpRequest, lab: str, kind: str) -> HttpResponse:
     """Edit the subject and text of a kind of notice."""
     found, known = organized_lab_or_404(request.user, lab), _kind_or_404(kind)
-    current = text_of(found, known)
-    form = TextForm(request.POST or None, initial=current._asdict())
-    if request.method == "POST" and form.is_valid():
+
+    def save(form: TextForm) -> HttpResponse:
         text = NoticeText(**form.cleaned_data)
-        try:
-            edit_text(lab=found, kind=known, text=text, by=signed_in(request))
-        except UserError as error:
-            form.add_error("text", error.message)
-        else:
-            messages.success(request, f"Text of “{known.label}” saved.")
-            return redirect("notices:text-list", lab=lab)
-    context = {"lab": found, "kind": known, "form": form, "is_edited": current != DEFAULTS[known]}
+        edit_text(lab=found, kind=known, text=text, by=signed_in(request))
+        messages.success(request, f"Text of “{known.label}” saved.")
+        return redirect("notices:text-list", lab=lab)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: TextForm(data, initial=text_of(found, known)._asdict()),
+        save,
+        events=found.audit_events.filter(verb="notices.edit-text", target=known.label),
+    )
+    is_edited = text_of(found, known) != DEFAULTS[known]
+    context = {"lab": found, "kind": known, "form": form, "is_edited": is_edited}
     context["placeholders"] = [f"{{{name}}}" for name in placeholders(known)]
-    return render(request, "notices/text_edit.html", context)
+    return answer or render(request, "notices/text_edit.html", context)
 
 
 @require_POST

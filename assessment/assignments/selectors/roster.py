@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
-from arqlab.core.models import Lab, Task, Topic, User
+from arqlab.core.models import AuditEvent, Lab, Task, Topic, User
 from arqlab.ir.judgments.plan_problem import Preference
 from assessment.assignments.selectors.grid import GRID_FIELDS, judging_staff
 from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
@@ -70,6 +70,17 @@ def task_roster(task: Task) -> list[RosterRow]:
         entry, assigned_topics = entries.get(pk), topics.get(pk, 0)
         rows.append(RosterRow(person, entry, pk in staff, assigned_topics, own, total - len(own)))
     return sorted(rows, key=lambda row: (row.person.name.lower(), row.person.pk))
+
+
+def roster_entry(task: Task, person: User) -> RosterEntry | None:
+    """Return what a user offers for a task, or None if they are not on its roster."""
+    return task.roster.filter(user=person).first()
+
+
+def offer_events(task: Task, person: User) -> QuerySet[AuditEvent]:
+    """Return the changes of what a user offers for a task, newest first."""
+    events = task.lab.audit_events.filter(verb="roster.offer", target=task)
+    return events.filter(detail__person=person.get_username())
 
 
 def people_off_roster(task: Task) -> QuerySet[User]:

@@ -15,10 +15,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import signed_in
+from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
 from assessment.assignments.forms import OfferForm, read_bids
 from assessment.assignments.permissions import bidding_task_or_404
-from assessment.assignments.selectors.roster import topics_to_bid_for
+from assessment.assignments.selectors.roster import (
+    offer_events,
+    roster_entry,
+    topics_to_bid_for,
+)
 from assessment.assignments.services.roster import change_offer, save_bids
 from assessment.models import TopicBid
 
@@ -44,7 +49,6 @@ def bid_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 
 
 def _context(task: Task, user: User) -> dict[str, Any]:
-    entry = task.roster.filter(user=user).first()
     topics = topics_to_bid_for(task, user)
     counts = Counter(choice for _, choice in topics if choice)
     return {
@@ -54,7 +58,7 @@ def _context(task: Task, user: User) -> dict[str, Any]:
         "choices": TopicBid.Choice.choices,
         "counts": [(label, counts[value]) for value, label in TopicBid.Choice.choices],
         "marked": counts.total(),
-        "form": OfferForm(initial={"hours": entry.hours, "note": entry.note} if entry else {}),
+        "form": OfferForm(entry=roster_entry(task, user)),
     }
 
 
@@ -64,11 +68,21 @@ def bid_offer(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Save the hours and the note of the user."""
     user = signed_in(request)
     found = bidding_task_or_404(user, lab, task)
-    form = OfferForm(request.POST)
-    if form.is_valid():
+
+    def save(form: OfferForm) -> HttpResponse:
         change_offer(task=found, person=user, changes=form.cleaned_data, at=timezone.now(), by=user)
         messages.success(request, "Your hours and note are saved.")
-    else:
-        for errors in form.errors.values():
-            messages.error(request, str(errors[0]))
+        return redirect("assessment:bid-list", lab=lab, task=task)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: OfferForm(data, entry=roster_entry(found, user)),
+        save,
+        events=offer_events(found, user),
+    )
+    if answer:
+        return answer
+    for errors in form.errors.values():
+        messages.error(request, str(errors[0]))
     return redirect("assessment:bid-list", lab=lab, task=task)

@@ -11,8 +11,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.editing import edited
 from assessment.assignments.forms import HoursForm, RosterForm
-from assessment.assignments.selectors.roster import RosterRow, task_roster
+from assessment.assignments.selectors.roster import (
+    RosterRow,
+    offer_events,
+    roster_entry,
+    task_roster,
+)
 from assessment.assignments.services.roster import (
     add_assessors,
     change_offer,
@@ -39,7 +45,7 @@ def assignment_roster(request: HttpRequest, lab: str, task: str) -> HttpResponse
         "lab": found.lab,
         "task": found,
         "form": form,
-        "rows": rows,
+        "rows": [(row, HoursForm(entry=row.entry, auto_id=False)) for row in rows],
         "silent": _silent(rows),
         "offered": sum(row.hours or 0 for row in rows if row.may_judge),
     }
@@ -50,18 +56,23 @@ def assignment_roster(request: HttpRequest, lab: str, task: str) -> HttpResponse
 def roster_hours(request: HttpRequest, lab: str, task: str, person: int) -> HttpResponse:
     """Change the hours of an assessor."""
     found, assessor = _person_or_404(request, lab, task, person)
-    form = HoursForm(request.POST)
-    try:
-        if not form.is_valid():
-            raise UserError(f"{assessor.name}: {form.errors['hours'][0]}")
-        hours = form.cleaned_data["hours"]
-        by, at = signed_in(request), timezone.now()
-        change_offer(task=found, person=assessor, changes={"hours": hours}, at=at, by=by)
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
+    by, at = signed_in(request), timezone.now()
+
+    def save(form: HoursForm) -> HttpResponse:
+        change_offer(task=found, person=assessor, changes=form.cleaned_data, at=at, by=by)
         messages.success(request, f"Saved the hours of {assessor.name}.")
-    return redirect("assessment:assignment-roster", lab=lab, task=task)
+        return redirect("assessment:assignment-roster", lab=lab, task=task)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: HoursForm(data, entry=roster_entry(found, assessor)),
+        save,
+        events=offer_events(found, assessor),
+    )
+    for errors in form.errors.values():
+        messages.error(request, f"{assessor.name}: {errors[0]}")
+    return answer or redirect("assessment:assignment-roster", lab=lab, task=task)
 
 
 @require_POST

@@ -6,15 +6,16 @@ from typing import Any
 
 from django import forms
 
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
-from assessment.models import PoolInstance
+from assessment.models import Judgment, PoolInstance
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import third_assessors
 from assessment.rounds.services.adjudication import LONGEST_REASON, Ruling
 from assessment.tickets.forms.experts import PersonField
 
 
-class RulingForm(forms.Form):
+class RulingForm(VersionedForm):
     """The label that a meeting decided, why, and the question it answers for the guidelines."""
 
     label = forms.TypedChoiceField(coerce=int, error_messages={"required": "Choose a label."})
@@ -32,11 +33,13 @@ class RulingForm(forms.Form):
         help_text="If the decision answers a question of interpretation, write it here. The "
         "question, the label and the reason are collected for the next version of the guidelines.",
     )
-    seen = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer the labels of a task that are judgments."""
+    def __init__(self, *args: Any, task: Task, decision: Judgment | None, **kwargs: Any) -> None:
+        """Offer the labels of a task that are judgments, and begin with the current decision."""
         super().__init__(*args, **kwargs)
+        self.decision = decision
+        if decision:
+            self.initial = {"label": decision.label, "reason": decision.reason}
         labels = [
             ("", "choose a label"),
             *((one.value, one.word) for one in task_scale(task).judgments),
@@ -45,9 +48,9 @@ class RulingForm(forms.Form):
 
     @property
     def ruling(self) -> Ruling:
-        """Return the decision."""
-        given = self.cleaned_data
-        return Ruling(given["label"], given["reason"], given["seen"])
+        """Return the decision, in place of the current one."""
+        given, current = self.cleaned_data, self.decision
+        return Ruling(given["label"], given["reason"], current.pk if current else None)
 
 
 class ThirdOpinionForm(forms.Form):

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.entries import LONGEST_ENTRY
@@ -40,7 +41,7 @@ class SampleForm(DrawnItemsForm):
         self.fields["topics"].help_text = "ARQMath-3 had three samples."
 
 
-class RatingForm(forms.Form):
+class RatingForm(VersionedForm):
     """The score, the note and the decision about an applicant."""
 
     score = forms.IntegerField(

@@ -63,6 +63,19 @@ def open_second_pools(task: Task) -> QuerySet[Pool]:
     return pools.filter(Q(round__revealed_at__isnull=False) | ~Exists(waiting))
 
 
+def complete_trainings() -> QuerySet[Round]:
+    """Return the training rounds in which all votes are in and not yet revealed."""
+    items = PoolItem.objects.filter(pool__round=OuterRef("pk"))
+    rounds = Round.objects.filter(
+        Exists(items),
+        ~Exists(items.filter(done_at=None)),
+        kind=Round.Kind.TRAINING,
+        revealed_at=None,
+        archived_at=None,
+    )
+    return rounds.select_related("task__lab")
+
+
 def is_unused(found: Round) -> bool:
     """Return whether nobody has judged in a round or applied for it."""
     judged = Judgment.objects.filter(instance__item__pool__round=found)

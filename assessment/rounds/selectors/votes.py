@@ -31,14 +31,6 @@ def round_votes(pool: Pool) -> pl.DataFrame:
     return read_frame(rows.values_list(*fields, "judgments__label", "judgments__pk"), VOTES)
 
 
-def official_votes(task_id: int) -> pl.DataFrame:
-    """Return the current official labels of a task, imported ones without an assessor (`VOTES`)."""
-    instance = "instance__item"
-    fields = (f"{instance}__topic__query_id", f"{instance}__item", "instance__doc_id")
-    found = Judgment.official.filter(is_current=True, instance__item__pool__task=task_id)
-    return read_frame(found.order_by().values_list(*fields, "assessor", "label", "pk"), VOTES)
-
-
 def round_judgments(task: Task, kind: Round.Kind) -> QuerySet[Judgment]:
     """Return all judgments of a task's rounds of a kind that organizers may see.
 

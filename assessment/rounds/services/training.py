@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 
 from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from assessment.models import PoolItem, Round
+from assessment.models import Round
+from assessment.rounds.selectors.rounds import complete_trainings
 from assessment.rounds.services.making import RoundPlan, make_round
 from assessment.rounds.services.states import announce_round, reveal_round
 
@@ -21,11 +23,8 @@ def make_training(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Rou
     return made
 
 
-def reveal_if_complete(found: Round, *, at: datetime) -> None:
-    """Reveal the votes of a round if all are in and nobody revealed them yet."""
-    if found.revealed_at or PoolItem.objects.filter(pool__round=found, done_at=None).exists():
-        return
-    try:
-        reveal_round(found=found, by=None, at=at)
-    except UserError:  # another request came first
-        found.refresh_from_db()
+def reveal_trainings(*, at: datetime) -> None:
+    """Reveal the votes of each training round in which all are in."""
+    for found in complete_trainings():
+        with suppress(UserError):  # an organizer came first
+            reveal_round(found=found, by=None, at=at)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.editing import edited
 from assessment.guidelines.services.entries import Decision, record_case
 from assessment.guidelines.services.entry_items import item_of_instance
 from assessment.models import GuidelineEntry, PoolInstance
@@ -22,7 +22,6 @@ from assessment.rounds.forms.adjudication import RulingForm, ThirdOpinionForm
 from assessment.rounds.selectors.adjudication import (
     OPEN,
     Adjudication,
-    Opinion,
     adjudication_of,
     disagreement_queue,
     opinions_of,
@@ -46,54 +45,66 @@ def adjudication_detail(request: HttpRequest, lab: str, task: str, instance: int
     item = get_object_or_404(
         instances.select_related("item__pool", "item__topic__task__lab"), pk=instance
     )
-    action, state = request.POST.get("action", ""), adjudication_of(found, item)
-    opinions = opinions_of(found, item)
-    sent = {name: request.POST if action == name else None for name in ("decide", "ask")}
-    ruling = RulingForm(sent["decide"], task=found, initial=_initial(state, opinions))
-    third = ThirdOpinionForm(sent["ask"], task=found, instance=item)
-    form = third if action == "ask" else ruling
-    if action == "withdraw" or (form.is_bound and form.is_valid()):
+    action = request.POST.get("action", "")
+    back = redirect("evaluation:adjudication-list", lab=lab, task=task)
+
+    def make(data: QueryDict | None) -> RulingForm:
+        decision = adjudication_of(found, item).decision
+        return RulingForm(data, task=found, decision=decision, initial=_proposal(found, item))
+
+    def save(form: RulingForm) -> HttpResponse:
+        messages.success(request, _decide(found, item, form, by=signed_in(request)))
+        return back
+
+    ruling, answer = edited(request, item, make, save) if action == "decide" else (make(None), None)
+    if answer:
+        return answer
+    third = ThirdOpinionForm(request.POST if action == "ask" else None, task=found, instance=item)
+    if action == "withdraw" or (action == "ask" and third.is_valid()):
         try:
-            messages.success(request, _change(found, item, request, form))
+            messages.success(request, _change(found, item, request, third))
         except UserError as error:
             messages.error(request, error.message)
             return redirect(request.path)
-        return redirect("evaluation:adjudication-list", lab=lab, task=task)
-    context = _context(found, item, state) | {"opinions": opinions, "form": form}
-    context |= {"ruling_form": ruling, "third_form": third}
+        return back
+    form = third if action == "ask" else ruling
+    return _page(request, found, item, {"form": form, "ruling_form": ruling, "third_form": third})
+
+
+def _page(
+    request: HttpRequest, task: Task, instance: PoolInstance, context: dict[str, Any]
+) -> HttpResponse:
+    opinions = opinions_of(task, instance)
+    context |= _context(task, instance, adjudication_of(task, instance)) | {"opinions": opinions}
     context["marks"] = painted_marks((one.letter, one.name, one.judgment) for one in opinions)
-    status = 422 if form.errors else 200
+    status = 422 if context["form"].errors else 200
     return render(request, "assessment/rounds/adjudication_detail.html", context, status=status)
 
 
-def _initial(state: Adjudication, opinions: list[Opinion]) -> dict[str, Any]:
-    """Return the initial values of a decision: what an expert proposes, until it is decided."""
-    if state.decision:
-        return {"seen": state.decision.pk}
-    proposed = [one for one in opinions if one.judgment is None]
+def _proposal(task: Task, instance: PoolInstance) -> dict[str, Any]:
+    """Return what an expert proposes, which a decision begins with."""
+    proposed = [one for one in opinions_of(task, instance) if one.judgment is None]
     return {"label": proposed[-1].label.value, "reason": proposed[-1].comment} if proposed else {}
 
 
 def _change(
-    task: Task, instance: PoolInstance, request: HttpRequest, form: RulingForm | ThirdOpinionForm
+    task: Task, instance: PoolInstance, request: HttpRequest, form: ThirdOpinionForm
 ) -> str:
     """Do what a valid request asks for, and return the message about it."""
     by, at = signed_in(request), timezone.now()
-    if isinstance(form, ThirdOpinionForm):
+    if form.is_bound:
         person = form.cleaned_data["person"]
         wanted = _open_instances(task, instance)
         ask_third_opinion(task=task, instances=wanted, person=person, by=by, at=at)
         return f"{person.name} is asked for a third opinion."
-    if form.is_bound:
-        return _decide(task, instance, form, by=by, at=at)
     seen = request.POST.get("seen", "")
     known = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else None
     withdraw_decision(task=task, instance=instance, seen=known, by=by, at=at)
     return f"Withdrawn. The official label counts.{_about_earlier_case(instance)}"
 
 
-def _decide(task: Task, instance: PoolInstance, form: RulingForm, *, by: User, at: datetime) -> str:
-    given, ruling = form.cleaned_data, form.ruling
+def _decide(task: Task, instance: PoolInstance, form: RulingForm, *, by: User) -> str:
+    given, ruling, at = form.cleaned_data, form.ruling, timezone.now()
     decide_label(task=task, instance=instance, ruling=ruling, by=by, at=at)
     word, earlier = task_scale(task).of(ruling.label).word, _about_earlier_case(instance)
     if not given["question"].strip():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.editing import edited
 from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.models import Applicant, Round
 from assessment.rounds.forms.selection import RatingForm, SampleForm
@@ -106,13 +108,23 @@ def sample_rate(
         raise Http404
     applicants = Applicant.objects.select_related("user", "round__task__lab")
     found = get_object_or_404(applicants, round=seen.round, user=person)
-    known = {"score": found.score, "note": found.note, "decision": found.decision}
-    form = RatingForm(request.POST or None, decides=seen.organizes, initial=known)
-    if request.method == "POST" and form.is_valid():
-        rating = Rating(**known | form.cleaned_data)
+
+    def known() -> dict[str, Any]:
+        return {"score": found.score, "note": found.note, "decision": found.decision}
+
+    def save(form: RatingForm) -> HttpResponse:
+        rating = Rating(**known() | form.cleaned_data)
         rate_applicant(applicant=found, rating=rating, by=user, at=timezone.now())
         messages.success(request, f"Saved for {found.user.name}.")
         return redirect("assessment:sample-detail", lab, task, number)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: RatingForm(data, decides=seen.organizes, initial=known()),
+        save,
+        events=seen.round.task.lab.audit_events.filter(verb="round.rate-applicant", target=found),
+    )
     context = {
         "task": seen.round.task,
         "lab": seen.round.task.lab,
@@ -121,7 +133,7 @@ def sample_rate(
         "applicant": found,
         "form": form,
     }
-    return render(request, "assessment/rounds/sample_rate.html", context)
+    return answer or render(request, "assessment/rounds/sample_rate.html", context)
 
 
 @require_safe

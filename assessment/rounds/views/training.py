@@ -29,7 +29,7 @@ from assessment.rounds.selectors.training_votes import (
     real_names,
     training_agreement,
 )
-from assessment.rounds.services.training import make_training, reveal_if_complete
+from assessment.rounds.services.training import make_training
 from assessment.rounds.views.charts import agreement_picture, rounds_picture
 
 
@@ -70,11 +70,10 @@ def _create_context(
 def training_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
     """Show the progress of a training round, and after the reveal the agreement.
 
-    The votes are revealed here when all are in. Assessors see names of nobody but themselves.
+    Assessors see names of nobody but themselves.
     """
     seen, user = training_or_404(request.user, lab, task, number), signed_in(request)
     found = seen.round
-    reveal_if_complete(found, at=timezone.now())
     context = {
         "task": found.task,
         "lab": found.task.lab,

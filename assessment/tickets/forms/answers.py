@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils.text import Truncator
 
 from arqlab.core.forms.lists import ListForm
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab
 from assessment.models import Pool, Ticket
 from assessment.tickets.services.answers import LONGEST_ANSWER
@@ -55,6 +56,10 @@ class AnswerForm(forms.Form):
         given = {**self.cleaned_data}
         earlier = self._answers.get(given.pop("reused", None), "")
         return {**given, "answer": given.get("answer") or earlier}
+
+
+class TicketAnswerForm(VersionedForm, AnswerForm):
+    """The stored answer of one ticket."""
 
 
 class TicketListForm(ListForm):

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Ticket
@@ -47,7 +48,7 @@ class SendForm(forms.Form):
         )
 
 
-class AdviceForm(forms.Form):
+class AdviceForm(VersionedForm):
     """The opinion of an expert, the label they propose, and whether they close the ticket."""
 
     opinion = forms.CharField(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import TicketPolicy
 from assessment.tickets.forms.experts import PersonField
 
 
-class PolicyForm(forms.Form):
+class PolicyForm(VersionedForm):
     """What happens with each label that is not a judgment."""
+
+    error_fields: ClassVar = {"no-expert": "expert"}
 
     def __init__(self, *args: Any, task: Task, policy: TicketPolicy, **kwargs: Any) -> None:
         """Ask for each label, and for the expert."""

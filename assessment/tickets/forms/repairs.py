@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 from django import forms
 from django.utils.html import escape
 
+from arqlab.core.errors import UserError
+from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.services.corrections import LONGEST_CORRECTION
 from assessment.tickets.services.items import TicketItem
 from assessment.tickets.services.repairs import RepairDraft, RepairKind
@@ -14,7 +16,7 @@ from assessment.tickets.services.repairs import RepairDraft, RepairKind
 SOURCE = {"spellcheck": "false", "class": "source"}
 
 
-class RepairForm(forms.Form):
+class RepairForm(VersionedForm):
     """What the lab shows from now on. Repairs that need no input have no field."""
 
     LABELS: ClassVar = {
@@ -57,6 +59,10 @@ class RepairForm(forms.Form):
         if key and key.split() != self.draft.key.split():
             raise forms.ValidationError("The item has changed. Choose the formula again.")
         return key
+
+    def refuse(self, error: UserError) -> None:
+        """Show why the item cannot be repaired like this."""
+        self.add_error("value" if "value" in self.fields else None, error.message)
 
     @property
     def edited(self) -> RepairDraft:

@@ -10,13 +10,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.selectors import corrections_of
+from arqlab.core.views.editing import edited
 from assessment.models import Ticket
 from assessment.pools.services.threads import thread_url
-from assessment.tickets.forms.answers import AnswerForm, BulkAnswerForm, TicketListForm
+from assessment.tickets.forms.answers import BulkAnswerForm, TicketAnswerForm, TicketListForm
 from assessment.tickets.forms.experts import SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
@@ -77,22 +77,26 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
     """
     found = organized_lab_or_404(request.user, lab)
     shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
-    form = AnswerForm(
-        request.POST or None,
-        initial=_started_answer(request, shown),
-        answers=reused_answers(found),
+
+    def save(form: TicketAnswerForm) -> HttpResponse:
+        corrects, by = "corrects" in request.POST, signed_in(request)
+        messages.success(request, _answer(shown, form.cleaned_data, corrects=corrects, by=by))
+        return redirect("assessment:ticket-list", lab=lab)
+
+    answers = reused_answers(found)
+    form, answer = edited(
+        request,
+        shown,
+        lambda data: TicketAnswerForm(
+            data, initial=_started_answer(request, shown), answers=answers
+        ),
+        save,
+        events=found.audit_events.filter(
+            verb__in=("ticket.answer", "ticket.correct"), target__startswith=f"{shown},"
+        ),
     )
-    if request.method == "POST" and form.is_valid():
-        try:
-            message = _answer(
-                shown, form.cleaned_data, corrects="corrects" in request.POST, by=signed_in(request)
-            )
-        except UserError as error:
-            form.add_error(None, error.message)
-            shown.refresh_from_db()
-        else:
-            messages.success(request, message)
-            return redirect("assessment:ticket-list", lab=lab)
+    if answer:
+        return answer
     context = {"lab": found, "ticket": shown, "form": form, **_facts(shown)}
     context["send_form"] = SendForm(
         lab=found, tickets=tickets_of(found), initial={"expert": shown.expert}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import (
     looked_up_lab_or_404,
@@ -18,6 +17,7 @@ from arqlab.core.permissions import (
     signed_in,
 )
 from arqlab.core.selectors import corrections_of
+from arqlab.core.views.editing import edited
 from assessment.models import Ticket
 from assessment.pools.selectors.threads import hides_threads
 from assessment.pools.services.threads import thread_url
@@ -73,20 +73,19 @@ def ticket_advice(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
     shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket, expert=user)
     item = shown.judgment.instance.item
     closes = policy_of(item.topic.task).expert_closes
-    given = request.POST if request.method == "POST" else None
-    initial = {"opinion": shown.opinion, "label": shown.proposed_label}
-    form = AdviceForm(given, ticket=shown, closes=closes, initial=initial)
-    if form.is_valid():
-        try:
-            messages.success(request, _advise(shown, form.cleaned_data, by=user))
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
-            return redirect("assessment:ticket-sent-list", lab=lab)
+
+    def make(data: QueryDict | None) -> AdviceForm:
+        initial = {"opinion": shown.opinion, "label": shown.proposed_label}
+        return AdviceForm(data, ticket=shown, closes=closes, initial=initial)
+
+    def save(form: AdviceForm) -> HttpResponse:
+        messages.success(request, _advise(shown, form.cleaned_data, by=user))
+        return redirect("assessment:ticket-sent-list", lab=lab)
+
+    form, answer = edited(request, shown, make, save)
     context = {"lab": found, "ticket": shown, "item": item, "form": form, **_shown_item(shown)}
-    return render(
-        request, "assessment/ticket_advice.html", context, status=422 if form.errors else 200
-    )
+    status = 422 if form.errors else 200
+    return answer or render(request, "assessment/ticket_advice.html", context, status=status)
 
 
 def _shown_item(ticket: Ticket) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,6 +16,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.corrections import undo_correction
+from arqlab.core.views.editing import edited
 from assessment.models import Ticket
 from assessment.tickets.forms.repairs import RepairForm
 from assessment.tickets.selectors import tickets_of
@@ -40,24 +43,35 @@ def ticket_repair(request: HttpRequest, lab: str, ticket: int, repair: str) -> H
     if repair not in RepairKind.values:
         raise Http404
     kind = RepairKind(repair)
+
+    def make(data: QueryDict | None) -> RepairForm:
+        item = read_ticket_item(shown, corrections_of(found))
+        return RepairForm(data, draft=_draft(request, item, kind, shown), item=item)
+
+    def save(form: RepairForm) -> HttpResponse:
+        return _repaired(request, shown, form.edited)
+
     item = read_ticket_item(shown, corrections_of(found))
     context = {"lab": found, "ticket": shown, "kind": kind, "item": item}
     try:
-        draft = _draft(request, item, kind, shown)
+        if "preview" in request.POST:
+            form, answer = make(request.POST), None
+        else:
+            form, answer = edited(request, found, make, save)
     except UserError as error:
         context |= {"formulas": item.formula_rows, "refusal": error.message}
         return render(request, "assessment/ticket_repair.html", context)
-    given = request.POST if request.method == "POST" else None
-    form = RepairForm(given, draft=draft, item=item)
-    if request.method == "POST" and form.is_valid():
+    return answer or _page(request, form, context)
+
+
+def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> HttpResponse:
+    """Return the page of a repair, with what it changes: as previewed, or without input."""
+    if not form.draft.kind.is_correction or ("preview" in request.POST and form.is_valid()):
         try:
-            context["before"], context["after"] = previews(shown, form.edited)
-            if "preview" not in request.POST:
-                return _repaired(request, shown, form.edited)
+            draft = form.edited if form.is_bound and form.is_valid() else form.draft
+            context["before"], context["after"] = previews(context["ticket"], draft)
         except UserError as error:
-            form.add_error("value" if "value" in form.fields else None, error.message)
-    elif not draft.kind.is_correction:
-        context["before"], context["after"] = previews(shown, draft)
+            form.refuse(error)
     status = 422 if form.errors else 200
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
     return render(request, "assessment/ticket_repair.html", context, status=status)

@@ -18,6 +18,7 @@ from tests.assessment.factories import (
 from tests.assessment.judging.desk import Desk, doc_id_of
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
+from tests.page_forms import form_data
 
 QUEUE = "/labs/arqmath-x/tasks/task1/adjudication/"
 QUEUE2 = QUEUE.replace("task1", "task2")
@@ -70,8 +71,8 @@ def drafted(task) -> dict[str, int]:
     return dict(rows.select("item", "label").iter_rows())
 
 
-def decide(office, doc_id: str, label: int, seen: int | str = "", queue: str = QUEUE, **fields):
-    values = {"action": "decide", "label": label, "reason": "It shows the proof.", "seen": seen}
+def decide(office, doc_id: str, label: int, queue: str = QUEUE, **fields):
+    values = {"action": "decide", "label": label, "reason": "It shows the proof."}
     return office.post(page_of(doc_id, queue), values | fields)
 
 
@@ -140,17 +141,21 @@ def test_a_later_decision_supersedes_the_earlier_one(doubled, office):
     decide(office, "10", 1)
     first = decision("10")
 
-    decide(office, "10", 2, seen=first.pk)
+    decide(office, "10", 2)
     assert drafted(doubled)["10"] == 2
     assert decision("10").supersedes == first
 
 
-def test_a_decision_is_refused_if_somebody_decided_since(doubled, office):
+def test_two_decisions_at_once_are_shown_beside_each_other(doubled, office):
+    page = office.get(page_of("10")).text
     decide(office, "10", 1)
+    values = {"action": "decide", "label": "2", "reason": "It does not."}
+    answer = office.post(page_of("10"), form_data(page, page_of("10"), **values))
 
-    decide(office, "10", 2, seen="")
     assert decision("10").label == 1
-    assert "Somebody decided" in office.get(page_of("10")).content.decode()
+    assert answer.status_code == 409
+    assert "Keep yours: It does not." in answer.text
+    assert "Take what is stored now: It shows the proof." in answer.text
 
 
 def test_a_decision_needs_a_reason(doubled, office):
@@ -173,7 +178,7 @@ def test_the_organizer_is_told_that_the_case_of_an_earlier_decision_is_kept(doub
     decide(office, "10", 1, question="Does a proof count?")
     assert told not in office.get(QUEUE).text
 
-    decide(office, "10", 2, seen=decision("10").pk)
+    decide(office, "10", 2)
     assert told in office.get(QUEUE).text
     office.post(page_of("10"), {"action": "withdraw", "seen": decision("10").pk})
     assert told in office.get(QUEUE).text

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from assessment.models import GuidelineEntry, Judgment, Round
+from assessment.rounds.tasks import reveal_complete_rounds
 from tests.assessment.factories import make_formula_pool, make_pool
 from tests.assessment.rounds.factories import round_of, vote
 from tests.assessment.rounds.views.test_training import cells
@@ -37,9 +38,8 @@ def voted(task, lab, assessor, other, tmp_path):
 
 @pytest.fixture
 def client(voted, organizer, client_of):
-    found = client_of(organizer)
-    found.get(ROUND)
-    return found
+    reveal_complete_rounds()
+    return client_of(organizer)
 
 
 def test_the_largest_disagreement_comes_first_with_its_post(client):
@@ -109,7 +109,7 @@ def test_reports_are_no_disagreement(task, assessor, other, organizer, client_of
     vote(made, assessor, "10", 3)
     vote(made, other, "10", 6)
     client = client_of(organizer)
-    client.get(ROUND)
+    reveal_complete_rounds()
 
     assert "No disagreements" in client.get(MEETING).text
 
@@ -123,7 +123,7 @@ def test_the_judged_formula_is_marked_in_its_post(
     vote(made, assessor, "8", 3)
     vote(made, other, "8", 0)
     client = client_of(organizer)
-    client.get(ROUND)
+    reveal_complete_rounds()
 
     shown = client.get(MEETING).text.partition('aria-label="Item"')[2].partition("</section>")[0]
     assert "highlight" in shown

@@ -8,6 +8,7 @@ import pytest
 
 from arqlab.core.models import Membership
 from assessment.models import PoolInstance, PoolItem, Round
+from assessment.rounds.tasks import reveal_complete_rounds
 from collection.models import LabCollection
 from tests.assessment.rounds.factories import vote
 from tests.assessment.rounds.views.test_training import NEW, ROUND, ROUNDS, cells, exported
@@ -58,6 +59,7 @@ def test_gold_labels_are_an_assessor_after_the_reveal(gold, lab, assessor, organ
     for person, labels in ((assessor, (3, 0, 2)), (other, (0, 0, 2))):
         for doc_id, label in zip(("10", "11", "12"), labels, strict=True):
             vote(made, person, doc_id, label)
+    reveal_complete_rounds()
     page = client.get(ROUND).text
     assert list(cells(page, "assessors-table"))[1:4] == [
         *sorted([assessor.name, other.name]),

@@ -1,0 +1,173 @@
+"""Two people open the same page and save, one after the other: neither undoes the other's change.
+
+An address that takes POST requests and is in neither list fails.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from arqlab.core.models import Membership
+from assessment.models import Ticket
+from submissions.models import Run
+from tests import test_access
+from tests.factories import Scene
+from tests.page_forms import form_data
+from tests.test_access import Filled, address, rows
+
+filled = test_access.filled
+
+
+class Edit(NamedTuple):
+    """A field of a page, two values for it, who edits, and what else the form is sent with."""
+
+    field: str
+    first: str
+    second: str
+    role: str = "organizer"
+    page: str = ""
+    sent: dict[str, str] = {}
+
+
+EDITS = {
+    "assessment:adjudication-detail": Edit(
+        "reason", "One", "Two", sent={"action": "decide", "label": "3"}
+    ),
+    "assessment:assignment-roster-hours": Edit(
+        "hours", "10.0", "20.0", page="assessment:assignment-roster"
+    ),
+    "assessment:bid-offer": Edit("note", "Away", "Here", "assessor", "assessment:bid-list"),
+    "assessment:sample-rate": Edit("note", "Good", "Bad"),
+    "assessment:ticket-advice": Edit("opinion", "Judge it.", "Skip it."),
+    "assessment:ticket-detail": Edit("answer", "Judge it.", "Skip it.", sent={"corrects": "yes"}),
+    "assessment:ticket-policy": Edit("label_", "another", "wait"),
+    "assessment:ticket-repair": Edit("value", "<p>One</p>", "<p>Two</p>"),
+    "assessment:time-sheet": Edit("hourly_rate", "10.00", "20.00"),
+    "core:account": Edit("first_name", "Ann", "Anna"),
+    "core:lab-edit": Edit("name", "One lab", "Two labs"),
+    "core:task-edit": Edit("quota", "3", "4"),
+    "core:team-edit": Edit("affiliation", "Prague", "Rochester", "member"),
+    "notices:text-edit": Edit("subject", "Soon", "Now"),
+    "submissions:run-edit": Edit("description", "Fast", "Slow", "member"),
+    "submissions:run-publish": Edit("citation", "[1]", "[2]", "member"),
+    "submissions:run-system": Edit("run-", "trained", "linked", "member"),
+}
+"""The pages that edit something stored, each with a field for the test."""
+
+EXEMPT = {
+    "allauth's: an account is edited by its own user, and each form does one thing": """
+        account_change_password account_confirm_email account_confirm_login_code account_email
+        account_login account_logout account_reauthenticate account_reset_password
+        account_reset_password_from_key account_set_password account_signup""",
+    "creates something, and changes nothing that is stored": """
+        assessment:sample-create assessment:sample-join assessment:training-create
+        assessment:meeting assessment:assignment-share assessment:guideline-entry-add
+        assessment:second-plan assessment:questions-create core:lab-create core:task-create
+        core:team-create core:team-join core:token-list core:people-list pages:lab-copy
+        pages:topic-choose pages:visual-ids-make notices:message-create notices:invitation-list
+        submissions:api-run-list submissions:run-upload submissions:run-repaired
+        assessment:assignment-roster assessment:assignment-roster-invite
+        evaluation:paper-kit-detail""",
+    "only reads: a preview, or a guess": """
+        assessment:assignment-import core:topic-information-upload submissions:run-guess""",
+    "one act on one thing, which the database refuses or does once": """
+        assessment:pool-close assessment:pool-discard assessment:pool-open assessment:qrels-current
+        assessment:qrels-delete assessment:sample-change assessment:round-change assessment:trip-end
+        assessment:assignment-roster-remove assessment:guideline-entry-list
+        assessment:guideline-judgment-list assessment:radar-detail assessment:correction-undo
+        assessment:ticket-send pages:lab-delete pages:task-delete core:lab-archive core:lab-restore
+        core:task-archive core:task-restore core:token-revoke core:people-revoke core:team-leave
+        core:team-remove core:team-renew notices:invitation-resend notices:invitation-withdraw
+        notices:invitation-accept notices:text-restore notices:mail-retry notices:notices-read
+        notices:mail-preference pages:load-repeat evaluation:leaderboard-hide submissions:run-move
+        submissions:run-primary submissions:run-submit submissions:task-reopen
+        assessment:late-label-list
+        submissions:run-withdraw""",
+    "carries the digest of the oddities that were shown": """
+        assessment:pool-freeze assessment:qrels-freeze evaluation:leaderboard-release
+        submissions:task-close""",
+    "carries the version or the values that were shown, each compared when it is saved": """
+        assessment:guideline-edit core:topic-information core:topic-information-apply
+        assessment:assignment-apply assessment:assignment-plan assessment:assignment-list""",
+    "labels and marks: each is stored at once and keeps the earlier one": """
+        assessment:api-judging-judgments assessment:api-judging-skip assessment:api-judging-lease
+        assessment:api-judging-trip assessment:api-judging-trip-end
+        assessment:round-api-judging-judgments assessment:round-api-judging-skip
+        assessment:round-api-judging-lease assessment:bid-list""",
+    "loads files, and shows what would change": """
+        pages:lab-load pages:candidates-load pages:collection-load pages:task-load""",
+}
+"""The addresses that take POST requests and have no form to become stale, by the reason."""
+
+
+def test_every_form_that_edits_is_tested_or_exempt():
+    exempt = [name for names in EXEMPT.values() for name in names.split()]
+
+    assert sorted([*EDITS, *exempt]) == sorted(
+        name for method, name, _ in rows() if method == "POST"
+    )
+
+
+def prepare(name: str, scene: Scene, run: Run) -> None:
+    """Make what a page needs beyond the filled lab."""
+    if name == "assessment:ticket-detail":
+        Ticket.objects.update(answer="Wait.", answered_at=timezone.now())
+    if name == "submissions:run-system":
+        team = Run.objects.exclude(pk=run.pk).get().team
+        Membership.objects.create(lab=team.lab, team=team, user=scene.member, role="member")
+
+
+class Tab:
+    """A page of the filled lab in the browser of a user."""
+
+    def __init__(self, name: str, filled: Filled) -> None:
+        prepare(name, filled.public, filled.run)
+        self.edit, self.client = EDITS[name], Client()
+        self.client.force_login(filled.public.people[self.edit.role])
+        self.path = address(name, filled.public, filled.run.pk)
+        self.page = address(self.edit.page or name, filled.public, filled.run.pk)
+
+    def open(self) -> dict[str, Any]:
+        return form_data(self.client.get(self.page).text, self.path)
+
+    def send(self, data: dict[str, Any], **changes: str) -> Any:
+        return self.client.post(self.path, data | self.edit.sent | changes)
+
+    @property
+    def field(self) -> str:
+        """Return the name of the field, that of the first run or label if each has one."""
+        return next(key for key in self.open() if key.startswith(self.edit.field))
+
+
+@pytest.mark.parametrize("kept", ["mine", "theirs"])
+@pytest.mark.parametrize("name", EDITS)
+def test_the_second_of_two_people_chooses(name, kept, filled, db):
+    tab = Tab(name, filled)
+    field, first, second = tab.field, tab.edit.first, tab.edit.second
+    seen = tab.open()
+
+    saved = tab.send(seen, **{field: first})
+    stale = tab.send(seen, **{field: second})
+    unchanged = tab.open()[field]
+    chosen = form_data(stale.text, tab.path, **{f"keep-{field}": kept})
+
+    assert (saved.status_code, stale.status_code, unchanged) == (302, 409, first)
+    assert tab.send(chosen).status_code == 302
+    assert tab.open()[field] == {"mine": second, "theirs": first}[kept]
+
+
+def test_changes_of_different_fields_are_both_kept_by_default(filled, db):
+    tab = Tab("core:task-edit", filled)
+    seen = tab.open()
+
+    tab.send(seen, deadline="2031-01-01T12:00:00", name="First")
+    stale = tab.send(seen, quota="4")
+    tab.send(form_data(stale.text, tab.path))
+
+    now = tab.open()
+    assert (now["name"], now["quota"]) == ("First", "4")
+    assert now["deadline"] == "2031-01-01T12:00:00"
