@@ -91,7 +91,7 @@ def test_every_file_marks_a_run_out_of_competition():
     )
 
     tsv, latex = (write_board(board, format_) for format_ in ("tsv", "latex"))
-    assert tsv.splitlines()[2] == "A\tlate\t\t\t\t\tO\t\t0.9000\t0.1000"
+    assert tsv.splitlines()[2] == "A\tlate\t\t\t\t\tO\t\tout-of-competition\t0.9000\t0.1000"
     assert latex.index(r"\textbf{B}") < latex.index(r"\textbf{Out of competition}")
     assert "A late & " in latex
     marks = [row["out_of_competition"] for row in json.loads(write_board(board, "json"))["runs"]]
