@@ -43,6 +43,7 @@ class MeasureSerializer(serializers.Serializer[Any]):
 class BoardRunSerializer(serializers.Serializer[Any]):
     """One row of a leaderboard."""
 
+    id = serializers.IntegerField(help_text="As in the addresses of the run.")
     scores = serializers.DictField(
         child=serializers.FloatField(allow_null=True), help_text="By measure label."
     )

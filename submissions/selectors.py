@@ -65,6 +65,7 @@ def rules_for(task: Task) -> RunRules:
         formulas=formulas_frame(task.lab),
         complete=bool(collection and collection.is_complete),
         trec_only=protocol.trec_only,
+        answered_only=protocol.answered_only,
         has_answer_ids=kind is TaskKind.GENERATED_ANSWERS and task.answer_ids.exists(),
     )
 

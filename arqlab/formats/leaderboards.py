@@ -1,4 +1,7 @@
-"""Leaderboards as TSV, CSV, JSON and LaTeX files. Scores have four decimals."""
+"""Leaderboards as TSV, CSV, JSON and LaTeX files.
+
+Scores have four decimals, and all of them in JSON.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -50,7 +53,8 @@ def _json(board: Board) -> str:
 def board_as_dict(board: Board) -> dict[str, object]:
     """Return a leaderboard as JSON values.
 
-    These are task, qrels, topics, measures with their ceilings, and runs in order.
+    These are task, qrels, topics, measures with their ceilings, and runs in order, with the number
+    of their page (`id`) and scores in full precision.
     """
     return {
         "task": board.task,
@@ -60,7 +64,7 @@ def board_as_dict(board: Board) -> dict[str, object]:
             {
                 "label": measure.label,
                 "name": measure.name,
-                "ceiling": _rounded(board.ceilings.get(measure.name)),
+                "ceiling": board.ceilings.get(measure.name),
             }
             for measure in board.measures
         ],
@@ -70,13 +74,10 @@ def board_as_dict(board: Board) -> dict[str, object]:
 
 def _run_as_dict(row: BoardRow) -> dict[str, object]:
     return {
+        "id": row.run.key,
         **{column.key: column.value(row.run) for column in columns_in("json")},
-        "scores": {cell.measure.label: _rounded(cell.value) for cell in row.cells},
+        "scores": {cell.measure.label: cell.value for cell in row.cells},
     }
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, DECIMALS)
 
 
 def _latex(board: Board) -> str:

@@ -35,6 +35,7 @@ def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpRespon
         "lab": found.lab,
         "source": access.task,
         "shown": shown,
+        "sight": access,
         "further": further,
         "columns": columns_in("page"),
         "lines": board_lines(shown, access, sort=sort, further=further.columns, task_url=task_url),

@@ -34,6 +34,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
         "lab": found.lab,
         "run": one,
         "shown": shown,
+        "sight": sight,
         "measure": measure,
         "rows": rows,
         "means": means_of(rows),

@@ -17,6 +17,7 @@ from scipy.stats import pearsonr
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
 from assessment.qrels.selectors.drafts import draft_of
+from evaluation.models import RunScore, TopicScore
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import judge, make_formula_pool, make_pool, make_written_pool
@@ -223,6 +224,10 @@ def test_mg_and_ui_of_each_run_are_shares_of_its_answers(judged, assessor, other
         assert (topics, items) == (str(len(ANSWERS[tag])),) * 2
         assert (ar_shown, p1_shown) == (ar[tag], p1[tag])
         assert (mg, ui) == tuple(f"{float(share(tag, question)):.3f}" for question in (1, 2))
+    for model in (RunScore, TopicScore):
+        model.objects.filter(run__tag="Cut").delete()
+    [cut] = [row for row in cells(office.get(PAGE).text, "runs") if row[1] == "Cut"]
+    assert cut[3:6] == ["–"] * 3
 
 
 def test_the_csv_has_the_same_figures(judged, assessor, other, office):

@@ -293,3 +293,13 @@ def test_a_team_sees_the_means_of_a_run_submitted_after_the_release(played, clie
     scores = f"/api{scores_url(played)}"
     assert client_of(played.member).get(scores).json()["means"]["MAP'"] == 1
     assert client_of(played.other_member).get(scores).status_code == 404
+
+
+def test_the_live_board_is_not_called_hidden_beside_a_released_one(played, client_of):
+    client = client_of(played.organizer)
+    pages = [board_url(played, live="1"), scores_url(played, qrels="v1")]
+    assert all("chip-hidden" in client.get(page).text for page in pages)
+    bring_to("released", played)
+
+    assert not any("chip-hidden" in client.get(page).text for page in pages)
+    assert all("chip-open" in client.get(page).text for page in pages)

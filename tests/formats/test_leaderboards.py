@@ -91,7 +91,7 @@ def test_every_file_marks_a_run_out_of_competition():
     )
 
     tsv, latex = (write_board(board, format_) for format_ in ("tsv", "latex"))
-    assert tsv.splitlines()[2] == "A\tlate\t\t\t\t\tO\t\t0.9000\t0.1000"
+    assert tsv.splitlines()[2] == "A\tlate\t\t\t\t\tO\t\tout-of-competition\t0.9000\t0.1000"
     assert latex.index(r"\textbf{B}") < latex.index(r"\textbf{Out of competition}")
     assert "A late & " in latex
     marks = [row["out_of_competition"] for row in json.loads(write_board(board, "json"))["runs"]]
@@ -109,7 +109,8 @@ def test_the_json_names_measures_qrels_topics_and_ceilings():
 
     assert (data["task"], data["qrels"], data["topics"]) == ("arqmath-3/task1", "official", 78)
     assert data["measures"][1] == {"label": "P@10", "name": P10, "ceiling": 0.95}
-    assert data["runs"][1]["scores"] == {"nDCG'": 0.2625, "P@10": 0.1155}
+    assert data["runs"][1]["scores"] == {"nDCG'": 0.26254, "P@10": 0.11555}
+    assert data["runs"][2]["id"] == 3
     assert data["measures"][0]["name"] == NDCG
 
 

@@ -27,6 +27,8 @@ from arqlab.ir.ids import meant_topics
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind
 
+_SCORES_NOTHING = "A topic without rows scores 0 in every mean."
+_UNANSWERED = "Means are over the topics that the run answers."
 INDEX_COLUMNS = ("topic", "item", "post", "rank", "score", "order", "answer", "sources")
 
 
@@ -135,7 +137,8 @@ def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     places = pl.DataFrame(
         {"line": None, "topic": missing}, schema={"line": pl.Int64, "topic": pl.String}
     )
-    yield from find_rows("missing-topic", places, pl.lit("no row"), "one or more")
+    effect = _UNANSWERED if rules.answered_only else _SCORES_NOTHING
+    yield from find_rows("missing-topic", places, pl.lit("no row"), "one or more", effect=effect)
 
 
 def check_tags(rows: pl.DataFrame) -> Iterator[Finding]:

@@ -53,6 +53,8 @@ class RunRules:
     complete: bool = False
     trec_only: bool = False
     has_answer_ids: bool = False
+    answered_only: bool = False
+    """Whether means are over the topics that a run answers."""
     knows: Callable[[ItemKind, pl.Series], bool | None] | None = None
 
     @property

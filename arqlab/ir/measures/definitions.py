@@ -72,8 +72,8 @@ _KINDS = {
     ),
     "AR": ("Mean label of the first answers; without a judgment, 0", f"{_ARQMATH_3}, §6.3"),
 }
-MEASURE_KINDS = tuple(_KINDS)
-"""The kinds of measures that have a definition."""
+MEASURE_KINDS = tuple(kind for kind in _KINDS if kind != "LO")
+"""The kinds of measures that one can ask for: all with a definition that need no texts."""
 
 
 def definition_of(measure: Measure) -> MeasureDefinition:

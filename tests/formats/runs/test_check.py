@@ -209,6 +209,9 @@ def test_topics_without_a_row_are_named():
 
     assert (group.kind, group.severity) == ("missing-topic", Severity.WARNING)
     assert group.occurrences.rows() == [(None, "A.3", "no row", "one or more")]
+    assert "scores 0 in every mean" in group.message
+    answered = check(task1_lines()[:40], replace(RULES, answered_only=True)).problems[0]
+    assert answered.message.endswith("Means are over the topics that the run answers.")
 
 
 def test_a_topic_that_comes_back_is_a_note():

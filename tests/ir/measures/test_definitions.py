@@ -10,6 +10,11 @@ def test_every_kind_of_measure_is_defined():
     assert kinds <= set(MEASURE_KINDS)
 
 
+def test_lexical_overlap_is_defined_but_cannot_be_asked_for():
+    assert definition_of(parse_measure("LO")).source != definition_of(Measure("X", "X", "X")).source
+    assert "LO" not in MEASURE_KINDS
+
+
 def test_a_definition_names_cutoff_threshold_and_removed_items():
     found = definition_of(parse_measure("P(rel=2,judged_only=True)@10"))
 

@@ -210,3 +210,10 @@ def test_ntcir_also_has_tasks_of_documents_with_the_measures_of_its_year(slug, r
     assert (documents.labels, documents.relevant_from) == (NTCIR, 3)
     assert reported <= set(documents.measures) <= set(formulas.measures)
     assert not [name for name in documents.measures if "judged_only" in name]
+
+
+@pytest.mark.parametrize("kind", [TaskKind.ANSWERS, TaskKind.FORMULAS])
+def test_arqmath_1_reports_p_10_beside_its_judged_only_form(kind):
+    measures = PROTOCOLS["arqmath-1"].tasks[kind].measures
+    assert measures[2:4] == (PRIMES[2], "P@10")
+    assert sorted(measures) == sorted(PROTOCOLS["arqmath-2"].tasks[kind].measures)
