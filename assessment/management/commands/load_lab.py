@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab, Membership
+from arqlab.core.permissions import has_verified_address
 from arqlab.core.selectors import person_named
 from arqlab.core.services.folder_edits import FolderEditsError
-from arqlab.core.services.people import grant_role
+from arqlab.core.services.people import confirm_address, grant_role
 from arqlab.ir.records import FileRefusedError
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
@@ -60,6 +61,8 @@ class Command(LabCommand):
         line = ProgressLine(self.stderr, "The collection")
         try:
             organizer = person_named(options["organizer"]) if options["organizer"] else None
+            if organizer and organizer.email and not has_verified_address(organizer):
+                confirm_address(user=organizer)
             load = partial(load_lab, folder=options["folder"], by=organizer, progress=line)
             load = partial(load, also=load_judging_rules)
             try:
