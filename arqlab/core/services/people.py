@@ -7,6 +7,7 @@ from django.db import transaction
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, User
+from arqlab.core.permissions import has_verified_address
 from arqlab.core.services.audit import record_event
 
 
@@ -14,7 +15,9 @@ from arqlab.core.services.audit import record_event
 def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membership:
     """Grant a user a role; nothing changes if they already have it.
 
-    Raises `UserError` for the role of a team member, which users get by joining a team.
+    Raises `UserError` for the role of a team member, which users get by joining a team, and for an
+    account that has not confirmed an address: anybody can sign up as anybody. Superusers are made
+    on the command line of the server, and need none.
     """
     granted = Membership.Role.granted()
     if role not in granted:
@@ -22,6 +25,12 @@ def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membershi
             f"You cannot grant the role {role!r}. Grant {' or '.join(granted)}; team members join "
             "through an invitation link.",
             code="unknown-role",
+        )
+    if not (user.is_superuser or has_verified_address(user)):
+        raise UserError(
+            f"{user.name} has not confirmed an email address. They confirm it with the link in the"
+            " email that they got, or the administrator does so with `manage.py confirm_address`.",
+            code="unconfirmed-address",
         )
     membership, created = Membership.objects.get_or_create(lab=lab, user=user, role=role, team=None)
     if created:

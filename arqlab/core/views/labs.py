@@ -46,9 +46,13 @@ def people_list(request: HttpRequest, lab: str) -> HttpResponse:
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
-        grant_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
-        messages.success(request, f"{person.name} is now {role} of {found}.")
-        return redirect("core:people-list", lab=lab)
+        try:
+            grant_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
+        except UserError as error:
+            form.add_error("person", error.message)
+        else:
+            messages.success(request, f"{person.name} is now {role} of {found}.")
+            return redirect("core:people-list", lab=lab)
     context = {"form": form, "lab": found}
     context |= {"staff": selectors.staff_of(found), "teams": selectors.teams_with_members(found)}
     return render(request, "core/people_list.html", context)
