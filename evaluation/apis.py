@@ -75,6 +75,7 @@ class RunScoresSerializer(serializers.Serializer[Any]):
 
     team = serializers.CharField()
     run = serializers.CharField()
+    standing = serializers.CharField()
     qrels = serializers.CharField()
     means = serializers.DictField(
         child=serializers.FloatField(allow_null=True), help_text="By measure label."
@@ -129,6 +130,7 @@ def _run_scores(line: BoardRow, qrels: str, topics: Mapping[str, Any]) -> dict[s
     return {
         "team": line.run.team,
         "run": line.run.tag,
+        "standing": line.run.standing.key,
         "qrels": qrels,
         "means": {cell.measure.label: cell.value for cell in line.cells},
         "topics": topics,

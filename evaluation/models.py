@@ -130,3 +130,8 @@ class Leaderboard(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task} leaderboard {self.version}"
+
+    @property
+    def apart(self) -> frozenset[int]:
+        """Return the runs (keys) out of competition."""
+        return frozenset(row["run"] for row in self.out_of_competition)

@@ -40,6 +40,9 @@ class RunSerializer(serializers.ModelSerializer):
     file = serializers.CharField(source="file_name")
     sha256 = serializers.CharField(source="upload.sha256")
     state = serializers.ChoiceField(choices=[*Run.Status.values, "withdrawn"])
+    standing = serializers.CharField(
+        source="standing.key", help_text="official, baseline, post-hoc or withdrawn."
+    )
     report = serializers.SerializerMethodField(help_text="URL of the report.")
 
     class Meta:
@@ -54,6 +57,7 @@ class RunSerializer(serializers.ModelSerializer):
             "is_manual",
             "is_baseline",
             "is_post_hoc",
+            "standing",
             "data_used",
             "answer_kind",
             "items",

@@ -97,6 +97,12 @@ class RunMetadataForm(forms.Form):
     )
     items = forms.ChoiceField(label="Items", choices=[], required=False)
     is_baseline = yes_no("Baseline", "No", "Yes")
+    out_of_competition = forms.CharField(
+        label="Out of competition",
+        help_text="The reason. The run is then scored and shown, but does not count.",
+        max_length=300,
+        required=False,
+    )
     description = forms.CharField(
         label="Description",
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -117,7 +123,7 @@ class RunMetadataForm(forms.Form):
                 *(pair for pair in Task.Items.choices if pair[0] in wanted),
             ]
         if not organizes:
-            del self.fields["is_baseline"]
+            del self.fields["is_baseline"], self.fields["out_of_competition"]
 
     def filled(self) -> dict[str, Any]:
         """Return the submitted fields of `RunMetadata`."""
@@ -252,7 +258,7 @@ class LeftOutRunsForm(ReasonsForm):
         super().__init__(
             data,
             kind="runs",
-            names={str(run.pk): str(run) for run in ordered},
+            names={str(run.pk): f"{run.team} {run.label}" for run in ordered},
             reasons={str(row["run"]): row["reason"] for row in recorded},
         )
 

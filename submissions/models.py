@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Case, Count, Q, Value, When
+from django.db.models import Q
 
 from arqlab.core.models import Publication, Task, Team, User
 from arqlab.ir.records import Severity
+from arqlab.ir.standings import Standing, standing_of
+from submissions.standings import RunQuerySet
 
 
 class Upload(models.Model):
@@ -23,46 +25,6 @@ class Upload(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class RunQuerySet(models.QuerySet["Run"]):
-    """Filters for submitted, valid and counting runs."""
-
-    def submitted(self) -> RunQuerySet:
-        """Return the submissions, without the runs that were only checked."""
-        return self.filter(check_only=False)
-
-    def valid(self) -> RunQuerySet:
-        """Return the runs that pools and leaderboards use: scorable ones, not post-hoc."""
-        return self.scorable().filter(is_post_hoc=False)
-
-    def scorable(self) -> RunQuerySet:
-        """Return the submitted, valid runs that are not withdrawn, also post-hoc runs."""
-        return self.submitted().filter(status="valid", withdrawn_at=None)
-
-    def counting(self, *, post_hoc: bool = False) -> RunQuerySet:
-        """Return the runs that count toward a quota: valid ones, and those still to be checked.
-
-        Post-hoc runs have a quota of their own.
-        """
-        return self.submitted().filter(
-            status__in=["uploaded", "validating", "valid"],
-            withdrawn_at=None,
-            is_baseline=False,
-            is_post_hoc=post_hoc,
-        )
-
-    def for_lists(self) -> RunQuerySet:
-        """Return the runs with `shown_state` and numbers of kinds of `errors` and `warnings`.
-
-        `shown_state` is `Run.state`. The newest runs come first.
-        """
-        withdrawn = When(withdrawn_at__isnull=False, then=Value("withdrawn"))
-        return self.annotate(
-            shown_state=Case(withdrawn, default="status"),
-            errors=Count("problems", filter=Q(problems__severity="error")),
-            warnings=Count("problems", filter=Q(problems__severity="warning")),
-        ).order_by("-submitted_at", "-pk")
 
 
 class Run(Publication):
@@ -117,6 +79,12 @@ class Run(Publication):
         editable=False,
         help_text="Submitted by a team after the deadline: scored, but in no pool and on no "
         "official leaderboard.",
+    )
+    out_of_competition = models.CharField(
+        max_length=300,
+        blank=True,
+        default="",
+        help_text="Why the run is out of competition: scored and shown, but it does not count.",
     )
     system = models.UUIDField(
         null=True,
@@ -213,6 +181,21 @@ class Run(Publication):
 
     def __str__(self) -> str:
         return f"{self.team} {self.tag}"
+
+    @property
+    def standing(self) -> Standing:
+        """Return the standing of the run."""
+        return standing_of(
+            is_baseline=self.is_baseline,
+            is_out_of_competition=bool(self.out_of_competition),
+            is_post_hoc=self.is_post_hoc,
+            is_withdrawn=self.withdrawn_at is not None,
+        )
+
+    @property
+    def label(self) -> str:
+        """Return the tag with the standing, for charts, lists and sentences."""
+        return self.standing.marked(self.tag)
 
     @property
     def state(self) -> str:

@@ -8,8 +8,9 @@ from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Lab, Membership, Task, Team, Visitor
 from arqlab.core.permissions import has_role, may_organize, task_or_404
-from submissions.models import Run, RunQuerySet
+from submissions.models import Run
 from submissions.selectors import runs_visible_to
+from submissions.standings import RunQuerySet
 
 
 def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:

@@ -7,7 +7,7 @@ import polars as pl
 from arqlab.core.models import Task
 from submissions.models import Run
 
-RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "withdrawn")
+RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "standing", "withdrawn")
 
 
 def run_map(task: Task) -> pl.DataFrame:
@@ -25,6 +25,7 @@ def run_map(task: Task) -> pl.DataFrame:
             "kind": _kind(run),
             "type": "manual" if run.is_manual else "automatic",
             "data": run.data_used,
+            "standing": run.standing.key,
             "withdrawn": f"{run.withdrawn_at:%Y-%m-%d}" if run.withdrawn_at else "",
         }
         for run in runs.order_by("team__name", "identifier")

@@ -31,7 +31,8 @@ from collection.selectors.collections import (
     posts_frame,
     scan_columns,
 )
-from submissions.models import Run, RunProblem, RunQuerySet
+from submissions.models import Run, RunProblem
+from submissions.standings import RunQuerySet
 
 MIN_LINE_LIMIT = 100_000
 """The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""

@@ -256,6 +256,7 @@ POST core:token-list                      302 422 422 422 422 422 422
 POST core:token-revoke                    302 404 302 404 404 404 404
 GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     302 404 404 404 404 200 200
+POST core:people-allow-team               302 404 404 404 404 302 302
 POST core:people-revoke                   302 404 404 404 404 302 302
 GET  pages:task-detail                     200 200 200 200 200 200 200
 GET  core:task-edit                       404 404 404 404 404 200 200

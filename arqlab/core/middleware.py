@@ -100,6 +100,42 @@ class SignInMiddleware:
         return response
 
 
+class UserCookie:
+    """Tell scripts who is signed in, with a cookie that a service worker can read offline.
+
+    The worker serves pages that were stored for this user only (docs/adr/0024).
+    """
+
+    NAME = "arqlab_user"
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view; its cookie names the user who is signed in after it."""
+        response = self.get_response(request)
+        cookies = request.COOKIES
+        # A visitor without cookies costs nothing, and their pages stay the same for all.
+        is_known = {self.NAME, settings.SESSION_COOKIE_NAME} & cookies.keys()
+        if not is_known and not request.session.modified:
+            return response
+        user = str(request.user.pk or "")
+        if user == cookies.get(self.NAME, ""):
+            return response
+        if not user:
+            response.delete_cookie(self.NAME)
+            return response
+        is_kept = not request.session.get_expire_at_browser_close()
+        response.set_cookie(
+            self.NAME,
+            user,
+            max_age=settings.SESSION_COOKIE_AGE if is_kept else None,
+            secure=settings.SESSION_COOKIE_SECURE,
+            samesite="Lax",
+        )
+        return response
+
+
 class NotAllowedMiddleware:
     """Redirect a GET request for an address that takes only POST to the page above it.
 

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
 
 
@@ -92,6 +92,31 @@ def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:
             code="one-team",
         )
     return None
+
+
+def refusal_of_both_sides(user: User, lab: Lab, *, role: str) -> UserError | None:
+    """Return why a user may not get a role, or None: an assessor is in no team of the same lab.
+
+    An organizer may allow it. Every entry point that adds a member or an assessor asks this.
+    """
+    held = Membership.objects.filter(lab=lab, user_id=user.pk).select_related("team")
+    if role == Membership.Role.MEMBER:
+        if not held.filter(role=Membership.Role.ASSESSOR, may_join_team=False).exists():
+            return None
+        return UserError(
+            f"{user.name} is an assessor of {lab}. Assessors do not join or create teams, unless an"
+            " organizer allows it on the People page.",
+            code="is-assessor",
+        )
+    member = held.filter(role=Membership.Role.MEMBER).first()
+    if role != Membership.Role.ASSESSOR or member is None:
+        return None
+    return ConfirmationError(
+        f"{user.name} is a member of the team {member.team}. Team members do not judge, unless an"
+        " organizer confirms it on the People page.",
+        code="is-member",
+        question=f"{user.name} may judge, although they are in the team {member.team}",
+    )
 
 
 def may_see_team(user: Visitor, team: Team) -> bool:

@@ -22,6 +22,11 @@ urlpatterns = [
     path("labs/<slug:lab>/edit/", labs.lab_edit, name="lab-edit"),
     path("labs/<slug:lab>/audit/", labs.audit_list, name="audit-list"),
     path("labs/<slug:lab>/people/", labs.people_list, name="people-list"),
+    path(
+        "labs/<slug:lab>/people/<int:person>/allow-team/",
+        labs.people_allow_team,
+        name="people-allow-team",
+    ),
     path("labs/<slug:lab>/people/revoke/", labs.people_revoke, name="people-revoke"),
     path("labs/<slug:lab>/teams/new/", teams.team_create, name="team-create"),
     path("labs/<slug:lab>/teams/<int:team>/", teams.team_detail, name="team-detail"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from arqlab.formats.file_kinds import FileKind
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem
 
@@ -29,7 +30,7 @@ def read_assignments(data: bytes, *, path: str) -> tuple[list[AssignmentRow], li
     and among others; otherwise they are topic and assessor.
     """
     try:
-        text = source_text(data, path=path)
+        text = source_text(data, FileKind.ASSIGNMENTS, path=path)
     except FileRefusedError as refused:
         return [], list(refused.problems)
     first = text.lstrip().split("\n", 1)[0]

@@ -2,19 +2,23 @@
 
 import codecs
 
+from arqlab.formats.file_kinds import FileKind, require_kind
 from arqlab.ir.records import FileRefusedError, Problem
 
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def source_text(data: bytes, *, path: str) -> str:
+def source_text(data: bytes, *takes: FileKind, path: str) -> str:
     """Return the text of a file, without a byte order mark and with its line ends.
 
-    Raise FileRefusedError for another encoding, a null byte, or an empty file.
+    Raise FileRefusedError for another encoding, a null byte, or an empty file, and for a file of
+    another kind than the reader `takes`.
     """
     problem = _problem(data, path)
     if problem is not None:
         raise FileRefusedError([problem])
+    if takes:
+        require_kind(data, *takes, path=path)
     return data.decode("utf-8-sig")
 
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from arqlab.ir.measures.names import Measure
+from arqlab.ir.standings import Standing, standing_of
 
 DECIMALS = 4
 """Figures are compared as they are printed: two runs that show the same best figure are both the
@@ -41,9 +42,24 @@ class BoardRun:
     data: str = ""
 
     @property
+    def standing(self) -> Standing:
+        """Return the standing of the run on its leaderboard."""
+        return standing_of(
+            is_baseline=self.is_baseline,
+            is_out_of_competition=self.is_out_of_competition,
+            is_post_hoc=self.is_post_hoc,
+            is_withdrawn=self.is_withdrawn,
+        )
+
+    @property
     def counts(self) -> bool:
         """Return whether the run competes: it has a rank, and its values can be the best."""
-        return not (self.is_withdrawn or self.is_out_of_competition or self.is_post_hoc)
+        return self.standing.counts
+
+    @property
+    def label(self) -> str:
+        """Return the tag with the standing, for charts, lists and sentences."""
+        return self.standing.marked(self.tag)
 
     @property
     def group(self) -> str:
@@ -92,6 +108,7 @@ COLUMNS = (
         "out_of_competition", "O", attrgetter("is_out_of_competition"), FILES, "Out of competition"
     ),
     BoardColumn("withdrawn", "W", attrgetter("is_withdrawn"), FILES, "Withdrawn"),
+    BoardColumn("standing", "Standing", attrgetter("standing.key"), FILES),
 )
 """The columns before the measures, for the page, the files and the API alike. The page and LaTeX
 draw team, run, baselines and withdrawn runs in their own way."""
@@ -173,6 +190,12 @@ def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[
         return (_part(run), *team, -_rank_value(run, main), *_falling(run, main))
 
     return sorted(runs, key=place)
+
+
+def by_mean(runs: Iterable[BoardRun], measure: str) -> list[BoardRun]:
+    """Return the runs with a value of a measure, the best first; those that do not count last."""
+    scored = (run for run in runs if measure in run.values)
+    return sorted(scored, key=lambda run: (not run.counts, -run.values[measure]))
 
 
 def _part(run: BoardRun) -> int:

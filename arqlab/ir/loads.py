@@ -72,6 +72,11 @@ class LoadChanges:
         if changes:
             self._found.setdefault((what, fate), []).extend(changes)
 
+    def extend(self, other: LoadChanges) -> None:
+        """Add the records of another part of the load."""
+        for (what, fate), found in other._found.items():
+            self.add(what, fate, *found)
+
     def count(self, *fates: Fate) -> int:
         """Return the number of records with these fates."""
         return sum(len(found) for (_, fate), found in self._found.items() if fate in fates)

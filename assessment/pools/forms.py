@@ -124,7 +124,7 @@ class PoolForm(forms.Form):
         self.runs = {f"{BASELINE}{run.pk}": run for run in runs if run.is_baseline}
         for name, run in self.runs.items():
             self.fields[name] = forms.ChoiceField(
-                label=str(run),
+                label=f"{run.team} {run.label}",
                 choices=[
                     ("baseline-primary", "as primary"),
                     ("baseline-alternate", "as alternate"),

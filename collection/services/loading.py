@@ -9,14 +9,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
 from django.db import transaction
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Lab
+from arqlab.formats.archives.compressed import DamagedFileError, read_pieces
 from arqlab.formats.documents import EXPECTED, is_of_documents
+from arqlab.formats.dumps.sources import DUMP_FILES
+from arqlab.formats.file_kinds import HEAD, FileKind, require_kind
 from arqlab.formats.formulas.index import read_index
 from arqlab.formats.labs.folder import CollectionFile
+from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import (
     Author,
@@ -30,7 +35,7 @@ from collection.models import (
 )
 from collection.selectors.visual_maps import JudgedFormula
 from collection.services.importing.formulas import delete_formulas, import_formulas
-from collection.services.importing.import_records import Progress, file_digest
+from collection.services.importing.import_records import Progress, add_import_changes, file_digest
 from collection.services.importing.related_files import import_file
 from collection.services.indexing import index_if_small
 from collection.services.parquet_files import replace_files
@@ -47,14 +52,16 @@ def load_collection(
     at: datetime,
     judged: JudgedFormula | None = None,
     progress: Progress | None = None,
+    choice: LoadChoice = NO_CHOICE,
 ) -> Collection:
     """Load the collection in a lab's folder and assign it to the lab.
 
     Loading the same files again changes nothing, even for another lab. Without a formula index, the
     formulas are extracted from the posts. For `judged` see `make_visual_map`. Raise the errors of
-    `require_loadable` before anything changes.
+    `require_loadable`, or `UnconfirmedLoadError` if files are replaced, before anything changes.
     """
     require_loadable(lab_slug=lab.slug, file=file)
+    require_confirmed(collection_changes(file, is_whole=True), choice.confirmed)
     with transaction.atomic():
         Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
         # Of two processes that load it at once, one waits here and then finds the files loaded.
@@ -72,13 +79,14 @@ def add_to_collection(
     at: datetime,
     judged: JudgedFormula | None = None,
     progress: Progress | None = None,
+    choice: LoadChoice = NO_CHOICE,
 ) -> Collection:
     """Import files into a lab's collection, which is created and assigned if the lab has none.
 
     A file replaces an earlier one of its kind; files of other kinds stay, as with the import
-    commands. Raise `FileRefusedError` for files that cannot be imported, and `UserError`
-    (`collection-in-use`, `other-collection`) if the collection is another one or other labs search
-    it; nothing has changed then.
+    commands. Raise `FileRefusedError` for files that cannot be imported, `UnconfirmedLoadError` if
+    files are replaced, and `UserError` (`collection-in-use`, `other-collection`) if the collection
+    is another one or other labs search it; nothing has changed then.
     """
     if problems := list(_unreadable(file)):
         raise FileRefusedError(problems)
@@ -93,8 +101,21 @@ def add_to_collection(
                 code="collection-in-use",
             )
         assign_collection(lab=lab, collection=collection)
+        require_confirmed(collection_changes(file), choice.confirmed)
         Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
     return _import_all(collection, file, at=at, judged=judged, progress=progress)
+
+
+def collection_changes(file: CollectionFile, *, is_whole: bool = False) -> LoadChanges:
+    """Return the files of a collection that a load replaces; other kinds go if it `is_whole`."""
+    changes, files = LoadChanges(), {**file.files, **file.formulas}
+    add_import_changes(changes, slug=file.slug, files=files, window=file.window)
+    loaded = Collection.objects.filter(slug=file.slug).exclude(source_sha256="").first()
+    if is_whole and loaded and loaded.source_sha256 != _digest(file):
+        for gone in loaded.imports.filter(kept__gt=0).exclude(kind__in=files):
+            change = Change(gone.get_kind_display(), f"{gone.source} ({gone.kept:,} rows)")
+            changes.add("files of the collection", Fate.DELETED, change)
+    return changes
 
 
 def _import_all(
@@ -176,7 +197,10 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
         yield Problem(
             str(documents), None, "a file of another kind", EXPECTED, "Convert or rename the file."
         )
+    for kind, path in file.files.items():
+        yield from _of_another_kind(path, FileKind.DUMP if kind in DUMP_FILES else None)
     for path in file.formulas.values():
+        yield from _of_another_kind(path, FileKind.FORMULAS)
         first = next(read_index(path), None) if path.is_file() else None
         if (
             first
@@ -184,6 +208,18 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
             and all(problem.line == 1 for problem in first.problems)
         ):
             yield from (problem._replace(path=str(path)) for problem in first.problems)
+
+
+def _of_another_kind(path: Path, kind: FileKind | None) -> Iterator[Problem]:
+    """Yield the problem of a file whose first lines show another kind than it should have."""
+    if kind is None or not path.is_file() or path.suffix.lower() == ".7z":
+        return
+    try:
+        require_kind(next(read_pieces(path, size=HEAD), b""), kind, path=str(path))
+    except DamagedFileError:
+        return  # the import reports it
+    except FileRefusedError as refused:
+        yield from refused.problems
 
 
 def _digest(file: CollectionFile) -> str:

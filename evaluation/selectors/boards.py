@@ -68,8 +68,7 @@ def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
         .filter(pk__in=list(scores))
         .select_related("team")
     )
-    apart = {row["run"] for row in qrel_set.out_of_competition}
-    return board_of(qrel_set, measures_of(qrel_set), shown, scores, apart=apart)
+    return board_of(qrel_set, measures_of(qrel_set), shown, scores)
 
 
 def released_leaderboard(task: Task) -> Leaderboard | None:
@@ -98,9 +97,8 @@ def released_board(leaderboard: Leaderboard) -> Board:
     """Return a board as it was released. Runs that were withdrawn later are on it and marked."""
     measures = parse_measures(leaderboard.measures)
     scores = {int(run): values for run, values in leaderboard.scores.items()}
-    runs, apart = leaderboard.runs.select_related("team"), leaderboard.out_of_competition
-    apart_ids = {row["run"] for row in apart}
-    return board_of(leaderboard.qrel_set, measures, runs, scores, apart=apart_ids)
+    runs, apart = leaderboard.runs.select_related("team"), leaderboard.apart
+    return board_of(leaderboard.qrel_set, measures, runs, scores, apart=apart)
 
 
 def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board:
@@ -110,7 +108,7 @@ def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board
     """
     scores = live_scores(qrel_set, runs)
     shown = runs.filter(pk__in=list(scores)).select_related("team")
-    added = [_board_run(run, scores[run.pk], apart=False) for run in shown]
+    added = [_board_run(run, scores[run.pk]) for run in shown]
     return with_runs(board, [*(row.run for row in board.rows), *added]) if added else board
 
 
@@ -120,9 +118,9 @@ def board_of(
     runs: Iterable[Run],
     scores: Scores,
     *,
-    apart: Set[int],
+    apart: Set[int] = frozenset(),
 ) -> Board:
-    """Return a board of runs and their mean scores. The runs `apart` are out of competition."""
+    """Return a board of runs and their mean scores; those `apart` are out of competition too."""
     facts = qrels_facts(qrel_set, measures)
     board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
     return with_runs(
@@ -130,7 +128,7 @@ def board_of(
     )
 
 
-def _board_run(run: Run, values: Mapping[str, float], *, apart: bool) -> BoardRun:
+def _board_run(run: Run, values: Mapping[str, float], *, apart: bool = False) -> BoardRun:
     return BoardRun(
         key=run.pk,
         team=run.team.name,
@@ -140,7 +138,7 @@ def _board_run(run: Run, values: Mapping[str, float], *, apart: bool) -> BoardRu
         is_manual=run.is_manual,
         is_baseline=run.is_baseline,
         is_withdrawn=run.withdrawn_at is not None,
-        is_out_of_competition=apart,
+        is_out_of_competition=apart or bool(run.out_of_competition),
         is_post_hoc=run.is_post_hoc,
         data=run.data_used.capitalize(),  # Both, Text, Math, Links, as in the overview papers
     )

@@ -49,7 +49,8 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
     The measures are the first ones of the board that rate runs.
     """
     board = live_board(qrel_set)
-    runs = [row.run for row in board.rows]
+    runs = sorted((row.run for row in board.rows), key=lambda run: not run.counts)
+    ranked = sum(run.counts for run in runs)
     versions = sorted((qrel_set, other), key=lambda one: list(SIDES).index(ItemKind(one.items)))
     measures, topics = [], 0
     for measure in [one for one in board.measures if one.is_rating][:MOST_MEASURES]:
@@ -62,6 +63,7 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
             topic_group(
                 SIDES[ItemKind(version.items)],
                 matrix.scores[:, np.isin(matrix.topics, list(common))],
+                ranked=ranked,
             )
             for version, matrix in zip(versions, matrices, strict=True)
         ]

@@ -24,8 +24,9 @@ from arqlab.texts.posts.text import pieces
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.threads import corrected_post, posts_of
-from submissions.models import Run, RunQuerySet
+from submissions.models import Run
 from submissions.selectors import run_index
+from submissions.standings import RunQuerySet
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from django.core.cache import cache
 
-from arqlab.ir.leaderboard import Board, BoardRun
+from arqlab.ir.leaderboard import Board, BoardRun, by_mean
 from arqlab.ir.measures.names import Measure
 from assessment.models import QrelSet
 from evaluation.selectors.comparison import topic_matrix
@@ -40,10 +40,11 @@ class RunSpread(NamedTuple):
 def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[RunSpread]:
     """Return the spreads of the best runs of a board in a measure, the best mean first.
 
+    The runs that do not count follow the others.
+
     Quartiles are interpolated between topics. A run has only the topics for which it has a score.
     """
-    scored = [row.run for row in board.rows if measure.name in row.run.values]
-    runs = sorted(scored, key=lambda run: -run.values[measure.name])[:MOST_RUNS]
+    runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]
     parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
     key = f"run-spreads:{sha256(repr(parts).encode()).hexdigest()}"

@@ -37,6 +37,8 @@ def topic_values(
 ) -> list[RunValue]:
     """Return the runs of a board with their values for a topic, best first.
 
+    The runs that do not count follow the others.
+
     Runs without a value, such as those that did not answer the topic (Task 3), are left out.
     """
     runs = {row.run.key: row.run for row in board.rows}
@@ -44,7 +46,9 @@ def topic_values(
         qrel_set=qrel_set, query_id=query_id, measure=measure.name, run__in=runs
     )
     found = [RunValue(runs[key], value) for key, value in rows.values_list("run", "value")]
-    return sorted(found, key=lambda one: (-one.value, one.run.team, one.run.tag))
+    return sorted(
+        found, key=lambda one: (not one.run.counts, -one.value, one.run.team, one.run.tag)
+    )
 
 
 def spread_of(values: Iterable[RunValue]) -> Spread | None:

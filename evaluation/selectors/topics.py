@@ -18,7 +18,7 @@ from submissions.models import Run
 
 @dataclass(frozen=True, slots=True)
 class TopicScoreRow:
-    """One topic of the qrels: the run's score, and the median and best score of all runs.
+    """One topic of the qrels: the run's score, and the median and best score of its peers.
 
     A missing score is None. `topic` is None if the qrels have a topic that the lab does not have.
     """
@@ -41,8 +41,9 @@ def topic_rows(
 ) -> list[TopicScoreRow]:
     """Return one row per topic of the qrels, in topic order.
 
-    Median and best are those of the run and its `peers` (keys of runs).
+    Median and best are those of its `peers` (keys of runs).
     """
+    peers = set(peers)
     judgments = topic_judgments(qrel_set)
     topics = {
         topic.query_id: topic
@@ -52,7 +53,8 @@ def topic_rows(
     values: dict[str, list[float]] = defaultdict(list)
     scores = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in={run.pk, *peers})
     for run_id, query_id, value in scores.values_list("run", "query_id", "value"):
-        values[query_id].append(value)
+        if run_id in peers:
+            values[query_id].append(value)
         if run_id == run.pk:
             own[query_id] = value
     return [

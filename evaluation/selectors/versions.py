@@ -22,7 +22,7 @@ _COLUMNS = {
 
 
 class VersionEffect(NamedTuple):
-    """How the rankings of the valid runs by two versions compare in a measure.
+    """How the rankings of the competing runs by two versions compare in a measure.
 
     `rows` has team, tag, key, before, after and change (the means of the run and their difference),
     rank_before, rank_after and rise (a better rank is positive), the best runs of `after` first.
@@ -47,15 +47,15 @@ def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> Version
     """Return the effect of two versions on the ranking of the runs in a measure of `after`."""
     earlier = shared_measures(before, after)[measure]
     sides = {
-        "before": {row.run.key: row.run for row in live_board(before).rows},
-        "after": {row.run.key: row.run for row in live_board(after).rows},
+        side: {row.run.key: row.run for row in live_board(version).rows if row.run.counts}
+        for side, version in (("before", before), ("after", after))
     }
     names = {"before": earlier.name, "after": measure.name}
     rows = [
         (
             run.key,
             run.team,
-            run.tag,
+            run.label,
             *(sides[side][key].values[name] for side, name in names.items()),
         )
         for key, run in sides["after"].items()

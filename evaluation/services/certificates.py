@@ -46,9 +46,9 @@ class Certification(NamedTuple):
 def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certification:
     """Return the certificate of qrels from the cache; compute a missing one only if asked."""
     measures = certified_measures(measures_of(qrel_set))
-    runs = Run.objects.valid().filter(task=qrel_set.task).select_related("team", "task__lab")
+    runs = Run.objects.competing().filter(task=qrel_set.task).select_related("team", "task__lab")
     valid = list(runs.order_by("team__name", "tag", "pk"))
-    names = {str(run.pk): (run.team.name, run.tag) for run in valid}
+    names = {str(run.pk): (run.team.name, run.label) for run in valid}
     tops = pooled_tops(qrel_set.task)
     found = Certification(_obstacle(qrel_set, measures, valid), measures, names, tops)
     if found.obstacle:

@@ -20,7 +20,7 @@ from arqlab.ir.comparison.differences import (
     wins_ties_losses,
 )
 from arqlab.ir.comparison.families import FAMILY_TESTS, PairFamily, pair_family
-from arqlab.ir.leaderboard import BoardRun
+from arqlab.ir.leaderboard import BoardRun, by_mean
 from arqlab.ir.measures.columns import Reals
 from arqlab.ir.measures.names import Measure
 from evaluation.permissions import VisibleBoard
@@ -33,24 +33,30 @@ _RULES = 1
 
 
 class ComparedRuns(NamedTuple):
-    """The runs of a board with scores in a measure, best mean first, and their scores by topic."""
+    """The runs of a board with scores in a measure, and their scores by topic.
+
+    The best mean is first; the runs that do not count follow the others.
+    """
 
     measure: Measure
     runs: Sequence[BoardRun]
     matrix: TopicMatrix
 
     def around(self, places: Sequence[int]) -> tuple[ComparedRuns, list[int]]:
-        """Return the official runs and those at some places, and the places of these among them.
+        """Return the runs that count and those at some places, and the places of these among them.
 
-        A post-hoc run that is not compared adds no test to the family.
+        A run that does not count, such as a withdrawn one, adds a test only if it is compared.
         """
-        kept = [
-            place for place, run in enumerate(self.runs) if not run.is_post_hoc or place in places
-        ]
+        kept = [place for place, run in enumerate(self.runs) if run.counts or place in places]
         topics, scores = self.matrix
         runs = [self.runs[place] for place in kept]
         family = ComparedRuns(self.measure, runs, TopicMatrix(topics, scores[kept]))
         return family, [kept.index(place) for place in places]
+
+    @property
+    def competing(self) -> ComparedRuns:
+        """Return the runs that count."""
+        return self.around([])[0]
 
     def family(self, test: str) -> PairFamily:
         """Return a test of all pairs of the runs."""
@@ -138,8 +144,7 @@ class SeveralRuns(NamedTuple):
 
 def compared_runs(shown: VisibleBoard, measure: Measure) -> ComparedRuns:
     """Return the runs of a board that can be compared in a measure, with their scores."""
-    scored = [row.run for row in shown.board.rows if measure.name in row.run.values]
-    runs = sorted(scored, key=lambda run: -run.values[measure.name])
+    runs = by_mean((row.run for row in shown.board.rows), measure.name)
     keys = [run.key for run in runs]
     matrix = topic_matrix(runs=keys, qrel_set=shown.qrel_set, measure=measure.name)
     return ComparedRuns(measure, runs, matrix)
@@ -180,6 +185,10 @@ def several_runs(
     """Return the comparison of some runs (places) by a test, corrected over all pairs of runs."""
     scores = compared.matrix.scores[list(places)]
     values = getattr(compared.family(test), correction)
+    official = getattr(compared.competing.family(test), correction)
+    # The runs that count come first, and no other run adds to the corrections of their pairs.
+    values = values.copy()
+    values[: len(official), : len(official)] = official
     pairs = zip(*run_pairs(len(places)), strict=True)
     known = ~np.isnan(scores)
     totals = np.where(known, scores, 0).sum(axis=0)

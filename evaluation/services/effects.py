@@ -254,11 +254,11 @@ def _contest(task: Task) -> _Contest:
         items=items_at(task, level),
         relevant_from=task.protocol.relevant_from,
     )
-    runs = Run.objects.valid().filter(task=task).select_related("team", "task__lab").order_by("pk")
+    runs = Run.objects.competing().filter(task=task).select_related("team", "task__lab")
     measures = tuple(
         measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts
     )
-    return _Contest(draft_of(task), level, like, measures, list(runs))
+    return _Contest(draft_of(task), level, like, measures, list(runs.order_by("pk")))
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
@@ -273,7 +273,7 @@ def _scores(contest: _Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFram
     scorers = {side: contest.scorer(frame, contest.measures) for side, frame in qrels.items()}
     parts = []
     for run, index in contest.indexes(qrels["first"]):
-        named = pl.lit(f"{run.team.name} {run.tag}").alias("run")
+        named = pl.lit(f"{run.team.name} {run.label}").alias("run")
         try:
             parts += [
                 scorer.score(index).with_columns(named, side=pl.lit(side))

@@ -179,6 +179,6 @@ def _ordered(rows: list[RunAnswers]) -> list[RunAnswers]:
     def place(row: RunAnswers) -> tuple[object, ...]:
         run, mean = row.run, row.means.values[0] or 0.0
         team = () if run.is_baseline else (-best[run.team_id], run.team.name)
-        return (not run.is_baseline, team, -mean, run.tag)
+        return (not run.standing.counts, not run.is_baseline, team, -mean, run.tag)
 
     return sorted(rows, key=place)

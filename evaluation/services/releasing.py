@@ -16,8 +16,7 @@ from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.notices import notify_of_release
 from evaluation.services.scoring import score_waiting
-from submissions.models import Run
-from submissions.services.left_out import LeftOutRun, left_out_runs
+from submissions.services.left_out import LeftOutRun, set_out_of_competition
 
 
 def release_leaderboard(
@@ -31,7 +30,7 @@ def release_leaderboard(
     """Release the board of all valid runs against these qrels as the task's next version.
 
     `reason` explains the version to everyone. `apart` has the reasons of the runs out of
-    competition; by default, they are those of the qrels. Waiting runs are scored first. Threads
+    competition; by default, they are those that already are. Waiting runs are scored first. Threads
     that wait for the release open. Raise `UserError` if no run has scores, or if the released
     leaderboard is the same.
     """
@@ -57,7 +56,7 @@ def _release(
             "the leaderboard after the first run is scored.",
             code="nothing-to-release",
         )
-    out = _out_of_competition(task, qrel_set, apart)
+    out = set_out_of_competition(task, apart)
     _require_change(task, qrel_set, measures, scores, out)
     newest = task.leaderboards.order_by("-version").first()
     board = Leaderboard.objects.create(
@@ -87,16 +86,6 @@ def _release(
     )
     notify_of_release(board)
     return board
-
-
-def _out_of_competition(
-    task: Task, qrel_set: QrelSet, apart: Mapping[int, str] | None
-) -> list[LeftOutRun]:
-    runs = Run.objects.valid().filter(task=task)
-    if apart is None:
-        recorded, valid = qrel_set.out_of_competition, set(runs.values_list("pk", flat=True))
-        apart = {row["run"]: row["reason"] for row in recorded if row["run"] in valid}
-    return left_out_runs(runs, apart)
 
 
 def _require_change(

@@ -33,8 +33,9 @@ def breakdown(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         raise Http404
     topics, scores = compared.matrix
     values = attributes.get(chosen, {})
-    groups = topic_groups(scores, topics, values, usual_values(chosen))
-    columns = [topic_group("all", scores), *groups]
+    ranked = len(compared.competing.runs)
+    groups = topic_groups(scores, topics, values, usual_values(chosen), ranked=ranked)
+    columns = [topic_group("all", scores, ranked=ranked), *groups]
     if request.GET.get("format") == "tsv":
         if not groups:
             raise Http404
@@ -85,7 +86,7 @@ def _chart(columns: list[TopicGroup], compared: ComparedRuns, address: list[str]
         "groups": [one.name for one in columns],
         "runs": [
             {
-                "run": run.tag,
+                "run": run.label,
                 "team": run.team,
                 "values": [_known(one.means[place]) for one in columns],
                 "url": reverse("evaluation:run-scores", args=[*address, run.key]),
@@ -100,6 +101,7 @@ def _file(
 ) -> HttpResponse:
     runs = compared.runs
     names = {"team": [run.team for run in runs], "run": [run.tag for run in runs]}
+    names["standing"] = [run.standing.key for run in runs]
     means = {f"{one.name} ({one.topics} topics)": one.means for one in columns}
     name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-by-{by}.tsv"
     return tsv_response(pl.DataFrame(names | means).fill_nan(None), name)

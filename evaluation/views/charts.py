@@ -44,8 +44,8 @@ def _chart(
         "runs": [
             [
                 one.run.key,
-                one.run.tag,
-                "Baseline" if one.run.is_baseline else one.run.team,
+                one.run.label,
+                one.run.team,
                 "own" if one.run.team in own else "base" if one.run.is_baseline else "",
                 *(round(value, 4) for value in (one.mean, *one[3:])),
             ]

@@ -65,7 +65,8 @@ def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show a test of all pairs of runs of the board that the user sees, or return it as TSV."""
     found = task_or_404(request.user, lab, task)
-    shown, compared, context = board_context(request, found)
+    shown, every, context = board_context(request, found)
+    compared = every.competing
     test = request.GET.get("test", FAMILY_TESTS[0])
     correction = request.GET.get("correction", "holm")
     if test not in TESTS or correction not in CORRECTIONS:
@@ -78,6 +79,8 @@ def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse
     address = f"{reverse('evaluation:comparison', args=[lab, task])}?{urlencode(query)}"
     lines = pair_lines(compared, getattr(family, correction), address=address, most=ENOUGH)
     context |= {
+        "compared": compared,
+        "apart": every.runs[len(compared.runs) :],
         "tests": TESTS,
         "test": test,
         "corrections": CORRECTIONS,
@@ -146,8 +149,8 @@ def _chart(
     address = [task.lab.slug, task.slug]
     return {
         "measure": compared.measure.heading,
-        "first": pair.first.tag,
-        "second": pair.second.tag,
+        "first": pair.first.label,
+        "second": pair.second.label,
         "topics": [
             {
                 "topic": row.query_id,
@@ -165,7 +168,7 @@ def _chart(
 def _topics_file(pair: RunPair, compared: ComparedRuns, shown: VisibleBoard) -> HttpResponse:
     table = pl.DataFrame(
         [(row.query_id, row.first, row.second, row.difference) for row in pair.topics],
-        schema=["topic", f"{pair.first.tag} (1)", f"{pair.second.tag} (2)", "difference"],
+        schema=["topic", f"{pair.first.label} (1)", f"{pair.second.label} (2)", "difference"],
         orient="row",
     )
     label = compared.measure.label.replace("'", "-prime").replace("@", "-")

@@ -45,6 +45,7 @@ def _lines(scores: InstanceScores | None) -> list[tuple[object, list[float | Non
 
 def _table(scores: InstanceScores) -> pl.DataFrame:
     names = {"team": [run.team for run in scores.runs], "run": [run.tag for run in scores.runs]}
+    names["standing"] = [run.standing.key for run in scores.runs]
     means = {
         f"{one.measure.label}, {one.sides[side].name}": one.sides[side].means
         for side in (0, 1)

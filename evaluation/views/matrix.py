@@ -69,7 +69,7 @@ def pair_table(compared: ComparedRuns, family: PairFamily) -> pl.DataFrame:
     names = {
         f"{side} {part}": [getattr(compared.runs[place], name) for place in places]
         for side, places in (("first", first), ("second", second))
-        for part, name in (("team", "team"), ("run", "tag"))
+        for part, name in (("team", "team"), ("run", "label"))
     }
     tested = {
         {"plain": "p"}.get(name, f"p {name}"): values[first, second]

@@ -34,6 +34,7 @@ def _table(systems: SystemProgress) -> pl.DataFrame:
         (
             row.run.team,
             row.run.tag,
+            row.run.standing.key,
             str(column.task),
             cell.run.tag,
             cell.run.is_trained,
@@ -45,5 +46,5 @@ def _table(systems: SystemProgress) -> pl.DataFrame:
         if cell.run
         for one, value in zip(column.measures, cell.values, strict=True)
     ]
-    names = ["team", "run", "task", "run_in_task", "trained", "measure", "value"]
+    names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
     return pl.DataFrame(rows, schema=names, orient="row")

@@ -48,6 +48,7 @@ def _as_csv(found: Round, rows: list[RunAnswers]) -> HttpResponseBase:
         "team": attrgetter("run.team.name"),
         "run": attrgetter("run.tag"),
         "baseline": attrgetter("run.is_baseline"),
+        "standing": attrgetter("run.standing.key"),
         "manual": attrgetter("run.is_manual"),
         "kind": attrgetter("run.answer_kind"),
         "topics": attrgetter("means.topics"),

@@ -21,6 +21,7 @@ from evaluation.selectors.oddities import release_oddities
 from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
 from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
+from submissions.services.left_out import out_of_competition
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,7 +34,7 @@ def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpRespon
     oddities = release_oddities(qrel_set, at=timezone.now())
     digest, data = oddities_digest(oddities), request.POST or None
     runs = Run.objects.valid().filter(task=found)
-    form = LeftOutRunsForm(data, runs=runs, recorded=qrel_set.out_of_competition)
+    form = LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs))
     release = ReleaseForm(data)
     has_seen = request.POST.get("seen") == digest
     if request.method == "POST" and has_seen and form.is_valid() and release.is_valid():

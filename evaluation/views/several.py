@@ -70,7 +70,7 @@ def _several_chart(
     address = [task.lab.slug, task.slug]
     return {
         "measure": compared.measure.heading,
-        "runs": [run.tag for run in found.runs],
+        "runs": [run.label for run in found.runs],
         "topics": [
             {
                 "topic": name,
@@ -86,7 +86,7 @@ def _several_chart(
 
 
 def _several_file(found: SeveralRuns, context: Mapping[str, Any]) -> HttpResponse:
-    names = [f"{run.tag} ({number})" for number, run in enumerate(found.runs, start=1)]
+    names = [f"{run.label} ({number})" for number, run in enumerate(found.runs, start=1)]
     rows = [(name, *values) for name, values in found.topics]
     table = pl.DataFrame(rows, schema=["topic", *names], orient="row")
     board = context["shown"].board

@@ -112,7 +112,7 @@ def chart_of(
     return {
         "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
         "measure": measure.heading,
-        "run": run.tag,
+        "run": run.label,
         "topics": [_point(row, run, query) for row in rows],
     }
 

@@ -100,7 +100,7 @@ def _url(task: Task, run: BoardRun, sight: ScoreAccess, query_id: str, query: st
 
 
 def _bar(one: RunValue, url: str) -> dict[str, Any]:
-    return {"run": one.run.tag, "team": one.run.team, "value": one.value, "url": url}
+    return {"run": one.run.label, "team": one.run.team, "value": one.value, "url": url}
 
 
 def _labels(

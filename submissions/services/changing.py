@@ -143,9 +143,12 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
         raise UserError(
             f"Run {run.tag} was withdrawn. You can no longer edit its details.", code="state"
         )
-    if metadata.is_baseline != run.is_baseline and not sender.has_organizer_rights:
+    given = (metadata.is_baseline, metadata.out_of_competition)
+    if given != (run.is_baseline, run.out_of_competition) and not sender.has_organizer_rights:
         raise UserError(
-            "Only organizers can mark runs as baselines. Ask an organizer.", code="role"
+            "Only organizers can mark runs as baselines or as out of competition. Ask an "
+            "organizer.",
+            code="role",
         )
     if metadata.items != run.items and run.status != Run.Status.INVALID:
         raise UserError(

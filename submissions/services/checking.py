@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -18,6 +19,7 @@ from arqlab.ir.records import ItemKind
 from submissions.models import Run
 from submissions.selectors import report_data, rules_for, run_bytes, unpack_runs
 from submissions.services.check_result import CheckResult, check_result_of, unreadable_upload_result
+from submissions.services.known_items import knows_any
 from submissions.services.repair import repair_facts
 
 
@@ -27,7 +29,8 @@ def check_stored(run: Run) -> CheckResult:
         data = run_bytes(run)
     except UploadRefusedError as refused:
         return unreadable_upload_result(refused.problems)
-    result = _check(data, rules_for(run.task), run.items)
+    rules = replace(rules_for(run.task), knows=partial(knows_any, run))
+    result = _check(data, rules, run.items)
     return replace(result, sha256=sha256(data).hexdigest())
 
 

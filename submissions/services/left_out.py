@@ -8,6 +8,7 @@ from typing import TypedDict
 from django.db.models import QuerySet
 
 from arqlab.core.errors import UserError
+from arqlab.core.models import Task
 from submissions.models import Run
 
 
@@ -36,6 +37,28 @@ def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftO
             code="unknown-run",
         )
     return found
+
+
+def out_of_competition(runs: QuerySet[Run]) -> list[LeftOutRun]:
+    """Return the record of those of `runs` that are out of competition."""
+    apart = runs.exclude(out_of_competition="").values_list("pk", "out_of_competition")
+    return left_out_runs(runs, dict(apart))
+
+
+def set_out_of_competition(task: Task, reasons: Mapping[int, str] | None) -> list[LeftOutRun]:
+    """Have those valid runs of a task out of competition that have a reason; return their record.
+
+    Without `reasons`, they stay as they are. Call this in a transaction. Raises `UserError` as
+    `left_out_runs` does.
+    """
+    runs = Run.objects.valid().filter(task=task)
+    if reasons is None:
+        return out_of_competition(runs)
+    record = left_out_runs(runs, reasons)
+    runs.exclude(out_of_competition="").update(out_of_competition="")
+    for run, reason in reasons.items():
+        runs.filter(pk=run).update(out_of_competition=reason)
+    return record
 
 
 def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[int, str]:

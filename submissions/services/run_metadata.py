@@ -21,6 +21,7 @@ class RunMetadata:
     is_primary: bool = False
     is_manual: bool = False
     is_baseline: bool = False
+    out_of_competition: str = ""
     data_used: str = ""
     answer_kind: str = ""
     description: str = ""

@@ -12,6 +12,7 @@ from arqlab.core.models import Task, Topic, User
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.protocols.scales import SYSTEM_FAILURE
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
+from collection.selectors.collections import collection_of
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 # topic: items in their order; a formula's instances are (formula id, post id)
@@ -21,7 +22,7 @@ Formulas = Mapping[str, Mapping[str, Sequence[tuple[str, str]]]]
 
 def make_pool(task: Task, items: Mapping[str, Sequence[str]] = ITEMS, **fields: Any) -> Pool:
     """Make a frozen pool of answer posts, in this order; posts are shown where the lab's collection
-    has them.
+    has them. In a lab without a collection, each item has a text of its own.
     """
     return _make(
         task,
@@ -60,9 +61,10 @@ def _make(task: Task, items: Formulas, kind: str, fields: Mapping[str, Any]) -> 
         "frozen_at": NOW,
     }
     pool = Pool.objects.create(task=task, number=task.pools.count() + 1, **values | fields)
+    text = "" if kind == "answers" or collection_of(task.lab) else "A text to judge."
     for topic in Topic.objects.filter(task=task, query_id__in=items):
         rows = PoolItem.objects.bulk_create(
-            PoolItem(pool=pool, topic=topic, kind=kind, item=item, position=position)
+            PoolItem(pool=pool, topic=topic, kind=kind, item=item, position=position, text=text)
             for position, item in enumerate(items[topic.query_id], start=1)
         )
         PoolInstance.objects.bulk_create(

@@ -120,7 +120,7 @@ def test_the_judging_page_names_a_document_without_text(
     [instance] = desk.get(f"items/{item.pk}/")["instances"]
 
     assert instance["heading"] == "Document math/9801_1"
-    assert "Look it up by its id" in instance["html"]
+    assert "The text of this item is missing" in instance["html"]
     assert instance["thread_url"] == ""
 
 
@@ -162,7 +162,7 @@ def test_imported_documents_are_shown_with_title_text_and_formulas(
     assert 'data-latex="x^{2}"' in page["html"]
     assert "script" not in page["html"]
     assert "&amp; text." in shown["0704.0005_4"]["html"]
-    assert "Look it up by its id" in shown["math/9801_1"]["html"]
+    assert "The text of this item is missing" in shown["math/9801_1"]["html"]
 
 
 def test_the_ticket_of_a_document_links_to_its_text(

@@ -16,7 +16,7 @@ from arqlab.core.models import Membership, Task
 from arqlab.core.services.labs import change_task
 from arqlab.ir.protocols.presets import PoolProtocol
 from arqlab.ir.protocols.scales import NTCIR
-from assessment.models import Judgment, Pool, QrelSet, Ticket
+from assessment.models import Judgment, Pool, PoolItem, QrelSet, Ticket
 from assessment.pools.selectors.sources import PoolChoice
 from assessment.pools.services.freezing import freeze_pool, supplement_pool
 from assessment.qrels.services.loading import load_lab
@@ -74,6 +74,7 @@ def task(tmp_path: Path) -> Task:
 def desk(task: Task) -> Desk:
     """An assessor of the frozen pool."""
     freeze_pool(task=task, choice=CHOICE, by=None, at=NOW)
+    PoolItem.objects.update(text="A document, which the lab has no collection of.")
     person = UserFactory()
     Membership.objects.create(lab=task.lab, user=person, role="assessor")
     assign(person, task.topics.get())
@@ -226,6 +227,7 @@ def test_a_supplement_is_judged_by_the_scale_of_the_pool(judged, task):
     changed = Task.objects.select_related("lab").get(pk=task.pk)
     make_run(TeamFactory(lab=task.lab), changed, {"A.1": ["20"]})
     supplement = supplement_pool(task=changed, choice=CHOICE, reason="Late.", by=None, at=NOW)
+    supplement.items.update(text="A late document.")
 
     assert supplement.scale == Pool.objects.get(number=1).scale != NTCIR.rows()
     assert judged.submit(judged.next(), 4)["code"] == "bad-label"

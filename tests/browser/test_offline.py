@@ -16,7 +16,7 @@ from tests.browser.conftest import enter
 from tests.browser.judging import SHOWN, SMALL, TASK1, Assessor
 from tests.browser.realitems import real_items
 from tests.browser.test_judging import current, started  # noqa: F401  # a fixture
-from tests.factories import Scene, make_lab
+from tests.factories import PASSWORD, Scene, make_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -126,6 +126,30 @@ def test_a_trip_is_deleted_when_its_user_signs_out_or_another_signs_in(at_work, 
     page.goto("/labs/arqmath-x/")
     page.wait_for_function("() => caches.keys().then((names) => !names.length)")
     page.context.set_offline(True)
+    with pytest.raises(Error, match="net::ERR_"):
+        page.goto(SMALL)
+
+
+def test_a_trip_is_unreadable_to_another_account_that_loaded_no_page(at_work, small):
+    """Their sign-in was answered, and the network failed before their first page."""
+    page = at_work.page
+    prepare(page, "3 items until")
+    form = {"login": small.organizer.username, "password": PASSWORD}
+    signs_in = """async (form) => {
+      const token = document.cookie.match(/csrftoken=([^;]+)/)[1];
+      const body = new URLSearchParams({ ...form, csrfmiddlewaretoken: token });
+      await fetch("/accounts/logout/", { method: "POST", body: new URLSearchParams({
+        csrfmiddlewaretoken: token }), redirect: "manual" });
+      await fetch("/accounts/login/", { method: "POST", body, redirect: "manual" });
+    }"""
+    page.context.set_offline(True)
+    page.goto(SMALL)
+    expect(page.locator(SHOWN)).to_have_count(1)
+    page.context.set_offline(False)
+    page.evaluate(signs_in, form)
+    page.context.set_offline(True)
+
+    assert len(trips(page)) == 1
     with pytest.raises(Error, match="net::ERR_"):
         page.goto(SMALL)
 

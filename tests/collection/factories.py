@@ -7,6 +7,7 @@ from pathlib import Path
 
 from arqlab.core.models import Lab
 from arqlab.formats.labs.folder import CollectionFile
+from arqlab.ir.loads import LoadChoice
 from collection.models import Collection, Comment, Import, ImportProblem, Post, PostLink
 from collection.services.loading import load_collection
 
@@ -55,8 +56,9 @@ def collection_file(
 
 
 def load_small(lab: Lab, folder: Path, **changes: object) -> Collection:
-    """Load the small collection for a lab."""
-    return load_collection(lab=lab, file=collection_file(folder, **changes), at=NOW)
+    """Load the small collection for a lab, whatever it replaces."""
+    choice = LoadChoice(confirmed=True)
+    return load_collection(lab=lab, file=collection_file(folder, **changes), at=NOW, choice=choice)
 
 
 def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:

@@ -78,3 +78,16 @@ def test_the_api_and_sign_in_forms_decide_themselves(lost):
     assert lost.post("/accounts/login/", {"login": "x"}).status_code == 200
     assert lost.post("/accounts/password/reset/", {"email": "x"}).status_code == 200
     assert lost.post("/accounts/logout/")["Location"] == "/"
+
+
+def test_a_cookie_names_who_is_signed_in_until_they_sign_out_or_another_signs_in(scene):
+    browser = Client()
+    assert "arqlab_user" not in browser.get("/").cookies
+    for person in (scene.assessor, scene.member):
+        form = {"login": person.username, "password": PASSWORD}
+        browser.post("/accounts/login/", form)
+        assert browser.cookies["arqlab_user"].value == str(person.pk)
+        assert not browser.cookies["arqlab_user"]["httponly"]
+        assert "arqlab_user" not in browser.get("/").cookies
+        browser.post("/accounts/logout/")
+        assert browser.cookies["arqlab_user"].value == ""

@@ -78,8 +78,8 @@ def test_the_file_has_the_means_of_each_group(broken_down, client_of):
     address = url(broken_down, by="difficulty", format="tsv")
     rows = client_of(broken_down.organizer).get(address).content.decode().splitlines()
 
-    assert rows[0] == "team\trun\tall (5 topics)\teasy (2 topics)\thard (2 topics)"
-    means = {row.split("\t")[1]: [float(one) for one in row.split("\t")[2:]] for row in rows[1:]}
+    assert rows[0] == "team\trun\tstanding\tall (5 topics)\teasy (2 topics)\thard (2 topics)"
+    means = {row.split("\t")[1]: [float(one) for one in row.split("\t")[3:]] for row in rows[1:]}
     assert means == {
         tag: pytest.approx([sum(one) / 5, sum(one[:2]) / 2, sum(one[2:4]) / 2])
         for tag, one in VALUES.items()

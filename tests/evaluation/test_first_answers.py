@@ -75,13 +75,13 @@ def test_the_table_has_the_layout_of_the_paper(both, client_of):
 
     assert head == [
         *("team", "run", "data", "primary", "manual", "baseline", "out_of_competition"),
-        *("withdrawn", "AR", "P@1"),
+        *("withdrawn", "standing", "AR", "P@1"),
     ]
     assert rows[0][1] == "run-4"
-    teams = {row[0]: float(row[8]) for row in reversed(rows[1:])}
+    teams = {row[0]: float(row[9]) for row in reversed(rows[1:])}
     assert list(teams.values()) == sorted(teams.values())
     page = client_of(both.organizer).get(url(both)).content.decode()
-    assert all(row[8] in page and row[9] in page for row in rows)
+    assert all(row[9] in page and row[10] in page for row in rows)
     assert "Best possible" in page
 
 

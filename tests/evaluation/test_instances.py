@@ -73,9 +73,9 @@ def test_the_page_and_the_file_have_both_sides(versions, scene, client_of):
     html = client.get(url(scene)).content.decode()
     rows = client.get(url(scene, format="tsv")).content.decode().splitlines()
 
-    assert rows[0].startswith("team\trun\tnDCG', all instances")
+    assert rows[0].startswith("team\trun\tstanding\tnDCG', all instances")
     two = next(row.split("\t") for row in rows if "\ttwo\t" in row)
-    assert (two[2], two[5], two[3]) == ("0.25", "0.375", "")
+    assert (two[3], two[6], two[4]) == ("0.25", "0.375", "")
     assert '<td class="num">0.3750</td>' in html
     assert "0.333" in html
 

@@ -188,7 +188,7 @@ def test_a_run_withdrawn_after_the_release_is_listed_but_not_in_the_spread(playe
     html = client_of(played.organizer).get(topic_url(played, measure="MAP'")).text
 
     assert table(html, "spread")[0][:2] == ["1", "0.2500"]
-    assert [row[2] for row in table(html, "run-values")] == ["1.0000", "0.2500"]
+    assert [row[2] for row in table(html, "run-values")] == ["0.2500", "1.0000"]
 
 
 def test_the_spread_has_the_median_and_the_deviation_of_the_runs(played, client_of):

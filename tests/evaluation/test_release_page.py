@@ -88,6 +88,15 @@ def test_the_page_lists_everything_odd_with_a_link_to_it(calm, browser):
         assert browser.get(oddity.url).status_code == 200
 
 
+def test_a_run_without_a_judged_item_is_odd(calm, browser):
+    make_run(calm.team, calm.task, {"A.1": ['"p1"', "10"]}, tag="quoted")
+    score_waiting(at=NOW)
+
+    assert sentences(browser.get(RELEASE)) == [
+        "1 run has no item that the qrels v1 judge: Alpha quoted."
+    ]
+
+
 def test_a_task_that_has_not_opened_is_odd(calm, browser):
     opens = timezone.now() + timedelta(days=2)
     Task.objects.filter(pk=calm.task.pk).update(opens_at=opens, deadline=None)

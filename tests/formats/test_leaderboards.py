@@ -27,16 +27,20 @@ BOARD = with_runs(
 def test_the_tsv_has_the_columns_of_runs_and_one_for_each_measure():
     lines = write_board(BOARD, "tsv").splitlines()
 
-    columns = "team run data primary manual baseline out_of_competition withdrawn nDCG' P@10"
+    columns = (
+        "team run data primary manual baseline out_of_competition withdrawn standing nDCG' P@10"
+    )
     assert lines[0].split("\t") == columns.split()
     assert lines[1].split("\t") == [
-        "Baseline", "TF_IDF", "", "P", "", "B", "", "", "0.2000", "0.1000"
+        "Baseline", "TF_IDF", "", "P", "", "B", "", "", "baseline", "0.2000", "0.1000"
     ]  # fmt: skip
-    assert lines[2].split("\t") == ["A & B", "a1", "", "", "M", "", "", "", "0.2625", "0.1155"]
+    assert lines[2].split("\t") == [
+        "A & B", "a1", "", "", "M", "", "", "", "official", "0.2625", "0.1155"
+    ]  # fmt: skip
 
 
 def test_a_run_that_is_not_scored_has_empty_cells():
-    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting" + 8 * "\t"
+    assert write_board(BOARD, "tsv").splitlines()[-1] == "C\twaiting" + 7 * "\t" + "official\t\t"
 
 
 @pytest.mark.parametrize(

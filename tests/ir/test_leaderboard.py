@@ -113,7 +113,7 @@ def test_no_run_is_best_by_judged_at_k():
     assert not board.rows[0].cells[0].is_best
 
 
-MARKS = ["primary", "manual", "baseline", "out_of_competition", "withdrawn"]
+MARKS = ["primary", "manual", "baseline", "out_of_competition", "withdrawn", "standing"]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_table_shows_texts_and_the_headings_of_true_marks():
     shown = run("A", "a1", 0.2, is_primary=True, data="text")
 
     texts = [column.text(shown) for column in columns_in("table")]
-    assert texts == ["A", "a1", "text", "P", "", "", "", ""]
+    assert texts == ["A", "a1", "text", "P", "", "", "", "", "official"]
 
 
 @pytest.mark.parametrize(

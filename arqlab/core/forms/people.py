@@ -73,8 +73,9 @@ class AccountForm(VersionedForm):
 
 
 class RoleForm(forms.Form):
-    """Grant a role."""
+    """Grant a role. `question` asks whether a team member is meant to judge."""
 
+    question = ""
     person = forms.CharField(
         label="Email address or user name",
         max_length=254,
@@ -92,6 +93,11 @@ class RoleForm(forms.Form):
             return person_named(self.cleaned_data["person"])
         except UserError as error:
             raise forms.ValidationError(error.message) from error
+
+    def refuse(self, error: UserError) -> None:
+        """Show an error of the person, and its question if it can be confirmed."""
+        self.add_error("person", error.message)
+        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
 
 class RevokeForm(forms.Form):

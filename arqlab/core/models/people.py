@@ -93,6 +93,10 @@ class Membership(models.Model):
     team = models.ForeignKey(
         Team, models.CASCADE, null=True, blank=True, related_name="memberships"
     )
+    may_join_team = models.BooleanField(
+        default=False,
+        help_text="Whether an organizer allowed this assessor to be in a team of the lab.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

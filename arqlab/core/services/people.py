@@ -5,19 +5,22 @@ from __future__ import annotations
 from allauth.account.models import EmailAddress
 from django.db import transaction
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, User
-from arqlab.core.permissions import has_verified_address
+from arqlab.core.permissions import has_verified_address, refusal_of_both_sides
 from arqlab.core.services.audit import record_event
 
 
 @transaction.atomic
-def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membership:
+def grant_role(
+    *, lab: Lab, user: User, role: str, by: User | None, confirmed: bool | str = False
+) -> Membership:
     """Grant a user a role; nothing changes if they already have it.
 
     Raises `UserError` for the role of a team member, which users get by joining a team, and for an
     account that has not confirmed an address: anybody can sign up as anybody. Superusers are made
-    on the command line of the server, and need none.
+    on the command line of the server, and need none. Raises `ConfirmationError` if a team member
+    would judge. `confirmed` is True, or the question of the earlier error.
     """
     granted = Membership.Role.granted()
     if role not in granted:
@@ -32,10 +35,26 @@ def grant_role(*, lab: Lab, user: User, role: str, by: User | None) -> Membershi
             " email that they got, or the administrator does so with `manage.py confirm_address`.",
             code="unconfirmed-address",
         )
-    membership, created = Membership.objects.get_or_create(lab=lab, user=user, role=role, team=None)
-    if created:
-        record_event(verb="role.grant", target=user, lab=lab, actor=by, role=role)
+    # Lock the user: joining a team at the same time waits.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    held = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
+    if held:
+        return held
+    refused = refusal_of_both_sides(user, lab, role=role)
+    if isinstance(refused, ConfirmationError) and confirmed not in (True, refused.question):
+        raise refused
+    both = {"may_join_team": True} if refused else {}
+    membership = Membership.objects.create(lab=lab, user=user, role=role, **both)
+    record_event(verb="role.grant", target=user, lab=lab, actor=by, role=role, **both)
     return membership
+
+
+@transaction.atomic
+def allow_team(*, lab: Lab, user: User, by: User) -> None:
+    """Allow an assessor to be in a team of the lab; nothing changes for anyone else."""
+    held = Membership.objects.filter(lab=lab, user=user, role=Membership.Role.ASSESSOR)
+    if held.filter(may_join_team=False).update(may_join_team=True):
+        record_event(verb="role.allow-team", target=user, lab=lab, actor=by)
 
 
 @transaction.atomic

@@ -9,7 +9,7 @@ from django.db.models import ProtectedError
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Team, User, new_invitation_token
-from arqlab.core.permissions import refusal_of_new_team
+from arqlab.core.permissions import refusal_of_both_sides, refusal_of_new_team
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event, save_changes
 
@@ -66,7 +66,10 @@ def describe_team(*, team: Team, details: Mapping[str, str], by: User) -> None:
 
 @transaction.atomic
 def join_team(*, team: Team, user: User) -> Membership:
-    """Add a user to a team; nothing changes if they are already a member."""
+    """Add a user to a team; nothing changes if they are already a member.
+
+    Raises `UserError` if they are an assessor of the lab.
+    """
     return _add_member(team, user)
 
 
@@ -126,11 +129,16 @@ def _require_distinct_name(team: Team, others: Iterable[Team], *, confirmed: boo
 
 
 def _add_member(team: Team, user: User) -> Membership:
-    membership, created = Membership.objects.get_or_create(
+    # Lock the user: getting a role at the same time waits.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if held := Membership.objects.filter(team=team, user=user).first():
+        return held
+    if refused := refusal_of_both_sides(user, team.lab, role=Membership.Role.MEMBER):
+        raise refused
+    membership = Membership.objects.create(
         lab=team.lab, team=team, user=user, role=Membership.Role.MEMBER
     )
-    if created:
-        record_event(verb="team.join", target=team, lab=team.lab, actor=user)
+    record_event(verb="team.join", target=team, lab=team.lab, actor=user)
     return membership
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from django import template
 from django.conf import settings
-from django.utils.html import format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from arqlab.ir.measures.names import parse_measure
 from arqlab.ir.measures.providers import MeasureRefusedError
+from arqlab.ir.standings import Standing
 
 register = template.Library()
 
@@ -26,6 +27,25 @@ def sends_mail() -> bool:
 def chip(state: str, text: str = "") -> SafeString:
     """Return the chip of a state in `static/css/states.css`, labelled with `text` or the state."""
     return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
+
+
+@register.filter
+def run_name(run: Any, url: str = "") -> SafeString:
+    """Return the tag of a run, linked to `url`, with the chip of its standing.
+
+    Pages name runs with this filter, or with `run.label` where there is only text.
+    """
+    link = format_html('<a href="{}">{}</a>', url, run.tag) if url else escape(run.tag)
+    if not run.standing.word:
+        return link
+    key = run.standing.key
+    return format_html('<span class="run-{}">{}</span> {}', key, link, standing_chip(run.standing))
+
+
+@register.filter
+def standing_chip(standing: Standing | None) -> str:
+    """Return the chip of a run's standing; an official run has none."""
+    return chip(standing.key, standing.word) if standing and standing.word else ""
 
 
 @register.filter

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core import permissions, selectors
@@ -13,8 +13,9 @@ from arqlab.core.errors import UserError
 from arqlab.core.forms.labs import LabEditForm
 from arqlab.core.forms.lists import AuditListForm
 from arqlab.core.forms.people import RevokeForm, RoleForm
+from arqlab.core.models import User
 from arqlab.core.services.labs import change_lab
-from arqlab.core.services.people import grant_role, revoke_role
+from arqlab.core.services.people import allow_team, grant_role, revoke_role
 from arqlab.core.views.editing import edited
 
 
@@ -46,16 +47,27 @@ def people_list(request: HttpRequest, lab: str) -> HttpResponse:
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
+        by, confirmed = permissions.signed_in(request), request.POST.get("confirm", "")
         try:
-            grant_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
+            grant_role(lab=found, user=person, role=role, by=by, confirmed=confirmed)
         except UserError as error:
-            form.add_error("person", error.message)
+            form.refuse(error)
         else:
             messages.success(request, f"{person.name} is now {role} of {found}.")
             return redirect("core:people-list", lab=lab)
     context = {"form": form, "lab": found}
     context |= {"staff": selectors.staff_of(found), "teams": selectors.teams_with_members(found)}
     return render(request, "core/people_list.html", context)
+
+
+@require_POST
+def people_allow_team(request: HttpRequest, lab: str, person: int) -> HttpResponse:
+    """Allow an assessor to be in a team."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    user = get_object_or_404(User, pk=person, memberships__in=selectors.staff_of(found))
+    allow_team(lab=found, user=user, by=permissions.signed_in(request))
+    messages.success(request, f"{user.name} may now be in a team of {found}.")
+    return redirect("core:people-list", lab=lab)
 
 
 @require_POST

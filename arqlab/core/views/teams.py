@@ -152,6 +152,10 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
 
 @login_required
 def _join(request: HttpRequest, team: Team) -> HttpResponse:
-    join_team(team=team, user=permissions.signed_in(request))
+    try:
+        join_team(team=team, user=permissions.signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+        return redirect("core:team-join", token=team.invitation_token)
     messages.success(request, f"You are now a member of {team}.")
     return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)

@@ -113,10 +113,15 @@ class TopicScores(NamedTuple):
     def tsv(self) -> str:
         """Return a line for each run, with its scores by topic."""
         rows = (
-            [run.team, run.tag, *("" if np.isnan(value) else float(value) for value in line)]
+            [
+                run.team,
+                run.tag,
+                run.standing.key,
+                *("" if np.isnan(value) else float(value) for value in line),
+            ]
             for run, line in zip(self.runs, self.values, strict=True)
         )
-        return tsv_text([["team", "run", *self.topics], *rows])
+        return tsv_text([["team", "run", "standing", *self.topics], *rows])
 
 
 def scores_figure(scores: TopicScores) -> PaperFigure:
@@ -137,7 +142,10 @@ def scores_figure(scores: TopicScores) -> PaperFigure:
             capprops={"lw": 0.6},
             flierprops={"marker": ".", "ms": 1.5, "mec": "0.5"},
         )
-        names = [f"{_short(run.tag, 28)} ({_short(run.team, 16)})" for run in scores.runs]
+        names = [
+            f"{run.standing.marked(_short(run.tag, 28))} ({_short(run.team, 16)})"
+            for run in scores.runs
+        ]
         size = min(8.0, 72 * TALLEST / len(names) * 0.7)
         axes.set_yticks(range(1, len(names) + 1), names, fontsize=size)
         axes.invert_yaxis()
@@ -155,12 +163,14 @@ def scores_figure(scores: TopicScores) -> PaperFigure:
 
 
 def topics_figure(scores: TopicScores) -> PaperFigure:
-    """Draw the best score of all runs, the quartiles and the median of each topic."""
-    known = [column[~np.isnan(column)] for column in scores.values.T]
+    """Draw the best score, the quartiles and the median of the runs that count, by topic."""
+    competing = scores.values[[run.counts for run in scores.runs]]
+    some = np.flatnonzero(~np.isnan(competing).all(axis=0))
+    known = [column[~np.isnan(column)] for column in competing.T[some]]
     low, middle, high = np.array([np.quantile(one, (0.25, 0.5, 0.75)) for one in known]).T
     best = np.array([one.max() for one in known])
     order = np.lexsort((best, middle))[::-1]
-    names = [scores.topics[place] for place in order]
+    names = [scores.topics[some[place]] for place in order]
 
     def draw(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -176,7 +186,7 @@ def topics_figure(scores: TopicScores) -> PaperFigure:
     rows = zip(names, *(part[order].tolist() for part in (best, high, middle, low)), strict=True)
     table = [["topic", "best", "upper quartile", "median", "lower quartile"], *rows]
     caption = (
-        f"{latex_text(scores.heading)} of {len(scores.runs)} runs by topic: best, median and "
+        f"{latex_text(scores.heading)} of {len(competing)} runs by topic: best, median and "
         "quartiles. Topics are sorted by the median."
     )
     return PaperFigure("topics", caption, tsv_text(table), draw, 2.8)

@@ -83,7 +83,7 @@ def runs_sentence(runs: Sequence[BoardRun]) -> str:
         text += "automatic, with no human intervention at any stage of generating the ranked list "
         text += f"for each query. The remaining {_counted(manual, 'run')} {_were(manual)} declared "
         text += "to be manual."
-    baselines = sum(run.is_baseline for run in runs)
+    baselines = sum(run.is_baseline and run.counts for run in runs)
     if baselines:
         text += f" The organizers provided {_counted(baselines, 'baseline run')}."
     return text

@@ -118,7 +118,7 @@ class PaperTable:
         """Return the same rows as TSV, with the values as precise as they are stored."""
         marks = ("baseline", "primary", "manual", "generative", "out_of_competition", "withdrawn")
         names = [one.heading if one.key == one.heading else one.key for one in self.columns]
-        lines: list[list[object]] = [["team", "run", "data", *marks, "pooled", *names]]
+        lines: list[list[object]] = [["team", "run", "data", *marks, "standing", "pooled", *names]]
         for row in self.rows:
             run = row.run
             flags = (
@@ -132,7 +132,7 @@ class PaperTable:
             pooled = {None: "unknown", True: "yes", False: ""}[row.is_pooled]
             values = [run.values.get(one.key, "") for one in self.columns]
             yes = ["yes" if flag else "" for flag in flags]
-            lines.append([run.team, run.tag, run.data, *yes, pooled, *values])
+            lines.append([run.team, run.tag, run.data, *yes, run.standing.key, pooled, *values])
         return tsv_text(lines)
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:

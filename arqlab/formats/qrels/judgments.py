@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from arqlab.formats.file_kinds import FileKind
 from arqlab.formats.source_text import source_text
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.records import LONGEST_ID, FileRefusedError, Problem
@@ -50,7 +51,7 @@ def read_judgments(
     `scale` has the labels allowed in the file. A time without zone is in UTC.
     """
     try:
-        text = source_text(data, path=path)
+        text = source_text(data, FileKind.JUDGMENTS, FileKind.QRELS, path=path)
     except FileRefusedError as refused:
         return [], list(refused.problems)
     problems: list[Problem] = []

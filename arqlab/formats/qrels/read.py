@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 
 import polars as pl
 
+from arqlab.formats.file_kinds import FileKind
 from arqlab.formats.source_text import source_text
 from arqlab.ir.labels import LARGEST_VALUE, LabelScale
 from arqlab.ir.protocols.scales import ARQMATH
@@ -33,7 +34,7 @@ def read_qrels(
     `scale` has the allowed labels (None: 0 to 99), `topics` the allowed topics. Raises
     FileRefusedError with every problem of the file.
     """
-    rows = _lines(source_text(data, path=path))
+    rows = _lines(source_text(data, FileKind.QRELS, path=path))
     rows = rows.with_columns(number=pl.col("label").str.extract(_WHOLE_NUMBER).cast(pl.Int64))
     known = list(scale.values) if scale else list(range(LARGEST_VALUE + 1))
     known_label = pl.col("number").is_in(known)

@@ -1,7 +1,6 @@
 """Check a run file by all rules of its task (protocol §4), and index it."""
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import polars as pl
@@ -24,6 +23,7 @@ from arqlab.formats.runs.report import (
     named_list,
     sort_problems,
 )
+from arqlab.ir.ids import meant_topics
 from arqlab.ir.ranking import with_order
 from arqlab.ir.records import ItemKind
 
@@ -136,24 +136,6 @@ def check_topics(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
         {"line": None, "topic": missing}, schema={"line": pl.Int64, "topic": pl.String}
     )
     yield from find_rows("missing-topic", places, pl.lit("no row"), "one or more")
-
-
-def meant_topics(names: Iterable[str], topics: Iterable[str]) -> dict[str, str]:
-    """Return the topic that each name means, by the names that mean one.
-
-    A name means the only topic that differs from it in case, punctuation and leading zeros. A
-    number alone means the only topic with this number.
-    """
-    by_key: dict[str, set[str]] = {}
-    for topic in topics:
-        for key in {_topic_key(topic), _topic_key(re.sub(r"\D", "", topic))} - {""}:
-            by_key.setdefault(key, set()).add(topic)
-    found = {name: by_key.get(_topic_key(name), set()) for name in names}
-    return {name: min(alike) for name, alike in found.items() if len(alike) == 1}
-
-
-def _topic_key(name: str) -> str:
-    return re.sub(r"[\W_]|(?<!\d)0+(?=\d)", "", name).casefold()
 
 
 def check_tags(rows: pl.DataFrame) -> Iterator[Finding]:

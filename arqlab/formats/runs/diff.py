@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from arqlab.ir.ids import visible
+
 CONTEXT = 3  # unchanged lines shown around a change
 SLACK = 50  # how many lines later than expected a line may still be found in the repaired file
-MARKS = {"\r": "␍", "\ufeff": "⟨BOM⟩"}  # otherwise invisible
 
 
 class _Change(NamedTuple):
@@ -121,6 +122,4 @@ def _hunk_head(lines: list[str], hunk: list[_Change]) -> str:
 
 
 def _visible(line: str) -> str:
-    for mark, name in MARKS.items():
-        line = line.replace(mark, name)
-    return line
+    return visible(line.replace("\r", "␍"))

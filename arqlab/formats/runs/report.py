@@ -1,7 +1,7 @@
 """The rules that a run is checked by, the findings of the checks, and the report made of them."""
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from arqlab.ir.ids import visible
 from arqlab.ir.ranking import OrderBy
 from arqlab.ir.records import ItemKind, Severity, TaskKind
 
@@ -16,6 +17,7 @@ from arqlab.ir.records import ItemKind, Severity, TaskKind
 Place = tuple[int | None, str | None, str, str]
 OCCURRENCE = {"line": pl.Int64, "topic": pl.String, "found": pl.String, "expected": pl.String}
 LISTED = 5  # names in a message
+INVISIBLE = r"[\p{C}\p{Z}--[ \t\r\n]]"
 KINDS: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("problems.toml").read_text(encoding="utf-8")
 )
@@ -35,7 +37,8 @@ class RunRules:
     `posts` has the columns post_id, type ("question" or "answer") and thread_id, `formulas` has
     formula_id, post_id and visual_id (which may be null), all String; both may be lazy frames.
     Items are looked up only where they are given. If the collection is not `complete`, an unknown
-    item is a note and not an error.
+    item is a note and not an error. Where the lab has no collection, `knows` returns whether the
+    task knows any of these ids from elsewhere, or None if there is nothing to compare with.
     """
 
     kind: TaskKind
@@ -50,6 +53,7 @@ class RunRules:
     complete: bool = False
     trec_only: bool = False
     has_answer_ids: bool = False
+    knows: Callable[[ItemKind, pl.Series], bool | None] | None = None
 
     @property
     def ranks_count(self) -> bool:
@@ -171,7 +175,7 @@ def find_rows(
 def named_list(parts: Sequence[str]) -> str:
     """Return the first parts, and how many more there are."""
     more = f" and {len(parts) - LISTED:,} more" if len(parts) > LISTED else ""
-    return ", ".join(parts[:LISTED]) + more
+    return ", ".join(map(visible, parts[:LISTED])) + more
 
 
 def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
@@ -191,7 +195,7 @@ def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
         count=finding.occurrences.height,
         message=words["message"].format(**facts),
         todo=todo.format(**facts),
-        occurrences=finding.occurrences,
+        occurrences=_visible(finding.occurrences),
         repairable=repairable,
     )
 
@@ -204,6 +208,14 @@ def sort_problems(groups: Iterable[ProblemGroup]) -> tuple[ProblemGroup, ...]:
             groups, key=lambda group: (severities.index(group.severity), kinds.index(group.kind))
         )
     )
+
+
+def _visible(places: pl.DataFrame) -> pl.DataFrame:
+    """Return occurrences with their invisible characters made visible."""
+    texts = pl.col("topic", "found", "expected")
+    if not places.select(pl.any_horizontal(texts.str.contains(INVISIBLE)).any()).item():
+        return places
+    return places.with_columns(texts.map_elements(visible, return_dtype=pl.String))
 
 
 def _counts(finding: Finding) -> dict[str, object]:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from arqlab.formats.file_kinds import FileKind
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem
 from arqlab.ir.topics import InfoRow, normalized_value
@@ -47,7 +48,7 @@ def read_topic_info(data: bytes, *, path: str) -> TopicInfo:
 def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
     """Return the readable topic information by topic, and the problems of the rest."""
     try:
-        text = source_text(data, path=path)
+        text = source_text(data, FileKind.INFORMATION, path=path)
     except FileRefusedError as refused:
         return {}, list(refused.problems)
     rows, problems = (

@@ -11,6 +11,7 @@ from html import escape
 
 from lxml import etree
 
+from arqlab.formats.file_kinds import FileKind, require_kind
 from arqlab.formats.source_text import source_text
 from arqlab.ir.records import FileRefusedError, Problem, TopicRecord
 
@@ -26,6 +27,7 @@ def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[Topic
     with every problem: malformed XML, a DOCTYPE, an unknown element, a missing or repeated number,
     neither title nor body, no LaTeX.
     """
+    require_kind(data, FileKind.TOPICS, path=path)
     is_xml = data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<")
     topics, problems = _xml_topics(data, path, formulas) if is_xml else _text_topics(data, path)
     problems.extend(_repeated(topics, path))

@@ -6,8 +6,11 @@ number (protocol §3).
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
+from arqlab.formats.archives.compressed import DamagedFileError, read_pieces
+from arqlab.formats.file_kinds import HEAD, FileKind, require_kind
 from arqlab.formats.formulas.index import read_index
 from arqlab.ir.records import FileRefusedError, Problem
 
@@ -17,6 +20,8 @@ def read_topic_threads(path: Path) -> dict[str, str]:
 
     Raise FileRefusedError with every problem: those of `read_index`, and topics with two threads.
     """
+    with suppress(DamagedFileError):  # the index reports it
+        require_kind(next(read_pieces(path, size=HEAD), b""), FileKind.FORMULAS, path=path.name)
     threads: dict[str, str] = {}
     problems: list[Problem] = []
     for part in read_index(path):

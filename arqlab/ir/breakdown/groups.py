@@ -20,14 +20,15 @@ from arqlab.ir.measures.columns import Reals
 class TopicGroup:
     """A group of topics with the mean of each run over them, NaN for a run without a score there.
 
-    `gap` is the mean gap: the mean difference of neighbours in the ranking of the runs by their
-    means, or None for less than two runs.
+    The first runs (`ranked`) are compared with each other. `gap` is the mean gap: the mean
+    difference of neighbours in the ranking of these runs by their means, or None for less than two.
     """
 
     name: str
     topics: int
     means: Reals
     gap: float | None
+    ranked: int
 
 
 class GroupPair(NamedTuple):
@@ -42,17 +43,27 @@ class GroupPair(NamedTuple):
     tau: float | None
 
 
-def topic_group(name: str, scores: Reals) -> TopicGroup:
-    """Return a group from the scores of runs (rows) for its topics; a missing score is NaN."""
+def topic_group(name: str, scores: Reals, *, ranked: int | None = None) -> TopicGroup:
+    """Return a group from the scores of runs (rows) for its topics; a missing score is NaN.
+
+    Without `ranked`, all runs are ranked.
+    """
     known = ~np.isnan(scores)
     counts = known.sum(axis=1)
     totals = np.where(known, scores, 0.0).sum(axis=1)
     means = np.divide(totals, counts, out=np.full(len(counts), np.nan), where=counts > 0)
-    return TopicGroup(name, scores.shape[1], means, mean_gap(means[counts > 0]))
+    first = len(means) if ranked is None else ranked
+    gap = mean_gap(means[:first][counts[:first] > 0])
+    return TopicGroup(name, scores.shape[1], means, gap, first)
 
 
 def topic_groups(
-    scores: Reals, topics: Sequence[str], values: Mapping[str, str], order: Sequence[str]
+    scores: Reals,
+    topics: Sequence[str],
+    values: Mapping[str, str],
+    order: Sequence[str],
+    *,
+    ranked: int | None = None,
 ) -> list[TopicGroup]:
     """Return the groups of topics with the same value, in an order of the values.
 
@@ -63,7 +74,10 @@ def topic_groups(
     names = sorted(
         {*given} - {""}, key=lambda name: (order.index(name) if name in order else len(order), name)
     )
-    return [topic_group(name, scores[:, [one == name for one in given]]) for name in names]
+    return [
+        topic_group(name, scores[:, [one == name for one in given]], ranked=ranked)
+        for name in names
+    ]
 
 
 def mean_gap(means: Reals) -> float | None:
@@ -85,6 +99,6 @@ def group_pairs(groups: Sequence[TopicGroup]) -> list[GroupPair]:
 
 def _ranking(group: TopicGroup) -> pl.DataFrame:
     # Equal means may differ in the last digits by the order of their sums.
-    values = pl.DataFrame({"value": group.means.round(12)}).with_row_index("run")
+    values = pl.DataFrame({"value": group.means[: group.ranked].round(12)}).with_row_index("run")
     named = values.with_columns(pl.col("run").cast(pl.String), measure=pl.lit(""))
     return named.filter(pl.col("value").is_not_nan())

@@ -178,6 +178,10 @@ class QrelsForm(LoadForm):
         help_text="If empty, that of the task.",
     )
 
+    leaves_out = forms.BooleanField(
+        label="Load only the lines of the task's topics", required=False
+    )
+
     def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
         super().__init__(*args, place=place, **kwargs)
         if isinstance(place, Task):

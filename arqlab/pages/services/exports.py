@@ -44,6 +44,7 @@ RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
     "primary": attrgetter("is_primary"),
     "manual": attrgetter("is_manual"),
     "baseline": attrgetter("is_baseline"),
+    "standing": attrgetter("standing.key"),
     "data": attrgetter("data_used"),
     "answers": attrgetter("answer_kind"),
     "status": attrgetter("status"),
@@ -135,7 +136,8 @@ def _scores(task: Task) -> Iterable[bytes]:
     runs = leaderboard.runs.in_bulk()
     scores = scores_by_topic(runs=runs, qrel_set=leaderboard.qrel_set, measures=board.measures)
     columns: dict[str, Callable[[dict[str, object]], object]] = {
-        name: itemgetter(name) for name in ("run_id", "team", "run", "withdrawn", "topic")
+        name: itemgetter(name)
+        for name in ("run_id", "team", "run", "standing", "withdrawn", "topic")
     }
     for measure in board.measures:
         columns[measure.label] = methodcaller("get", measure.label)
@@ -144,7 +146,8 @@ def _scores(task: Task) -> Iterable[bytes]:
         for row in board.rows:
             run = runs[row.run.key]
             one: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
-            one |= {"run": run.tag, "withdrawn": row.run.is_withdrawn}
+            one |= {"run": run.tag, "standing": row.run.standing.key}
+            one |= {"withdrawn": row.run.is_withdrawn}
             for topic, values in scores[run.pk].items():
                 yield {**one, "topic": topic, **values}
 

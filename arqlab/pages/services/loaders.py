@@ -7,12 +7,14 @@ of the files, or `UserError`.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from datetime import date
 from pathlib import Path
 
+import polars as pl
+
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab
+from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize
 from arqlab.formats.dumps.records import Window
@@ -21,6 +23,7 @@ from arqlab.formats.labs.collection import REPRESENTATIONS, CollectionFile
 from arqlab.formats.labs.folder import QrelsFile, read_lab
 from arqlab.formats.labs.packed import unpack_lab
 from arqlab.formats.qrels.read import read_qrels
+from arqlab.ir.loads import Change, Fate, LoadChanges
 from arqlab.ir.protocols.scales import is_relevant_possible, read_scale
 from arqlab.ir.records import FileRefusedError, ItemKind, Problem
 from arqlab.pages.models import Load
@@ -31,7 +34,12 @@ from arqlab.pages.services.topic_loading import topics_from_files
 from assessment.judging.services.importing import import_judgments
 from assessment.qrels.selectors.joining import join_warnings, lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
-from assessment.qrels.selectors.versions import lab_summary, topic_judgments
+from assessment.qrels.selectors.versions import (
+    lab_summary,
+    qrels_frame,
+    qrels_named,
+    topic_judgments,
+)
 from assessment.qrels.services.loading import load_lab, load_qrels
 from assessment.tickets.services.loading import load_judging_rules
 from collection.models import Collection
@@ -91,15 +99,18 @@ def qrels_from_file(one: Loading) -> list[str]:
             code="relevant",
         )
     topics = set(task.topics.values_list("query_id", flat=True))
+    taken = None if one.choice.leaves_out else topics
     problems: list[Problem] = []
     frame = read_sent(
         problems,
         one.load,
         "file",
-        lambda data, path: read_qrels(data, path=path, scale=labels, topics=topics),
+        lambda data, path: read_qrels(data, path=path, scale=labels, topics=taken),
     )
     if frame is None:
         raise FileRefusedError(problems)
+    changes = _qrels_changes(task, frame, topics)
+    frame = frame.filter(pl.col("topic").is_in(list(topics)))
     path = sent_files(one.load, "file")[0]
     items = ItemKind(options.get("items") or rules.items)
     file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
@@ -108,8 +119,23 @@ def qrels_from_file(one: Loading) -> list[str]:
     one.warnings.extend(join_warnings(found))
     return [
         f"Version {found.version} ({found.name}): {counted(frame.height, 'line')}, "
-        f"{counted(len(judged), 'judged topic')}."
+        f"{counted(len(judged), 'judged topic')}.",
+        f"Compared with the current version: {changes.line}",
     ]
+
+
+def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> LoadChanges:
+    """Return how qrels differ from the current version, which does not change."""
+    changes, current = LoadChanges(), qrels_named(task)
+    known: dict[tuple[str, str], int] = {}
+    if current is not None:
+        known = {(topic, item): label for topic, item, label in qrels_frame(current).rows()}
+    for topic, item, label in frame.rows():
+        old = known.get((topic, item))
+        fate = Fate.NEW if old is None else Fate.CHANGED if old != label else Fate.UNCHANGED
+        fate = fate if topic in topics else Fate.OUTSIDE
+        changes.add("labels", fate, Change(f"{topic} {item}", str(old), str(label)))
+    return changes
 
 
 def judgments_from_file(one: Loading) -> list[str]:
@@ -140,7 +166,12 @@ def collection_from_files(one: Loading) -> list[str]:
     )
     judged = judged_formulas(file.slug, one.lab)
     collection = add_to_collection(
-        lab=one.lab, file=file, at=one.at, judged=judged, progress=one.progress
+        lab=one.lab,
+        file=file,
+        at=one.at,
+        judged=judged,
+        progress=one.progress,
+        choice=one.choice,
     )
     one.warnings.extend(lab_join_warnings(one.lab))
     return _collection_lines(collection)

@@ -13,10 +13,11 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.formats.assignments import read_assignments, resolve
+from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqlab.ir.records import Problem
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -51,6 +52,25 @@ def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Pr
     )
 
 
+def assignment_changes(
+    task: Task, pairs: Collection[tuple[Topic, User]], *, replaces: bool
+) -> LoadChanges:
+    """Return the assignments that are made, kept, and with `replaces` ended."""
+    changes, wanted = LoadChanges(), {(topic.query_id, person.username) for topic, person in pairs}
+    had = {
+        (one.topic.query_id, one.assessor.username)
+        for one in _open(task, {topic for topic, _ in pairs})
+    }
+    ended = had - wanted if replaces else set()
+    for fate, found in (
+        (Fate.NEW, wanted - had),
+        (Fate.UNCHANGED, wanted & had),
+        (Fate.DELETED, ended),
+    ):
+        changes.add("assignments", fate, *(Change(" ".join(pair)) for pair in sorted(found)))
+    return changes
+
+
 @transaction.atomic
 def assign_topics(
     *,
@@ -59,16 +79,19 @@ def assign_topics(
     replaces: bool,
     at: datetime,
     by: User | None,
+    choice: LoadChoice = NO_CHOICE,
 ) -> Reassigned:
     """Assign topics to assessors, in addition to their current assignments.
 
     With `replaces`, all other assignments of these topics end; the records and the labels are kept.
-    Raise `UserError` for a user who may not judge in the lab (code `no-assessor`).
+    Raise `UnconfirmedLoadError` if assignments would end, and `UserError` for a user who may not
+    judge in the lab (code `no-assessor`).
     """
     # Lock the task: of two organizers who assign at once, the second must see the first's changes.
     Task.objects.select_for_update().get(pk=task.pk)
     wanted = {(topic.pk, person.pk) for topic, person in pairs}
     refuse_others(task, [person for _, person in pairs])
+    require_confirmed(assignment_changes(task, pairs, replaces=replaces), choice.confirmed)
     had = {
         (one.topic_id, one.assessor_id): one for one in _open(task, {topic for topic, _ in pairs})
     }

@@ -11,10 +11,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.formats.assignments import share_out
+from arqlab.ir.loads import LoadChoice
 from arqlab.ir.records import Problem
 from assessment.assignments.forms import (
     ASSIGN,
@@ -37,6 +38,7 @@ from assessment.assignments.services.assigning import (
     Pairs,
     Reassigned,
     assign_topics,
+    assignment_changes,
     end_trip_by_hand,
     pairs_of_file,
     review_topics,
@@ -85,7 +87,14 @@ def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
     if action in (ASSIGN, REASSIGN):
         pairs = [(topic, person) for topic in topics]
         return _change_message(
-            assign_topics(task=task, pairs=pairs, replaces=action == REASSIGN, at=at, by=by)
+            assign_topics(
+                task=task,
+                pairs=pairs,
+                replaces=action == REASSIGN,
+                at=at,
+                by=by,
+                choice=LoadChoice(confirmed=True),  # for these topics, in view of their assessors
+            )
         )
     if action == TAKE:
         count = take_topics(task=task, topics=topics, person=person, at=at, by=by)
@@ -162,8 +171,15 @@ def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         pairs = read_pairs(request.POST.get("pairs", ""), task=found)
         replaces = request.POST.get("replaces") == "yes"
         changed = assign_topics(
-            task=found, pairs=pairs, replaces=replaces, at=timezone.now(), by=signed_in(request)
+            task=found,
+            pairs=pairs,
+            replaces=replaces,
+            at=timezone.now(),
+            by=signed_in(request),
+            choice=LoadChoice(confirmed=request.POST.get("confirmed", "")),
         )
+    except UnconfirmedLoadError:  # they changed since the preview
+        return _preview(request, found, pairs, [], replaces=replaces)
     except UserError as error:
         messages.error(request, error.message)
     else:
@@ -195,5 +211,6 @@ def _preview(
         "problems": problems,
         "kept": write_pairs(pairs),
         "replaces": replaces,
+        "confirmed": assignment_changes(task, pairs, replaces=replaces).digest,
     }
     return render(request, "assessment/assignment_import.html", context)

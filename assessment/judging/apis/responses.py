@@ -46,7 +46,7 @@ REFUSALS = {
     409: OpenApiResponse(
         JudgingRefusalSerializer,
         description="`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere`, "
-        "`key-used` or `overtaken`.",
+        "`key-used`, `overtaken` or `no-text`.",
     ),
     413: OpenApiResponse(JudgingRefusalSerializer, description="`too-large`."),
 }
@@ -85,6 +85,9 @@ class InstanceSerializer(serializers.Serializer[Any]):
     instance = serializers.IntegerField()
     text_of = serializers.IntegerField(
         help_text="The first instance in the same post, which has the text."
+    )
+    has_text = serializers.BooleanField(
+        help_text="If False, the instance takes only labels that are not judgments."
     )
     formula = serializers.CharField(
         help_text="The id of the formula to judge, or blank for answers."

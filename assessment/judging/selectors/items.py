@@ -68,6 +68,7 @@ class Submitted(NamedTuple):
 
     Its state, the current judgment of each instance, the id of the guidelines, and the scale of its
     pool. `is_assigned` and `has_role` are about the user who sent the labels, at this moment.
+    `textless` has the instances whose text is missing.
     """
 
     stack: Stack
@@ -78,6 +79,7 @@ class Submitted(NamedTuple):
     current: Mapping[int, Current | None]
     scale: LabelScale
     has_role: bool
+    textless: frozenset[int]
 
     @property
     def lateness(self) -> LateLabel.Cause | None:
@@ -126,7 +128,9 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         rows = SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
     if not rows:
         return None
-    topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id, has_role = rows[0][5:]
+    topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id, has_role = rows[0][
+        5:-1
+    ]
     current = {row[0]: _current(*row[1:5]) if row[1] else None for row in rows}
     return Submitted(
         Stack(topic_id, pool_id),
@@ -137,6 +141,7 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         current,
         _scale(scale),
         bool(has_role),
+        frozenset(row[0] for row in rows if not row[-1]),
     )
 
 

@@ -104,6 +104,18 @@ _CLOSED = """(pool.closed_at IS NOT NULL OR EXISTS (
     WHERE task.id = pool.task_id
         AND (task.archived_at IS NOT NULL OR lab.archived_at IS NOT NULL)
 ))"""
+# Whether the page shows a text of the instance: that of the item, of the collection, or of the
+# lab's corrections. Not for speed: it is part of SUBMITTED.
+_HAS_TEXT = """(item.text <> '' OR EXISTS (
+    SELECT 1 FROM core_topic asked JOIN core_task within ON within.id = asked.task_id
+    JOIN collection_labcollection searched ON searched.lab_id = within.lab_id
+    JOIN collection_post post ON post.collection_id = searched.collection_id
+    WHERE asked.id = item.topic_id AND post.post_id = instance.post_id
+) OR EXISTS (
+    SELECT 1 FROM core_task within JOIN core_correction made ON made.lab_id = within.lab_id
+    WHERE within.id = pool.task_id AND made.kind = 'text' AND made.key =
+        CASE WHEN instance.post_id = '' THEN instance.doc_id ELSE instance.post_id END
+))"""
 # The item that labels are submitted for. Without it: +143%.
 SUBMITTED = Planned(
     "submitted_item",
@@ -114,7 +126,8 @@ SUBMITTED = Planned(
             THEN item.topic_id IN ({ASSIGNED % "%(user)s"}) ELSE item.assessor_id = %(user)s END, (
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
-        ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END, {_HAS_ROLE}
+        ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END, {_HAS_ROLE},
+        {_HAS_TEXT}
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id

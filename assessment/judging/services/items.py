@@ -36,11 +36,7 @@ from collection.services.addresses import local_pages
 
 NOT_HELD = (
     '<p class="notice">The text of this item is missing, so it cannot be judged. '
-    "Report it to the organizers with a label that is not a judgment.</p>"
-)
-NO_TEXT = (
-    '<p class="notice">The text of this document is not in the collection. Look it up by its id in '
-    "the documents of the lab.</p>"
+    "Report it to the organizers with a label that is not a judgment; the others are off.</p>"
 )
 NOT_FOUND = (
     '<p class="notice">The formula to judge was not found in this post, so none is highlighted. '
@@ -229,6 +225,7 @@ def _instance(each: _Read, post: list[_Read], page: _Page) -> dict[str, Any]:
     return {
         "instance": instance.pk,
         "text_of": first.pk,
+        "has_text": _has_text(each, item),
         "formula": instance.doc_id if _is_formula(item) else "",
         "heading": heading_of(item, instance.post, instance.post_id),
         "title_html": html(each.title),
@@ -266,11 +263,14 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     return f"Post {post_id}".rstrip()
 
 
+def _has_text(each: _Read, item: PoolItem) -> bool:
+    """Return whether an instance has a text, as the statement for submitted items asks too."""
+    return each.instance.post is not None or bool(item.text)
+
+
 def _missing(each: _Read, item: PoolItem) -> str:
     """Return a notice about a missing post or formula, or an empty text."""
     if each.instance.post is None:
-        if item.kind == PoolItem.Kind.DOCUMENTS:
-            return NO_TEXT
-        return "" if item.text else NOT_HELD
+        return "" if _has_text(each, item) else NOT_HELD
     is_there = not _is_formula(item) or each.instance.doc_id in each.formulas
     return "" if is_there else NOT_FOUND

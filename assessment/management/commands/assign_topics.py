@@ -6,15 +6,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LoadCommand, read_bytes
 from arqlab.core.selectors import person_named, task_named
+from arqlab.ir.loads import LoadChoice
+from arqlab.ir.records import FileRefusedError
 from assessment.assignments.services.assigning import assign_topics, pairs_of_file
 
 
-class Command(LabCommand):
+class Command(LoadCommand):
     """Assign topics; if anything in the file is wrong, report all problems and assign nothing."""
 
     help = (
@@ -24,6 +25,7 @@ class Command(LabCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the task, the file, whether to replace assignments, and the user."""
+        super().add_arguments(parser)
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument("file", metavar="FILE", type=Path)
         parser.add_argument(
@@ -37,24 +39,18 @@ class Command(LabCommand):
             help="email address or user name for the audit log",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Assign and print how many assignments were made and ended."""
-        task = task_named(options["task"])
-        by = person_named(options["by"]) if options["by"] else None
-        try:
-            data = options["file"].read_bytes()
-        except OSError as error:
-            raise CommandError(
-                f"Cannot read {options['file']}: {error.strerror}. Check the path."
-            ) from error
-        pairs, problems = pairs_of_file(data, path=str(options["file"]), task=task)
+        task, path = task_named(options["task"]), options["file"]
+        pairs, problems = pairs_of_file(read_bytes(path), path=str(path), task=task)
         if problems:
-            lines = "\n".join(f"  {problem}" for problem in problems)
-            raise CommandError(
-                f"Nothing was assigned: {len(problems)} problem{'s' * (len(problems) != 1)}."
-                f"\n{lines}"
-            )
+            raise FileRefusedError(problems)
         changed = assign_topics(
-            task=task, pairs=pairs, replaces=options["replace"], at=timezone.now(), by=by
+            task=task,
+            pairs=pairs,
+            replaces=options["replace"],
+            at=timezone.now(),
+            by=person_named(options["by"]) if options["by"] else None,
+            choice=choice,
         )
         self.stdout.write(f"{changed.made} assignments made, {changed.ended} ended.")

@@ -71,11 +71,11 @@ class Command(CeremonyCommand):
 def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:
     topics = dict(options["without_topic"])
     require_reasons(topics)
-    runs = Run.objects.valid().filter(task=task)
+    runs, pairs = Run.objects.valid().filter(task=task), options["out_of_competition"]
     return QrelsChoice(
         name=options["name"],
         level=Level(options["level"]),
         complete=options["complete"],
         topics=topics,
-        runs=reasons_by_run(runs, options["out_of_competition"]),
+        runs=reasons_by_run(runs, pairs) if pairs else None,
     )

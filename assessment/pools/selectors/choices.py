@@ -13,8 +13,9 @@ from arqlab.formats.runs.layouts import TASK3_IDS
 from arqlab.ir.protocols.presets import PoolProtocol, RunKind
 from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Pool
-from submissions.models import Run, RunQuerySet
+from submissions.models import Run
 from submissions.selectors import run_items
+from submissions.standings import RunQuerySet
 
 POOL_KINDS = {
     TaskKind.ANSWERS: ItemKind.POSTS,

@@ -32,6 +32,7 @@ from assessment.pools.selectors.frozen import (
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import picture_of
 from assessment.qrels.views.labels import label_chart
+from submissions.models import Run
 
 
 @require_safe
@@ -61,10 +62,12 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         response["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
     topics, counts = topic_sizes(pool), label_counts(pool)
+    known = Run.objects.in_bulk([run["run"] for run in pool.runs])
     context = {
         "task": pool.task,
         "lab": pool.task.lab,
         "pool": pool,
+        "runs": [(run, known.get(run["run"])) for run in pool.runs],
         "depths": settings_summary(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
         "size": PoolSize(

@@ -6,6 +6,7 @@ computed from what the lab has now, so they disappear when it is loaded.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import polars as pl
@@ -15,7 +16,7 @@ from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted, name_list
 from arqlab.core.selectors import topic_ids
 from arqlab.ir.records import ItemKind
-from assessment.models import Qrel, QrelSet
+from assessment.models import PoolInstance, Qrel, QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import IdSource, id_source, known_ids, scan_columns
 from submissions.models import AnswerId, Run
@@ -42,6 +43,28 @@ def lab_join_warnings(lab: Lab) -> list[str]:
     """Return the warnings of all versions of the qrels of a lab."""
     versions = QrelSet.objects.filter(task__lab=lab).select_related("task__lab")
     return [warning for one in versions for warning in join_warnings(one)]
+
+
+def ids_judged_or_pooled(task: Task, items: ItemKind) -> Iterator[pl.Series]:
+    """Yield the ids of one kind that the qrels and the pools of a task have."""
+    versions = QrelSet.objects.filter(task=task, items=items).order_by("-version")
+    for pk, sha256 in versions.values_list("pk", "sha256"):
+        yield _qrels_items(pk, sha256)
+    instances = PoolInstance.official.filter(item__pool__task=task)
+    if items is ItemKind.FORMULA_IDS:
+        pooled = instances.filter(item__kind=ItemKind.VISUAL_IDS).values_list("doc_id")
+    else:
+        pooled = instances.filter(item__kind=items).values_list("item__item")
+    if ids := [item for (item,) in pooled.order_by().distinct()]:
+        yield pl.Series(ids, dtype=pl.String)
+
+
+@lru_cache(maxsize=16)
+def _qrels_items(key: int, sha256: str) -> pl.Series:
+    """Return the ids of the items of qrels: versions never change."""
+    lines = Qrel.objects.filter(qrel_set=key, qrel_set__sha256=sha256)
+    ids = lines.order_by().values_list("doc_id", flat=True).distinct()
+    return pl.Series(list(ids), dtype=pl.String)
 
 
 def _unknown_topics(qrel_set: QrelSet) -> str:

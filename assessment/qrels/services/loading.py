@@ -25,7 +25,7 @@ from assessment.qrels.selectors.rejudging import judged_formulas
 from assessment.qrels.selectors.versions import lab_fingerprint
 from assessment.qrels.services.versions import qrels_hash, store_qrels
 from collection.services.importing.import_records import Progress
-from collection.services.loading import load_collection, require_loadable
+from collection.services.loading import collection_changes, load_collection, require_loadable
 from submissions.services.answer_ids import load_answer_ids
 
 
@@ -74,7 +74,14 @@ def load_lab(
             also(lab, file, at=at, by=by)
     if file.collection is not None:
         judged = judged_formulas(file.collection.slug, lab)
-        load_collection(lab=lab, file=file.collection, at=at, judged=judged, progress=progress)
+        load_collection(
+            lab=lab,
+            file=file.collection,
+            at=at,
+            judged=judged,
+            progress=progress,
+            choice=LoadChoice(confirmed=True),  # with the rest of the folder
+        )
     is_changed = lab_fingerprint(lab) != before
     return LoadedLab(lab, is_changed=is_changed, warnings=tuple(lab_join_warnings(lab)))
 
@@ -95,6 +102,8 @@ def _load_but_collection(
         problems += refused.problems
     if problems:
         raise FileRefusedError(problems)
+    if file.collection is not None:
+        changes.extend(collection_changes(file.collection, is_whole=True))
     require_confirmed(changes, choice.confirmed)
     return lab
 

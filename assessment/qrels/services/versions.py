@@ -20,8 +20,7 @@ from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import Qrel, QrelSet
 from assessment.qrels.selectors.drafts import DroppedTopic, draft_of, items_at, levels_of
-from submissions.models import Run
-from submissions.services.left_out import left_out_runs
+from submissions.services.left_out import set_out_of_competition
 
 
 def qrels_hash(frame: pl.DataFrame) -> str:
@@ -56,14 +55,14 @@ class QrelsChoice:
     """The name and contents of a version.
 
     `topics` has the reasons of the topics that the organizers leave out by hand, and `runs` those
-    of the runs that leaderboards of the version list out of competition.
+    of the runs out of competition; without it, these stay as they are.
     """
 
     name: str
     level: Level = Level.INSTANCES
     complete: bool = False
     topics: Mapping[str, str] = field(default_factory=dict)
-    runs: Mapping[int, str] = field(default_factory=dict)
+    runs: Mapping[int, str] | None = None
 
 
 @transaction.atomic
@@ -93,7 +92,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         scale=draft.scale.rows(),
         is_complete=choice.complete,
         dropped=[_dropped_row(one, choice) for one in draft.dropped],
-        out_of_competition=left_out_runs(Run.objects.valid().filter(task=task), choice.runs),
+        out_of_competition=set_out_of_competition(task, choice.runs),
         made_by=by,
         created_at=at,
     )

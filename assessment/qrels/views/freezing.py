@@ -21,6 +21,7 @@ from assessment.qrels.selectors.oddities import freeze_oddities
 from assessment.qrels.services.versions import QrelsChoice, delete_qrels, freeze_qrels
 from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
+from submissions.services.left_out import out_of_competition
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -81,12 +82,12 @@ class _Forms:
 def _forms(data: QueryDict | None, draft: Draft) -> _Forms:
     """Return the forms as sent, or with what the last version left out."""
     last = draft.task.qrel_sets.order_by("-version").first()
-    recorded = last.out_of_competition if last else ()
+    runs = Run.objects.valid().filter(task=draft.task)
     return _Forms(
         draft,
         FreezeForm(data, task=draft.task),
         LeftOutTopicsForm(data, draft=draft, last=last),
-        LeftOutRunsForm(data, runs=Run.objects.valid().filter(task=draft.task), recorded=recorded),
+        LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs)),
     )
 
 

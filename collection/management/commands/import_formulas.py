@@ -9,17 +9,20 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.errors import require_confirmed
+from arqlab.core.management.labcommand import LoadCommand
+from arqlab.ir.loads import LoadChanges, LoadChoice
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines
 from collection.models import Collection
 from collection.services.importing.formulas import import_formulas
+from collection.services.importing.import_records import add_import_changes
 
 KINDS = ("latex", "slt", "opt")
 
 
-class Command(LabCommand):
+class Command(LoadCommand):
     """Import the index files and report the rows that cannot be read."""
 
     help = (
@@ -29,6 +32,7 @@ class Command(LabCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the collection and a path for each representation."""
+        super().add_arguments(parser)
         parser.add_argument("--collection", metavar="SLUG", type=collection_slug, required=True)
         for kind in KINDS:
             parser.add_argument(
@@ -38,13 +42,16 @@ class Command(LabCommand):
                 help="TSV (plain or compressed) or folder of TSVs",
             )
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Import the files and print their counts and problems."""
         files = {kind: options[kind] for kind in KINDS if options[kind]}
         if not files:
             raise CommandError("Name at least one file: --latex, --slt or --opt.")
         if missing := [str(path) for path in files.values() if not path.exists()]:
             raise CommandError(f"File not found: {', '.join(missing)}. Check the path.")
+        changes = LoadChanges()
+        add_import_changes(changes, slug=options["collection"], files=files)
+        require_confirmed(changes, choice.confirmed)
         now = timezone.now()
         collection, _ = Collection.objects.get_or_create(
             slug=options["collection"], defaults={"loaded_at": now}

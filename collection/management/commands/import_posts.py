@@ -12,15 +12,18 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.errors import require_confirmed
+from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import Lab
 from arqlab.formats.dumps.records import Window
 from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
+from arqlab.ir.loads import LoadChanges, LoadChoice
 from arqlab.ir.records import FileRefusedError
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines
 from collection.models import Collection, Import
+from collection.services.importing.import_records import add_import_changes
 from collection.services.importing.related_files import import_file
 from collection.services.loading import assign_collection
 
@@ -28,7 +31,7 @@ INTERRUPTED = 130
 """The exit status of a command that Ctrl-C ended, as in shells."""
 
 
-class Command(LabCommand):
+class Command(LoadCommand):
     """Import the files of a data dump and report the rows that cannot be read."""
 
     help = (
@@ -39,6 +42,7 @@ class Command(LabCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the files, the collection and the date window."""
+        super().add_arguments(parser)
         parser.add_argument(
             "path",
             metavar="PATH",
@@ -71,10 +75,13 @@ class Command(LabCommand):
         )
         parser.add_argument("--lab", metavar="LAB", help="lab that searches the collection")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Import the files one by one and print their counts and problems."""
         window, now = self._window(options), timezone.now()
         files = self._files(options["path"], options["kind"])
+        changes = LoadChanges()
+        add_import_changes(changes, slug=options["collection"], files=files, window=window)
+        require_confirmed(changes, choice.confirmed)
         lab = self._lab(options["lab"])
         with transaction.atomic():  # a refused assignment leaves no empty collection
             collection, _ = Collection.objects.get_or_create(

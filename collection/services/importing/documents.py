@@ -19,9 +19,10 @@ from arqlab.texts.html.document_html import WITHOUT_LATEX, document_html, text_h
 from arqlab.texts.html.sanitizer import RULES, clean_title_and_body
 from collection.models import Collection, Import, Post
 from collection.services.importing.import_records import (
+    WHOLE,
     Progress,
-    file_digest,
     finish_import,
+    import_digest,
     is_overtaken,
     restart_import,
     save_progress,
@@ -44,7 +45,7 @@ def import_documents(
     What cannot be read becomes a problem of the record. Raise `UserError` if another process is
     importing it.
     """
-    digest = file_digest(path, "documents")
+    digest = import_digest(Import.Kind.DOCUMENTS, path, WHOLE)
     record = start_import(
         collection=collection, kind=Import.Kind.DOCUMENTS, source=path.name, sha256=digest, at=at
     )

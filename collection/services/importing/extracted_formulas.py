@@ -19,7 +19,7 @@ from arqlab.texts.html.dump_posts import ReadyPost
 from arqlab.texts.html.sanitizer import source_latex
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.importing.formulas import KINDS
+from collection.services.importing.import_records import FORMULA_KINDS
 from collection.services.importing.parquet_parts import INDEX_COLUMNS, Parts
 from collection.services.parquet_files import replace_files
 
@@ -87,7 +87,10 @@ def index_found_formulas(
     of posts or comments.
     """
     collection.refresh_from_db(fields=["formulas_index"])  # it may have changed during the import
-    if collection.formulas_index and collection.imports.filter(kind__in=KINDS, kept__gt=0).exists():
+    if (
+        collection.formulas_index
+        and collection.imports.filter(kind__in=FORMULA_KINDS, kept__gt=0).exists()
+    ):
         return
     counts = [one.counts for one in collection.imports.filter(kind=Import.Kind.POSTS)]
     formulas, ours = (

@@ -22,9 +22,11 @@ from arqlab.ir.formulas.layout import layout_strings
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing.import_records import (
+    FORMULA_KINDS,
+    WHOLE,
     Progress,
-    file_digest,
     finish_import,
+    import_digest,
     save_progress,
     start_import,
     stopped_on_error,
@@ -38,10 +40,7 @@ from collection.services.importing.parquet_parts import (
 )
 from collection.services.parquet_files import replace_files
 
-KINDS = ("latex", "slt", "opt")
 FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}
-FORMAT = "1"
-"""The version of the stored columns. Raise it when they change, so that files are read again."""
 
 
 def import_formulas(
@@ -59,7 +58,7 @@ def import_formulas(
     """
     with ExitStack() as stack:
         records: dict[str, Import] = {}
-        for kind in (kind for kind in KINDS if kind in files):
+        for kind in (kind for kind in FORMULA_KINDS if kind in files):
             records[kind] = _record(collection, kind, files[kind], at)
             stack.enter_context(stopped_on_error(records[kind]))
         if not all(_is_current(collection, record) for record in records.values()):
@@ -67,7 +66,7 @@ def import_formulas(
     return list(records.values())
 
 
-def delete_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> None:
+def delete_formulas(collection: Collection, kinds: Iterable[str] = FORMULA_KINDS) -> None:
     """Delete representations of formulas, and the records of their imports."""
     kinds = tuple(kinds)
     replace_files(collection, **{FIELDS[kind]: "" for kind in kinds})
@@ -76,7 +75,11 @@ def delete_formulas(collection: Collection, kinds: Iterable[str] = KINDS) -> Non
 
 def _record(collection: Collection, kind: str, path: Path, at: datetime) -> Import:
     return start_import(
-        collection=collection, kind=kind, source=path.name, sha256=file_digest(path, FORMAT), at=at
+        collection=collection,
+        kind=kind,
+        source=path.name,
+        sha256=import_digest(kind, path, WHOLE),
+        at=at,
     )
 
 
@@ -166,7 +169,7 @@ class _Reading:
 
     def _is_indexed(self) -> bool:
         """Return whether the stored index was imported, and not extracted from texts."""
-        earlier = self.collection.imports.filter(kind__in=KINDS, kept__gt=0).exclude(
+        earlier = self.collection.imports.filter(kind__in=FORMULA_KINDS, kept__gt=0).exclude(
             pk__in=[one.pk for one in self.records.values()]
         )
         return bool(self.collection.formulas_index) and earlier.exists()

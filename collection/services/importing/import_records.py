@@ -7,7 +7,7 @@ a heartbeat for `STALE_AFTER` counts as dead, and another process can resume it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -17,10 +17,19 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
+from arqlab.formats.dumps.records import Window
+from arqlab.formats.dumps.sources import dump_files
+from arqlab.ir.loads import Change, Fate, LoadChanges
 from arqlab.ir.records import Problem
 from collection.models import Collection, Import, ImportProblem
 from collection.models.imports import STALE_AFTER
 
+FORMULA_KINDS = ("latex", "slt", "opt")
+FORMAT = "1"
+"""The version of the stored columns of formulas. Raise it when they change, so that files are read
+again.
+"""
+WHOLE = Window(None, None, False)
 Progress = Callable[[int, int | None], None]
 """A callback after each batch: rows done, and an estimate of all rows, None if unknown."""
 MAX_STORED_PROBLEMS = 10_000
@@ -39,6 +48,35 @@ def file_digest(path: Path, *options: object) -> str:
         with one.open("rb") as file:
             whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
+
+
+def import_digest(kind: str, path: Path, window: Window) -> str:
+    """Return the sha256 of a file and of the options with which a kind is imported."""
+    if kind in FORMULA_KINDS:
+        return file_digest(path, FORMAT)
+    options = {Import.Kind.POSTS: ("posts", *window), Import.Kind.DOCUMENTS: ("documents",)}
+    return file_digest(path, *options.get(Import.Kind(kind), (window,)))
+
+
+def add_import_changes(
+    changes: LoadChanges, *, slug: str, files: Mapping[str, Path], window: Window = WHOLE
+) -> None:
+    """Add what an import of files (by kind) would replace in a collection.
+
+    Rows are compared when they are read; here, a file is compared with the last one of its kind.
+    """
+    for kind, path in files.items():
+        path = dump_files(path).get(kind, path) if path.is_dir() else path
+        imports = Import.objects.filter(collection__slug=slug, kind=kind)
+        own = imports.filter(sha256=import_digest(kind, path, window)).first()
+        last = imports.filter(kept__gt=0).order_by("-finished_at", "-pk").first()
+        name, fate = Import.Kind(kind).label, Fate.NEW
+        if own is not None and (own.state != Import.State.DONE or not is_overtaken(own)):
+            fate = Fate.UNCHANGED
+        elif last is not None:
+            fate = Fate.CHANGED
+        old = f"{last.source} ({last.kept:,} rows)" if last else ""
+        changes.add("files of the collection", fate, Change(name, old, path.name))
 
 
 def start_import(

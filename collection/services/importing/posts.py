@@ -27,8 +27,8 @@ from collection.models import Collection, Import, Post
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
     Progress,
-    file_digest,
     finish_import,
+    import_digest,
     is_overtaken,
     restart_import,
     save_progress,
@@ -64,7 +64,7 @@ def import_posts(
     if not path.is_file():
         todo = "Name a Posts.xml, or a folder or archive that contains one."
         raise FileRefusedError([Problem(str(path), None, "no such file", "Posts.xml", todo)])
-    digest = file_digest(path, "posts", *window)
+    digest = import_digest(Import.Kind.POSTS, path, window)
     record = start_import(
         collection=collection, kind=Import.Kind.POSTS, source=path.name, sha256=digest, at=at
     )

@@ -30,8 +30,8 @@ from collection.services.importing.documents import import_documents
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
     Progress,
-    file_digest,
     finish_import,
+    import_digest,
     restart_import,
     save_progress,
     start_import,
@@ -169,7 +169,7 @@ def import_file(
             collection=collection, path=path, window=window, at=at, progress=progress
         )
     importer, path = _IMPORTERS[kind], _file_of(path, kind)
-    digest = file_digest(path, window)
+    digest = import_digest(kind, path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
     if _is_overtaken(record, importer):
         restart_import(record, at)

@@ -36,7 +36,7 @@ class Command(CeremonyCommand):
             action="append",
             metavar=("RUN", "REASON"),
             help="list the run (team and run tag) apart; can be repeated (default: the runs that "
-            "the qrels record)",
+            "already are)",
         )
         parser.add_argument("--hide", action="store_true", help="hide the released leaderboard")
 

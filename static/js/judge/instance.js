@@ -1,6 +1,6 @@
 // What an item card consists of: posts, each with the instances to label in it.
 
-import { ASKS } from "./labels.js";
+import { ASKS, REPORTS } from "./labels.js";
 import { isSameMarks, textOf } from "./marks/quotes.js";
 
 const parser = new DOMParser();
@@ -73,6 +73,7 @@ export class Instance {
     this.comment = this.bar.querySelector(".judge-comment");
     this.reason = this.bar.querySelector(".judge-reason");
     this.buttons = [...this.bar.querySelectorAll("[data-label]")];
+    for (const button of this.buttons) button.disabled = !this.takes(Number(button.dataset.label));
     passage.add(this);
     this.before = draft?.active_ms ?? 0;
     this.#write(draft);
@@ -82,7 +83,8 @@ export class Instance {
   #write(draft) {
     const known = this.data.judgment;
     const isNewest = (draft?.seen ?? null) === (known?.judgment ?? null);
-    this.choose((isNewest ? draft?.label : null) ?? known?.label ?? null);
+    const drafted = isNewest && this.takes(draft?.label) ? draft?.label : null;
+    this.choose(drafted ?? known?.label ?? null);
     this.comment.value = (isNewest || !known ? draft?.comment : null) ?? known?.comment ?? "";
     this.reason.value = (isNewest ? draft?.reason : null) ?? "";
     this.marks = (isNewest || !known ? draft?.marks : null) ?? known?.marks ?? [];
@@ -131,6 +133,11 @@ export class Instance {
     }
     this.comment.placeholder = ASKS[label] ?? "Comment (optional)";
     this.comment.classList.toggle("is-asked", label in ASKS);
+  }
+
+  /** Return whether a label can be chosen: without its text, an instance can only be reported. */
+  takes(label) {
+    return this.data.has_text !== false || label in REPORTS;
   }
 
   /** Return whether a label was submitted. */

@@ -3,6 +3,8 @@
 
 import { ASKS, KEYS, WORDS } from "./labels.js";
 
+const NO_TEXT = "The text of this item is missing. Report it to the organizers.";
+
 export class Labelling extends EventTarget {
   /** `choices.isOneKey` says whether a label submits the item. Event: `turned` (to an instance). */
   constructor({ session, drafts, timer, choices }) {
@@ -40,6 +42,7 @@ export class Labelling extends EventTarget {
   /** Label an instance; ask for a comment, or go to the next one without a label, or submit. */
   label(value, instance = this.card?.active) {
     if (!instance) return;
+    if (!instance.takes(value)) return this.session.say(NO_TEXT);
     if (instance !== this.card.active) this.activate(instance, { scrolls: false });
     this.#choose(instance, value);
     this.session.chosen(`${WORDS[value]}.`);
@@ -51,7 +54,8 @@ export class Labelling extends EventTarget {
   /** Shift and a digit: label all instances that have no label. */
   labelAll(value) {
     if (!this.card) return;
-    const open = this.card.instances.filter((each) => each.label === null);
+    const open = this.card.instances.filter((each) => each.label === null && each.takes(value));
+    if (!open.length && this.card.next()) return this.session.say(NO_TEXT);
     if (!open.length) return this.session.say("All instances have a label already.");
     for (const each of open) this.#choose(each, value);
     const count = open.length === 1 ? "1 instance" : `${open.length} instances`;

@@ -69,6 +69,11 @@ class Command(LabCommand):
             default=None,
             help="add as a baseline, without quota or deadline",
         )
+        parser.add_argument(
+            "--out-of-competition",
+            metavar="REASON",
+            help="score and show the run, but do not count it",
+        )
         parser.add_argument("--data-used", choices=Run.DataUsed.values)
         parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
         parser.add_argument(
@@ -113,6 +118,7 @@ class Command(LabCommand):
             "is_primary",
             "is_manual",
             "is_baseline",
+            "out_of_competition",
             "data_used",
             "answer_kind",
             "items",

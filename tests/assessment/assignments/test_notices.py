@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from arqlab.ir.loads import LoadChoice
 from arqlab.notices.models import Notice
 from assessment.assignments.services.assigning import assign_topics
 from tests.assessment.factories import NOW
@@ -18,7 +19,8 @@ def assign_all(task, organizer):
 
     def assign_all(*people, by=organizer, at=NOW):
         pairs = [(topic, person) for topic in task.topics.all() for person in people]
-        assign_topics(task=task, pairs=pairs, replaces=True, at=at, by=by)
+        choice = LoadChoice(confirmed=True)
+        assign_topics(task=task, pairs=pairs, replaces=True, at=at, by=by, choice=choice)
 
     return assign_all
 

@@ -308,7 +308,9 @@ def preview(client, text: str, **fields: str) -> str:
 def apply(client, page: str) -> str:
     """Press the button of a preview."""
     fields = dict(
-        re.findall(r'<input type="hidden" name="(pairs|replaces)"\s+value="([^"]*)"', page)
+        re.findall(
+            r'<input type="hidden" name="(confirmed|pairs|replaces)"\s+value="([^"]*)"', page
+        )
     )
     return client.post(
         path("apply"), {name: html.unescape(value) for name, value in fields.items()}, follow=True

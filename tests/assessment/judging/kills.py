@@ -62,7 +62,7 @@ copies = Pool.objects.create(task=task, round=round_, number=1, frozen_at=at, **
 sessions = []
 def fill(topic, kind, count, **fields):
     items = PoolItem.objects.bulk_create(
-        PoolItem(topic=topic, kind=kind, item=str(n), position=n, **fields)
+        PoolItem(topic=topic, kind=kind, item=str(n), position=n, text="A text.", **fields)
         for n in range(1, {{items}} + 1)
     )
     PoolInstance.objects.bulk_create(

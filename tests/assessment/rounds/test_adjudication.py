@@ -109,7 +109,7 @@ def test_a_disagreement_is_shown_with_its_labels_and_comments_but_no_names(
 
     assert "Own 10." in html
     assert "Second 10." in html
-    assert '<p class="notice">The text of this item is missing' in html
+    assert "A text to judge." in html
     assert assessor.name not in html.split('id="opinions"')[1].split("</table>")[0]
 
 

@@ -3,8 +3,9 @@
 import polars as pl
 import pytest
 
-from arqlab.formats.runs.check import check_run, meant_topics
+from arqlab.formats.runs.check import check_run
 from arqlab.formats.runs.report import RunReport, RunRules
+from arqlab.ir.ids import meant_topics
 from arqlab.ir.records import ItemKind, Severity, TaskKind
 
 POSTS = pl.DataFrame(
@@ -24,7 +25,7 @@ def report_of(lines: list[str], kind: TaskKind, **options: object) -> RunReport:
 
 def answers(*items: str, **options: object) -> RunReport:
     lines = [f"A.1\t{item}\t{rank}\t{-rank}\tt" for rank, item in enumerate(items, start=1)]
-    return report_of(lines, TaskKind.ANSWERS, posts=POSTS, **options)
+    return report_of(lines, TaskKind.ANSWERS, **({"posts": POSTS} | options))
 
 
 def formulas(*items: str, **options: object) -> RunReport:
@@ -231,6 +232,9 @@ TOPICS = ("A.1", "A.2", "A.10", "B-2", "last")
         ("A_01", "A.1"),
         ("10", "A.10"),
         ("010", "A.10"),
+        ("10.0", "A.10"),
+        ("A.１０", "A.10"),
+        ("A.10\u200b", "A.10"),
         ("b2", "B-2"),
         ("2", None),  # A.2 or B-2
         ("B.1", None),
@@ -241,6 +245,48 @@ TOPICS = ("A.1", "A.2", "A.10", "B-2", "last")
 )
 def test_a_topic_is_recognized_in_another_spelling_if_it_can_be_only_one(name, topic):
     assert meant_topics([name], TOPICS) == ({name: topic} if topic else {})
+
+
+MISSPELLED = {
+    "1.0": "1.0",
+    "001": "001",
+    "１": "１",
+    "1\u00a0": "1⟨U+00A0⟩",
+    "\u200b1": "⟨U+200B⟩1",
+    "“1”": "“1”",
+    "%31": "%31",
+}
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(("name", "shown"), MISSPELLED.items())
+def test_an_item_in_another_spelling_is_named_with_the_item_it_means(name, shown, complete):
+    problem = answers("3", name, complete=complete).problems[0]
+
+    assert (problem.kind, problem.severity) == ("item-spelling", Severity.ERROR)
+    assert problem.message.endswith(f"than the collection: `{shown}` for `1`.")
+    assert problem.occurrences.row(0) == (2, "A.1", shown, "1")
+
+
+@pytest.mark.parametrize(
+    ("ids", "hint"),
+    [
+        (['"a:1"', '"b:2"'], 'Is `"a:1"` meant to be `a:1`?'),
+        (["a:1\u00a0", "b:2\u00a0"], "Is `a:1⟨U+00A0⟩` meant to be `a:1`?"),
+        (["a%3A1", "b%3A2"], "Is `a%3A1` meant to be `a:1`?"),
+        (["1", "2"], "The ids are the same numbers as the ranks."),
+        (["x", "y"], "The first ids are `x`, `y`."),
+    ],
+)
+def test_without_a_collection_a_run_that_joins_nothing_gets_a_warning_with_a_hint(ids, hint):
+    known = pl.Series(["a:1", "b:2"])
+    rules = {"knows": lambda _, named: named.is_in(known.implode()).any()}
+    [problem] = answers(*ids, posts=None, **rules).problems
+
+    assert (problem.kind, problem.severity) == ("no-known-item", Severity.WARNING)
+    assert problem.message.endswith(hint)
+    assert answers("a:1", *ids, posts=None, **rules).problems == ()
+    assert answers(*ids, posts=None, knows=lambda *_: None).problems == ()
 
 
 def test_topic_ids_in_another_spelling_are_listed_with_the_topic_they_mean():

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 import zipfile
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
+from django.core.management import (
+    CommandError,
+    call_command,
+    get_commands,
+    load_command_class,
+)
 from django.utils import timezone
 
+from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import AuditEvent, Lab, Membership, Topic
 from arqlab.pages import tasks
 from arqlab.pages.demo.posts import FOLDER as DEMO
@@ -21,7 +29,7 @@ from arqlab.pages.models import MOST_ATTEMPTS, STALE_LOAD, Load
 from arqlab.pages.services import loaders, loads
 from arqlab.pages.services.loads import release_dead_loads, run_waiting_load
 from arqlab.texts.maths.typesetting import ENGINE
-from assessment.models import Judgment, PoolInstance, QrelSet
+from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
 from tests.assessment.factories import judge, make_pool
@@ -29,6 +37,7 @@ from tests.assessment.qrels.services.test_loading import LAB, TOPICS
 from tests.evaluation.factories import GOOD, make_run
 from tests.factories import UserFactory, make_lab
 from tests.pages.views.test_home import text_of
+from tests.paths import ROOT
 
 TASK = "/labs/arqmath-x/tasks/task1/"
 POSTS = (DEMO / "Posts.xml").read_text().count("<row ")
@@ -361,9 +370,30 @@ def test_qrels_become_a_version(scene, post):
     )
 
     made = QrelSet.objects.get()
-    assert load.summary == ["Version 1 (official): 2 lines, 2 judged topics."]
+    assert load.summary == [
+        "Version 1 (official): 2 lines, 2 judged topics.",
+        "Compared with the current version: 2 new, 0 changed, 0 unchanged.",
+    ]
     assert qrels_frame(made).rows() == [("A.1", "10", 1), ("A.2", "11", 0)]
     assert (made.relevant_from, len(made.scale)) == (1, 4)
+
+
+def test_qrels_are_compared_and_loaded_without_the_lines_of_other_topics(scene, post):
+    sent = {"name": "official", "items": "posts"}
+    post(scene.organizer, TASK + "load/qrels/", file=file("q.tsv", "A.1 0 10 1\n"), **sent)
+    QrelSet.objects.update(is_current=True)
+    text = "A.1 0 10 2\nA.1 0 11 2\nZ.9 0 10 2\n"
+
+    load = post(
+        scene.organizer, TASK + "load/qrels/", file=file("q.tsv", text), name="v2", items="posts"
+    )
+    assert load.state == Load.State.REFUSED
+    load = post(
+        scene.organizer, f"/loads/{load.pk}/repeat/", name="v2", items="posts", leaves_out="on"
+    )
+
+    assert load.summary[1].endswith("1 new, 1 changed, 1 outside (left out), 0 unchanged.")
+    assert QrelSet.objects.get(name="v2").lines == 2
 
 
 def test_qrels_that_join_nothing_are_loaded_with_a_warning(scene, post, client_of):
@@ -717,3 +747,123 @@ def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
 
     assert load.summary[0] == "Nothing to change."
     assert lab_fingerprint(Lab.objects.get()) == before
+
+
+OTHER_TOPICS = TOPICS.replace("<Title>One", "<Title>Uno")
+TAGS = '<tags><row Id="1" TagName="{}" Count="1" /></tags>'
+COMPUTED = {Load.Kind.VISUAL_IDS, Load.Kind.CANDIDATES}
+PAGES = {
+    Load.Kind.LAB: ("/load-lab/", "file", "tiny.zip", [zipped(FILES), None]),
+    Load.Kind.TOPICS: (TASK + "load/topics/", "topics", "t.xml", [TOPICS, OTHER_TOPICS]),
+    Load.Kind.QRELS: (TASK + "load/qrels/", "file", "q.tsv", ["A.1 0 10 1", "A.1 0 10 2"]),
+    Load.Kind.JUDGMENTS: (TASK + "load/judgments/", "file", "j", ["A.1 0 10 1", "A.1 0 10 2"]),
+    Load.Kind.COLLECTION: (
+        "/labs/arqmath-x/collection/load/",
+        "dump",
+        "Tags.xml",
+        [TAGS.format("old"), TAGS.format("new")],
+    ),
+}
+"""The page of each kind of load, its field, its file, and two contents: the second changes the
+first."""
+OPTIONS = {"name": "official", "items": "posts", "slug": "mse", "complete": "on"}
+COMMANDS = {
+    "load_lab": lambda path: [str(path.parent)],
+    "import_judgments": lambda path: ["arqmath-x/task1", str(path)],
+    "assign_topics": lambda path: ["arqmath-x/task1", str(path), "--replace"],
+    "import_posts": lambda path: [str(path), "--collection", "mse"],
+    "import_formulas": lambda path: ["--latex", str(path), "--collection", "mse"],
+}
+INDEX = "id\tpost_id\tthread_id\ttype\tformula\n1\t1\t1\ttitle\t{}\n"
+SENT_BY_COMMAND = {
+    "load_lab": ("topics.xml", [TOPICS, OTHER_TOPICS]),
+    "import_judgments": ("j.tsv", ["A.1 0 10 1", "A.1 0 10 2"]),
+    "assign_topics": ("a.csv", ["A.1,assessor-arqmath-x", "A.1,organizer-arqmath-x"]),
+    "import_posts": ("Tags.xml", [TAGS.format("old"), TAGS.format("new")]),
+    "import_formulas": ("f.tsv", [INDEX.format("x"), INDEX.format("y")]),
+}
+LOAD_NOTHING = {"build_pool", "check_run", "submit_run", "make_topics"}
+"""Commands that read files and store no data of organizers in place of other data."""
+
+
+def stored() -> list[object]:
+    return [
+        list(model.objects.order_by("pk").values_list(*fields))
+        for model, fields in (
+            (Topic, ("query_id", "title", "body")),
+            (QrelSet, ("name", "sha256")),
+            (Judgment, ("label", "is_current")),
+            (Import, ("source", "sha256")),
+            (Assignment, ("assessor", "ended_at")),
+        )
+    ]
+
+
+def test_every_load_and_every_command_that_loads_is_in_the_tables():
+    names = {path.stem for path in ROOT.glob("*/management/commands/[a-z]*.py")}
+    names |= {path.stem for path in ROOT.glob("arqlab/*/management/commands/[a-z]*.py")}
+    found = {name: load_command_class(get_commands()[name], name) for name in names}
+    reading = {
+        name
+        for name, one in found.items()
+        for action in one.create_parser("manage.py", name)._actions
+        if action.type is Path and "--out" not in action.option_strings
+    }
+
+    assert PAGES.keys() == loaders.LOADERS.keys() - COMPUTED
+    assert {name for name, one in found.items() if isinstance(one, LoadCommand)} == {*COMMANDS}
+    assert {name for name in reading if not name.startswith("export")} - LOAD_NOTHING == {*COMMANDS}
+    assert COMMANDS.keys() == SENT_BY_COMMAND.keys()
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_no_page_changes_what_is_stored_without_a_confirmation(scene, post, kind):
+    path, field, name, contents = PAGES[kind]
+    make_pool(scene.task)
+    contents[1] = contents[1] or zipped(FILES | {"topics.xml": OTHER_TOPICS})
+    load = post(scene.superuser, path, **OPTIONS, **{field: file(name, contents[0])})
+    assert load.state == Load.State.DONE, load.message
+    before = stored()
+
+    asked = post(scene.superuser, path, **OPTIONS, **{field: file(name, contents[1])})
+
+    refused = Load.State.REFUSED if kind == Load.Kind.QRELS else Load.State.UNCONFIRMED
+    assert (asked.state, stored()) == (refused, before)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_changes_what_is_stored_without_a_confirmation(scene, tmp_path, name):
+    make_pool(scene.task)
+    for each, text in FILES.items():
+        (tmp_path / each).write_text(text)
+    path, contents = tmp_path / SENT_BY_COMMAND[name][0], SENT_BY_COMMAND[name][1]
+    path.write_text(contents[0])
+    call_command(name, *COMMANDS[name](path), stdout=StringIO(), stderr=StringIO())
+    before = stored()
+    path.write_text(contents[1])
+
+    with pytest.raises(CommandError, match="add --yes"):
+        call_command(name, *COMMANDS[name](path), stdout=StringIO(), stderr=StringIO())
+    assert stored() == before
+
+    call_command(name, *COMMANDS[name](path), "--yes", stdout=StringIO(), stderr=StringIO())
+    assert stored() != before
+
+
+def test_only_one_module_writes_the_text_of_topics():
+    writes = re.compile(
+        r"\bTopic\.objects\.(?:bulk_create|bulk_update|create|update)|topics\.(?:create|update)\(|"
+        r"topic\.save\("
+    )
+    writing = {
+        str(path.relative_to(ROOT))
+        for folder in ("arqlab", "assessment", "collection", "evaluation", "submissions")
+        for path in (ROOT / folder).rglob("*.py")
+        if writes.search(path.read_text()) and "migrations" not in path.parts
+    }
+
+    assert writing == {
+        "arqlab/core/services/topic_loading.py",
+        "arqlab/core/services/topic_pages.py",  # typesets them again
+        "arqlab/core/services/topics.py",  # edits their information
+    }

@@ -175,8 +175,8 @@ def test_organizers_download_the_run_map(scene: Scene, client_of: SignIn, valid_
     assert url("run-map") in page
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response.text == (
-        "run_id,team,tag,file,kind,type,data,withdrawn\n"
-        f'bm25-early,Alpha,bm25,{valid_run.file_name},primary,automatic,"",""\n'
+        "run_id,team,tag,file,kind,type,data,standing,withdrawn\n"
+        f'bm25-early,Alpha,bm25,{valid_run.file_name},primary,automatic,"",official,""\n'
     )
 
 

@@ -81,7 +81,8 @@ class Offline {
   }
 
   async #prepare() {
-    if (!("caches" in window) || !navigator.serviceWorker) return this.#say(REFUSED, "message");
+    const isAble = "caches" in window && "cookieStore" in window && navigator.serviceWorker;
+    if (!isAble) return this.#say(REFUSED, "message");
     this.isPreparing = true;
     const { config, trip } = this;
     const hours = Number(this.dialog.querySelector("select").value);

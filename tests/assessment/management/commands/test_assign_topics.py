@@ -36,7 +36,11 @@ def test_topics_are_assigned(file, task, assessor, organizer):
 def test_with_replace_others_lose_the_topics(file, task, organizer):
     assign(organizer, *task.topics.all())
 
-    assert run(file, "--replace") == "2 assignments made, 2 ended.\n"
+    with pytest.raises(CommandError, match="add --yes"):
+        run(file, "--replace")
+    assert Assignment.objects.filter(ended_at=None).count() == 2
+
+    assert run(file, "--replace", "--yes") == "2 assignments made, 2 ended.\n"
 
 
 def test_one_bad_line_and_nothing_is_assigned(file, task):
@@ -44,7 +48,7 @@ def test_one_bad_line_and_nothing_is_assigned(file, task):
 
     with pytest.raises(
         CommandError,
-        match=r"(?s)Nothing was assigned: 2 problems\..*who\.tsv:3: found the topic 'A\.7'",
+        match=r"(?s)Nothing was loaded: 2 problems\..*who\.tsv:3: found the topic 'A\.7'",
     ):
         run(file)
     assert not Assignment.objects.exists()

@@ -70,8 +70,8 @@ def test_an_unreadable_index_replaces_nothing(tmp_path, text):
     broken = tmp_path / "broken.tsv"
     broken.write_text(text, encoding="utf-8")
 
-    assert "0 of 1 rows kept" in run("--latex", str(broken))
-    assert "0 of 1 rows kept" in run("--slt", str(broken))
+    assert "0 of 1 rows kept" in run("--latex", str(broken), "--yes")
+    assert "0 of 1 rows kept" in run("--slt", str(broken), "--yes")
     collection = Collection.objects.get()
     assert index_of(collection).select("formula_id", "latex", "layout").rows() == [
         ("7", "x", "V!x")

@@ -91,7 +91,8 @@ def test_comments_keep_their_formulas_when_their_post_is_imported_again(folder):
     (folder / "Posts.xml").write_text(newer, encoding="utf-8")
     found = []
     for year in (2019, 2018, 2019):
-        run(folder / "Posts.xml", "--collection", "raw", "--keep-later", "--until", f"{year}-12-31")
+        window = ("--keep-later", "--until", f"{year}-12-31")
+        run(folder / "Posts.xml", "--collection", "raw", "--yes", *window)
         found.append(
             scan_columns(Collection.objects.get().formulas_index).collect()["formula_id"].to_list()
         )
@@ -122,7 +123,7 @@ def test_the_last_window_applies_even_if_it_was_used_before(folder):
     (folder / "Posts.xml").write_text(f"<posts>\n{rows}</posts>\n")
     found = []
     for until in ("2018-12-31", "2019-12-31", "2018-12-31", "2017-12-31"):
-        run(folder / "Posts.xml", "--collection", "dated", "--until", until)
+        run(folder / "Posts.xml", "--collection", "dated", "--yes", "--until", until)
         found.append([*Post.objects.values_list("post_id", flat=True)])
 
     assert found == [["1", "2"], ["1", "2", "3"], ["1", "2"], ["1"]]

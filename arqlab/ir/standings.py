@@ -1,0 +1,46 @@
+"""The standings of runs: which count, where each is shown, and how it is marked.
+
+Pages, files, charts, tests of significance and counts ask here; docs/adr/0029 has the reasons.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A standing, named `key` in files and `word` in text; an official run needs no word.
+
+    - counts: in ranks, best values, medians, tests and their corrections, correlations and
+      certificates; only such runs are chosen by default.
+    - is_scored: whether runs get scores.
+    - takes_part: whether runs are in pools, on live boards and in the next release. A pool may take
+      post-hoc runs too, or leave runs out.
+    - uses_quota: whether runs count toward the quota of their team; post-hoc runs have their own.
+    """
+
+    key: str
+    word: str
+    counts: bool = False
+    is_scored: bool = True
+    takes_part: bool = True
+    uses_quota: bool = True
+
+    def marked(self, name: str) -> str:
+        """Return the name of a run with its standing, such as `BM25 (withdrawn)`."""
+        return f"{name} ({self.word})" if self.word else name
+
+
+OFFICIAL = Standing("official", "", counts=True)
+BASELINE = Standing("baseline", "baseline", counts=True, uses_quota=False)
+OUT_OF_COMPETITION = Standing("out-of-competition", "out of competition")
+POST_HOC = Standing("post-hoc", "post-hoc", takes_part=False)
+WITHDRAWN = Standing("withdrawn", "withdrawn", is_scored=False, takes_part=False, uses_quota=False)
+STANDINGS = (OFFICIAL, BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN)
+
+
+def standing_of(
+    *, is_baseline: bool, is_out_of_competition: bool, is_post_hoc: bool, is_withdrawn: bool
+) -> Standing:
+    """Return the one standing of a run: the last in `STANDINGS` that applies."""
+    applies = (True, is_baseline, is_out_of_competition, is_post_hoc, is_withdrawn)
+    return max(zip(applies, range(len(STANDINGS)), STANDINGS, strict=True))[2]
