@@ -10,6 +10,7 @@ from hashlib import sha256
 from django.urls import reverse
 
 from arqlab.core.models import Task
+from arqlab.ir.ids import visible
 
 MOST_NAMES = 5
 """The number of names that a sentence lists."""
@@ -64,9 +65,9 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def name_list(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names with their invisible characters, and how many more there are."""
     more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+    return ", ".join(map(visible, names[:MOST_NAMES])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def utc_text(at: datetime) -> str:

@@ -14,7 +14,7 @@ from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.judgments.assignment_plan import AssignmentPlan
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_items
+from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
 from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
 from assessment.models import RosterEntry
@@ -191,15 +191,15 @@ class PlanForm(forms.Form):
             "invalid": "The number of topics with a second assessor is not a whole number.",
         },
     )
-    expected_items = forms.IntegerField(
-        label="Items expected per topic",
+    expected_labels = forms.IntegerField(
+        label="Labels expected per topic",
         min_value=0,
         max_value=100_000,
         widget=forms.NumberInput(attrs={"class": "short"}),
-        help_text="For the topics that have no items yet.",
+        help_text="For the topics that have no items yet. A formula takes one for each instance.",
         error_messages={
-            "required": "Enter how many items you expect per topic.",
-            "invalid": "The number of expected items is not a whole number.",
+            "required": "Enter how many labels you expect per topic.",
+            "invalid": "The number of expected labels is not a whole number.",
         },
     )
 
@@ -207,12 +207,12 @@ class PlanForm(forms.Form):
         """Offer one second judgment for each assessor, and the mean size of the other topics."""
         super().__init__(*args, **kwargs)
         overlap = min(task.topics.count(), task.roster.count())
-        self.initial = {"overlap": overlap, "expected_items": 0}
-        typical = typical_items(task)
+        self.initial = {"overlap": overlap, "expected_labels": 0}
+        typical = typical_labels(task)
         if typical is None:
-            del self.fields["expected_items"]
+            del self.fields["expected_labels"]
         else:
-            self.initial["expected_items"] = typical
+            self.initial["expected_labels"] = typical
 
     @property
     def settings(self) -> dict[str, int]:

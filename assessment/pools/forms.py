@@ -172,9 +172,9 @@ def choice_data(choice: PoolChoice, runs: Sequence[Run], *, seed: str) -> dict[s
 
 
 class CostForm(forms.Form):
-    """Time and wage per item, from which the plan's hours and cost are computed."""
+    """Time per label and wage per hour, from which the plan's hours and cost are computed."""
 
-    seconds = forms.FloatField(label="Seconds per item", min_value=0, max_value=86_400)
+    seconds = forms.FloatField(label="Seconds per label", min_value=0, max_value=86_400)
     wage = forms.FloatField(label="Wage per hour", min_value=0, max_value=1_000_000)
 
 

@@ -86,9 +86,10 @@ def _key(qrel_set: QrelSet, found: Certification, runs: list[Run]) -> str:
     teams = [run.team.name for top in found.tops for run in top.runs]
     scored = [(run.pk, run.index.name, run.team.name) for run in runs]
     rules = (qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, qrel_set.label_scale)
-    parts = (rules, found.measures, scored, pools, teams, qrel_set.task.protocol.order)
+    orders = qrel_set.task.protocol.order, qrel_set.task.protocol.pooling_order
+    parts = (rules, found.measures, scored, pools, teams, orders)
     source = formulas_index_of(qrel_set)
-    return f"certificate:{sha256(repr((qrel_set.pk, parts, source)).encode()).hexdigest()}"
+    return f"certificate-2:{sha256(repr((qrel_set.pk, parts, source)).encode()).hexdigest()}"
 
 
 def _certificate(qrel_set: QrelSet, found: Certification, runs: list[Run]) -> Certificate:

@@ -17,7 +17,7 @@
 // "difference", "url"}]}: two runs, whose names are first and second.
 // run-points: {"measure", "runs": names, "topics": [{"topic", "title", "values", "url"}]}, a value for each run; null is
 // no score.
-// own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per item or null.
+// own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per label or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
 import { coefficients } from "./charts/coefficients.js";
@@ -120,7 +120,7 @@ function ownDays(element, { days }) {
   const { ink, soft, own, best, axis, common, tip } = look(element);
   const value = { ...common.yAxis, axisLabel: { color: soft }, nameTextStyle: { color: soft } };
   const lines = ({ items, seconds }) => [
-    `${items} item${items === 1 ? "" : "s"}`, ...(seconds === null ? [] : [`${seconds.toFixed(1)} s per item`]),
+    `${items} item${items === 1 ? "" : "s"}`, ...(seconds === null ? [] : [`${seconds.toFixed(1)} s per label`]),
   ];
   return {
     ...common,
@@ -131,7 +131,7 @@ function ownDays(element, { days }) {
     yAxis: [{ ...value, minInterval: 1 }, { ...value, splitLine: { show: false } }],
     series: [
       { name: "items", type: "bar", data: days.map((row) => row.items), itemStyle: { color: own }, barMaxWidth: 40 },
-      { name: "s per item (right)", type: "line", yAxisIndex: 1, data: days.map((row) => row.seconds), symbol: "circle", symbolSize: 6, lineStyle: { width: 2 }, itemStyle: { color: best } },
+      { name: "s per label (right)", type: "line", yAxisIndex: 1, data: days.map((row) => row.seconds), symbol: "circle", symbolSize: 6, lineStyle: { width: 2 }, itemStyle: { color: best } },
     ],
   };
 }

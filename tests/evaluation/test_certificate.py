@@ -136,6 +136,13 @@ def test_the_page_shows_the_items_and_scores_of_each_team(office, qrels, lists):
     assert context["depths"][-1]["items"] == qrels.lines
 
 
+def test_a_pool_whose_runs_are_all_loaded_has_no_warning(office, qrels):
+    answer = office.get(f"{PAGE}?compute=yes")
+
+    assert answer.context["certificate"].orphans == 0
+    assert "remain judged" not in answer.text
+
+
 def test_the_page_shows_another_measure_on_demand(office, qrels):
     office.get(f"{PAGE}?compute=yes")
 
@@ -178,6 +185,8 @@ def test_without_a_pool_the_protocols_depths_count(office, task, team, other_tea
     answer = office.get(f"{PAGE}?compute=yes")
 
     assert "No pool names its runs." in answer.content.decode()
+    assert "No run listed here contributed 1 of the 4 judged items." in answer.text
+    assert "They remain judged whichever team, run or depth is left out" in answer.text
     assert {row["party"]: row["items"] for row in answer.context["teams"]} == {
         team.name: 2,
         other_team.name: 1,

@@ -6,6 +6,7 @@ import csv
 from io import StringIO
 from pathlib import Path
 
+import polars as pl
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.management import call_command
@@ -16,9 +17,10 @@ from arqlab.formats.runs.filename import read_name
 from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from evaluation.selectors.boards import live_board
+from evaluation.services.certificates import certification_of
 from evaluation.services.paper_kits import paper_kit
 from tests.paths import ROOT
-from tests.real_data import read_run
+from tests.real_data import index_frame, read_run
 
 GOLDEN = ROOT / "tests" / "golden" / "scores.tsv"
 TASK_OF = {"ntcir-12-wfb": "concrete"}
@@ -73,6 +75,27 @@ def test_the_leaderboard_prints_the_published_scores(lab, order, shared_data: Pa
         board = printed(f"{lab}/{row['task'] or TASK_OF[lab]}", QRELS_OF[row["qrels"]])
         wanted = {measure: f"0{row[measure]}" for measure in MEASURES if row[measure]}
         assert wanted.items() <= max(board, key=lambda line: line.items() >= wanted.items()).items()
+
+
+@pytest.mark.parametrize("lab", ["arqmath-1"], indirect=True)
+def test_a_certificate_counts_the_judged_items_that_no_loaded_run_contributed(
+    lab, shared_data: Path, db
+):
+    runs = {"PSU-task1-PSU2-auto-both-P": 50, "PSU-task1-PSU3-auto-both-A": 20}
+    judged = Qrel.objects.filter(qrel_set__task__slug="task1", relevance__lte=3)
+    left = set(judged.values_list("query_id", "doc_id"))
+    assert len(left) == 39_124
+    for name, depth in runs.items():
+        path = next(shared_data.glob(f"{lab}/runs/**/{name}.tsv.gz"))
+        submit(path, f"{lab}/task1")
+        best = index_frame(read_run(path)).filter(pl.col("order") <= depth)
+        left -= set(best.select("topic", "item").iter_rows())
+
+    official = QrelSet.objects.get(task__slug="task1")
+    certificate = certification_of(official, computes=True).certificate
+    assert certificate
+    assert certificate.orphans == len(left) == 35_149
+    assert certificate.depths_are_meaningless
 
 
 @pytest.mark.parametrize("lab", ["ntcir-12-wfb"], indirect=True)

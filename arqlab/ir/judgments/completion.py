@@ -1,53 +1,43 @@
-"""Estimates of how long judging takes and when it will be complete."""
+"""Estimates of how long judging takes and when it will be complete.
 
-from collections.abc import Iterable, Mapping
+The unit of work is a label: of a post, of an answer, of an instance of a formula.
+"""
+
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
-from types import MappingProxyType
 from typing import NamedTuple
 
-from arqlab.ir.records import TaskKind
-
-LAB_SECONDS: Mapping[TaskKind, float] = MappingProxyType(
-    {
-        TaskKind.ANSWERS: 44.1,
-        TaskKind.FORMULAS: 26.6,
-        TaskKind.GENERATED_ANSWERS: 44.1,
-        TaskKind.DOCUMENTS: 44.1,
-    }
-)
-"""Seconds per item in ARQMath-3 (004 §4.4 and §5.4), used until this lab has its own timings; for
-documents, those of answers."""
-
 ENOUGH = 10
-"""The number of timed items from which a pace is trusted."""
+"""The number of timed labels from which a pace is trusted."""
 
 RECENT = timedelta(days=7)
-"""The period whose judgments determine how many items are judged per day."""
+"""The period whose judgments determine how many labels are given per day."""
 
 DAY = timedelta(days=1)
 
 
 class Pace(NamedTuple):
-    """The number of timed judgments and their total active seconds."""
+    """The number of timed labels and their total active seconds."""
 
-    items: int = 0
+    labels: int = 0
     seconds: float = 0.0
 
     @property
     def each(self) -> float | None:
-        """Return the mean seconds per item, or None if no judgment was timed."""
-        return self.seconds / self.items if self.items else None
+        """Return the mean seconds per label, or None if no label was timed."""
+        return self.seconds / self.labels if self.labels else None
 
     def plus(self, other: "Pace") -> "Pace":
         """Return the sum of two paces."""
-        return Pace(self.items + other.items, self.seconds + other.seconds)
+        return Pace(self.labels + other.labels, self.seconds + other.seconds)
 
 
-def expected_seconds(paces: Iterable[Pace], *, kind: TaskKind) -> float:
-    """Return the expected seconds per item: the first pace with ENOUGH items, else ARQMath-3's."""
-    return next(
-        (pace.seconds / pace.items for pace in paces if pace.items >= ENOUGH), LAB_SECONDS[kind]
-    )
+def expected_seconds(paces: Iterable[Pace], *, usual: float) -> float:
+    """Return the expected seconds per label: of the first pace with ENOUGH labels, else `usual`.
+
+    `usual` is `TaskProtocol.seconds`.
+    """
+    return next((pace.seconds / pace.labels for pace in paces if pace.labels >= ENOUGH), usual)
 
 
 def estimated_completions(
@@ -55,19 +45,19 @@ def estimated_completions(
 ) -> list[datetime | None]:
     """Return the estimated completion of each part of the work, done one part after the other.
 
-    `remaining` holds the number of unjudged items of each part. `recent` is the number of items
-    judged in the RECENT period before `at` by an assessor whose first judgment was at `since`; the
-    rate is computed over at least one day. The result is None for a part without unjudged items,
-    and for every part if there are no recent judgments.
+    `remaining` holds the number of missing labels of each part. `recent` is the number of labels
+    given in the RECENT period before `at` by an assessor whose first label was at `since`; the
+    rate is computed over at least one day. The result is None for a part without missing labels,
+    and for every part if there are no recent ones.
     """
     if not recent or since is None:
         return [None for _ in remaining]
-    items_per_day = recent / (min(RECENT, max(at - since, DAY)) / DAY)
+    labels_per_day = recent / (min(RECENT, max(at - since, DAY)) / DAY)
     completions: list[datetime | None] = []
     total = 0
-    for items in remaining:
-        total += items
-        completions.append(at + total / items_per_day * DAY if items else None)
+    for labels in remaining:
+        total += labels
+        completions.append(at + total / labels_per_day * DAY if labels else None)
     return completions
 
 

@@ -27,28 +27,28 @@ SATISFACTION: Mapping[Preference | None, int] = MappingProxyType(
 
 
 class PlanTopic(NamedTuple):
-    """A topic with its number of items. A plan keeps the given assessors and the given second.
+    """A topic with its number of labels. A plan keeps the given assessors and the given second.
 
     With `is_single`, it gets no other second assessor.
     """
 
     name: str
-    items: int
+    labels: int
     assessors: tuple[str, ...] = ()
     second: str = ""
     is_single: bool = False
 
 
 class PlanAssessor(NamedTuple):
-    """An assessor with their expected seconds per item, and the hours offered (None: no limit)."""
+    """An assessor with their expected seconds per label, and the hours offered (None: no limit)."""
 
     name: str
     seconds: float
     hours: float | None = None
 
     def hours_for(self, topic: PlanTopic) -> float:
-        """Return the expected hours for all items of a topic."""
-        return topic.items * self.seconds / HOUR
+        """Return the expected hours for all labels of a topic."""
+        return topic.labels * self.seconds / HOUR
 
 
 Candidate = tuple[PlanTopic, PlanAssessor]

@@ -57,8 +57,8 @@ class Plan:
         return int(self.topics["labels"].sum())
 
     def cost(self, *, seconds: float, wage: float) -> Cost:
-        """Return the cost at a number of seconds per item and a wage per hour."""
-        hours = self.items * seconds / 3600
+        """Return the cost at a number of seconds per label and a wage per hour."""
+        hours = self.labels * seconds / 3600
         return Cost(hours, hours * wage)
 
 

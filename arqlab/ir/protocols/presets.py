@@ -27,6 +27,9 @@ _SECONDARY = ("nDCG@1000", "AP", "P@10", "Bpref", "Judged@10", "RR", "P@5", "P@1
 """Further measures, with unjudged items kept in the ranking as in trec_eval."""
 
 
+_ANSWER_SECONDS, _FORMULA_SECONDS = 44.1, 26.6
+
+
 @dataclass(frozen=True, slots=True)
 class PoolProtocol:
     """The depth of each kind of run in the pool (protocol §5).
@@ -88,6 +91,8 @@ class TaskProtocol:
     - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
     - order: score items in the order of scores or of submitted ranks.
     - pooling_order: pool the top by score or by submitted rank.
+    - seconds: the seconds that a label takes, until this lab has its own timings: those of
+      ARQMath-3 (004 §4.4 and §5.4), also for documents. A formula takes a label per instance.
     """
 
     limit: int = 1000
@@ -99,6 +104,7 @@ class TaskProtocol:
     min_relevant: int = 2
     order: OrderBy = "score"
     pooling_order: OrderBy = "score"
+    seconds: float = _ANSWER_SECONDS
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
     trec_only: bool = False
@@ -118,7 +124,12 @@ class Protocol:
 
 
 def _formulas(
-    primary: int, alternate: int, *, policy: InstancePolicy, extra_depth: int | None = None
+    primary: int,
+    alternate: int,
+    *,
+    policy: InstancePolicy,
+    extra_depth: int | None = None,
+    seconds: float = _FORMULA_SECONDS,
 ) -> TaskProtocol:
     pool = PoolProtocol(
         primary=primary,
@@ -127,7 +138,7 @@ def _formulas(
         instance_policy=policy,
         extra_depth=extra_depth,
     )
-    return TaskProtocol(items=ItemKind.FORMULA_IDS, pool=pool)
+    return TaskProtocol(seconds=seconds, items=ItemKind.FORMULA_IDS, pool=pool)
 
 
 def _ntcir(
@@ -154,12 +165,18 @@ def _ntcir(
         relevant_from=3,
         min_relevant=0,
         pooling_order="rank",
+        seconds=_FORMULA_SECONDS,
         measures=later_measures + measures,
         items=ItemKind.FORMULA_IDS,
         trec_only=True,
         pool=pool,
     )
-    documents = replace(formulas, items=ItemKind.DOCUMENTS, measures=measures)
+    documents = replace(
+        formulas,
+        items=ItemKind.DOCUMENTS,
+        measures=measures,
+        seconds=_ANSWER_SECONDS,
+    )
     return {TaskKind.FORMULAS: formulas, TaskKind.DOCUMENTS: documents}
 
 
@@ -185,10 +202,12 @@ _ALL = (
         "arqmath-1",
         "ARQMath-1 (2020)",
         {
+            # The seconds are those of ARQMath-1 (000 §4.4 and §5.4).
             TaskKind.ANSWERS: TaskProtocol(
-                pool=PoolProtocol(primary=50, alternate=20, manual=50, extra_threads=True)
+                seconds=63.1,
+                pool=PoolProtocol(primary=50, alternate=20, manual=50, extra_threads=True),
             ),
-            TaskKind.FORMULAS: _formulas(25, 10, policy="runs", extra_depth=1000),
+            TaskKind.FORMULAS: _formulas(25, 10, policy="runs", extra_depth=1000, seconds=38.1),
         },
     ),
     Protocol(

@@ -25,6 +25,8 @@ from arqlab.ir.reusability.rescoring import Mask, Rescorer
 DEPTHS = (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 """The depths that the ablation tries, up to the pool's."""
 MOST_DEPTHS = 8
+MOST_ORPHANS = 0.1
+"""The share of judged items that may have come from no run, such as ARQMath-1's thread answers."""
 _PRIME_KINDS = ("nDCG", "AP", "P")
 
 
@@ -46,6 +48,7 @@ class LeftOut:
 class Certificate(NamedTuple):
     """How far qrels can be trusted to score runs that were not pooled.
 
+    - orphans: the judged items that no run contributed. They stay in a pool of any depth.
     - runs: run, measure, value, rank and unjudged (%) with all judgments.
     - depths: depth, items and relevant (that a pool of this depth has), measure, tau (of the
       rankings with it and with all judgments), and change (the largest of a run's mean).
@@ -54,11 +57,17 @@ class Certificate(NamedTuple):
 
     judged: int
     relevant: int
+    orphans: int
     runs: pl.DataFrame
     teams: LeftOut
     each_run: LeftOut
     depths: pl.DataFrame
     primes: pl.DataFrame
+
+    @property
+    def depths_are_meaningless(self) -> bool:
+        """Return whether so many judged items came from no run that no pool is really shallower."""
+        return self.orphans > MOST_ORPHANS * self.judged
 
 
 def certified_measures(measures: Sequence[Measure]) -> tuple[Measure, ...]:
@@ -89,6 +98,7 @@ def certify(
     return Certificate(
         rescorer.judged.height,
         int(study.relevant.sum()),
+        rescorer.judged.height - study.lines["line"].n_unique(),
         study.ranked(study.whole, rescorer.everything),
         study.leave_out(teams),
         study.leave_out({run: run for run in teams}),

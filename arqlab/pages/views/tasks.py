@@ -12,6 +12,7 @@ from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import roles_in
 from arqlab.pages.selectors import labs_overview
 from arqlab.pages.services.exports import task_exports
+from assessment.pools.selectors.together import pooled_together
 from submissions.selectors import run_byte_limit
 
 
@@ -30,6 +31,7 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "state": found.state(now),
         "standing": standing,
         "topics": found.topics.count(),
+        "together": pooled_together(found) if standing.organizes else None,
         "overview": overview,
         "downloads": task_exports(found, organizes=standing.organizes),
         "next_topic": overview.next_topic(found),

@@ -11,7 +11,6 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
 from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.ir.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
-from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.rows import (
     AssignmentGrid,
     JudgedCounts,
@@ -51,7 +50,7 @@ def assignment_grid(
         assignments = stored.select_related("assessor")
     staff = {person.pk: person for person in judging_staff(task.lab)}
     rows = {
-        topic.pk: TopicRow(topic, *counts.get(topic.pk, TopicCounts()), TaskKind(task.kind))
+        topic.pk: TopicRow(topic, *counts.get(topic.pk, TopicCounts()))
         for topic in task.topics.only(*GRID_FIELDS, "info_edits").order_by("position")
     }
     people = dict(staff)
@@ -72,19 +71,28 @@ def assignment_grid(
 
 
 def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
-    """Return the counts of items by topic, in one query."""
-    waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
+    """Return the counts of items and of their labels by topic, in one query."""
+    waits = Q(done_at=None, pool__closed_at=None)
     aside = Exists(SetAsideTopic.objects.filter(topic=OuterRef("topic"), ended_at=None))
     counted = (
         items.order_by()
         .values("topic")
-        .annotate(total=Count("pk"), done=Count("done_at"), left=waiting, aside=aside)
-    )
-    return {
-        topic: TopicCounts(total, done, 0 if is_aside else left, is_aside)
-        for topic, total, done, left, is_aside in counted.values_list(
-            "topic", "total", "done", "left", "aside"
+        .annotate(
+            total=Count("pk", distinct=True),
+            done=Count("pk", distinct=True, filter=Q(done_at__isnull=False)),
+            left=Count("pk", distinct=True, filter=waits),
+            labels=Count("instances"),
+            labels_left=Count("instances", filter=waits),
+            aside=aside,
         )
+    )
+    found = {
+        topic: TopicCounts(*counts)
+        for topic, *counts in counted.values_list("topic", *TopicCounts._fields[:-1], "aside")
+    }
+    return {
+        topic: one._replace(left=0, labels_left=0) if one.is_set_aside else one
+        for topic, one in found.items()
     }
 
 
@@ -103,13 +111,9 @@ def judged_by(
         .values("instance__item__topic", "assessor")
         .annotate(
             items=Count("instance__item", distinct=True),
-            timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
+            timed=Count("active_ms"),
             time=Sum("active_ms", default=0),
-            lately=Count(
-                "instance__item",
-                distinct=True,
-                filter=is_judged_here & Q(judged_at__gt=at - RECENT),
-            ),
+            lately=Count("pk", filter=is_judged_here & Q(judged_at__gt=at - RECENT)),
             first=Min("judged_at", filter=is_judged_here),
             last=Max("judged_at"),
         )
@@ -126,7 +130,7 @@ def judged_by(
 def _forecast(
     grid: AssignmentGrid, people: Mapping[int, User], staff: Collection[int], at: datetime
 ) -> None:
-    """Fill in the estimates: the seconds per item of each topic, and the rows of the people."""
+    """Fill in the estimates: the seconds per label of each topic, and the rows of the people."""
     by_person = {
         pk: together(row.shares[pk].judged.pace for row in grid.topics if pk in row.shares)
         for pk in people
@@ -135,9 +139,12 @@ def _forecast(
     for row in grid.topics:
         judges = [share.person.pk for share in row.judging_shares]
         theirs = together(by_person[pk] for pk in judges)
-        row.seconds = expected_seconds([row.pace, theirs, everybody], kind=row.kind)
+        row.seconds = expected_seconds(
+            [row.pace, theirs, everybody], usual=row.topic.task.protocol.seconds
+        )
         for pk in judges:
             row.shares[pk].left = ceil(row.left / len(judges))
+            row.shares[pk].labels_left = ceil(row.labels_left / len(judges))
     grid.people = [
         _person_row(grid, person, by_person[pk], may_judge=pk in staff, at=at)
         for pk, person in people.items()
@@ -160,7 +167,7 @@ def _person_row(
     first = min((share.judged.first for share in shares if share.judged.first), default=None)
     lately = sum(share.judged.lately for share in shares)
     ends = estimated_completions(
-        [share.left for _, share in mine], recent=lately, since=first, at=at
+        [share.labels_left for _, share in mine], recent=lately, since=first, at=at
     )
     for (_, share), end in zip(mine, ends, strict=True):
         share.finish = end
@@ -173,7 +180,7 @@ def _person_row(
         judged=sum(share.judged.items for share in shares),
         left=sum(share.left for _, share in mine),
         pace=pace,
-        hours=sum(share.left * row.seconds for row, share in mine) / 3600,
+        hours=sum(share.labels_left * row.seconds for row, share in mine) / 3600,
         last=max((share.judged.last for share in shares if share.judged.last), default=None),
         finish=max((end for end in ends if end), default=None),
     )

@@ -20,11 +20,10 @@ from arqlab.ir.judgments.plan_problem import (
     PlanTopic,
     Preference,
 )
-from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
 from assessment.assignments.selectors.rows import AssignmentGrid, TopicRow, together
-from assessment.models import PoolItem
+from assessment.models import PoolInstance, PoolItem
 
 
 class PlanEdits(NamedTuple):
@@ -144,10 +143,10 @@ class PersonPlan:
         return 0.0 if self.row.hours is None else max(0.0, self.hours - self.row.hours)
 
 
-def task_planning(task: Task, *, overlap: int, expected_items: int, at: datetime) -> TaskPlanning:
+def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetime) -> TaskPlanning:
     """Return what is known for a plan.
 
-    A topic without items counts `expected_items`. An assigned topic counts all its items, because
+    A topic without items counts `expected_labels`. An assigned topic counts all its labels, because
     the hours offered are for the whole task; an unassigned one those left to judge. Topics that are
     set aside, or finished without an assessor, are left out.
     """
@@ -163,7 +162,9 @@ def task_planning(task: Task, *, overlap: int, expected_items: int, at: datetime
     given = [
         PlanTopic(
             row.topic.query_id,
-            (row.total if row.judging_shares else row.left) if row.total else expected_items,
+            (row.labels if row.judging_shares else row.labels_left)
+            if row.total
+            else expected_labels,
             tuple(str(share.person.pk) for share in row.judging_shares),
             _key(seconds[row.topic.pk].pk if row.topic.pk in seconds else None, known),
         )
@@ -173,7 +174,7 @@ def task_planning(task: Task, *, overlap: int, expected_items: int, at: datetime
         (topic, str(row.person.pk)): choice for row in people for topic, choice in row.bids.items()
     }
     return TaskPlanning(
-        task, topics, people, PlanProblem(given, _assessors(grid, people), bids, overlap)
+        task, topics, people, PlanProblem(given, _assessors(task, grid, people), bids, overlap)
     )
 
 
@@ -194,24 +195,27 @@ def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonP
     ]
 
 
-def typical_items(task: Task) -> int | None:
-    """Return the mean number of items of topics with items; None if all topics have some."""
+def typical_labels(task: Task) -> int | None:
+    """Return the mean number of labels of topics with items; None if all topics have some."""
     items = PoolItem.official.filter(topic=OuterRef("pk"))
     empty = task.topics.filter(~Exists(items)).count()
     if not empty:
         return None
     filled = task.topics.count() - empty
-    return round(PoolItem.official.filter(topic__task=task).count() / filled) if filled else 0
+    return (
+        round(PoolInstance.official.filter(item__topic__task=task).count() / filled)
+        if filled
+        else 0
+    )
 
 
-def _assessors(grid: AssignmentGrid, people: list[RosterRow]) -> list[PlanAssessor]:
+def _assessors(task: Task, grid: AssignmentGrid, people: list[RosterRow]) -> list[PlanAssessor]:
     paces = {row.person.pk: row.pace for row in grid.people}
     everybody = together(paces.values())
-    kind = grid.topics[0].kind if grid.topics else TaskKind.ANSWERS
     return [
         PlanAssessor(
             str(row.person.pk),
-            expected_seconds([paces[row.person.pk], everybody], kind=kind),
+            expected_seconds([paces[row.person.pk], everybody], usual=task.protocol.seconds),
             row.hours,
         )
         for row in people

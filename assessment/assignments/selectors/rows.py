@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from arqlab.core.models import Topic, User
 from arqlab.ir.judgments.completion import Pace
-from arqlab.ir.records import TaskKind
 from assessment.models import Assignment
 
 NO_PACE = Pace()
@@ -18,18 +17,21 @@ NO_PACE = Pace()
 class TopicCounts(NamedTuple):
     """The items of a topic: all, completed, and those left to judge in open pools.
 
-    A topic that is set aside has no items left to judge, although its items stay open.
+    `labels` and `labels_left` count the labels that all items and those left take. A topic that is
+    set aside has no items left to judge, although its items stay open.
     """
 
     total: int = 0
     done: int = 0
     left: int = 0
+    labels: int = 0
+    labels_left: int = 0
     is_set_aside: bool = False
 
 
 @dataclass(frozen=True)
 class JudgedCounts:
-    """The judgments of a person in a topic: items, pace, recent items, first and last time.
+    """The judgments of a person in a topic: items, pace, recent labels, first and last time.
 
     `lately` and `first` exclude imported judgments.
     """
@@ -50,6 +52,7 @@ class Share:
     assignment: Assignment | None = None
     may_judge: bool = True
     left: int = 0
+    labels_left: int = 0
     finish: datetime | None = None
 
 
@@ -61,8 +64,9 @@ class TopicRow:
     total: int
     done: int
     left: int
+    labels: int
+    labels_left: int
     is_set_aside: bool
-    kind: TaskKind
     shares: dict[int, Share] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -114,7 +118,7 @@ class TopicRow:
     @property
     def seconds_left(self) -> float:
         """Return the expected seconds for the items left."""
-        return self.left * self.seconds
+        return self.labels_left * self.seconds
 
     @property
     def hours(self) -> float:

@@ -37,8 +37,9 @@ class TopicForecast:
 
     @property
     def hours(self) -> float:
-        """Return the expected hours for these items."""
-        return self.unjudged * self.row.seconds / 3600
+        """Return the expected hours for these items, at the labels per item of the whole topic."""
+        labels = self.unjudged * self.row.labels / self.row.total
+        return labels * self.row.seconds / 3600
 
     @property
     def percent(self) -> float:

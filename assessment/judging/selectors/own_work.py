@@ -10,7 +10,6 @@ from django.db.models import Count, Exists, OuterRef
 
 from arqlab.core.models import Lab, Membership, Task, Topic, User
 from arqlab.ir.judgments.completion import ENOUGH, Pace, expected_seconds
-from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.grid import (
     JUDGING_ROLES,
     TOPIC_TEXTS,
@@ -41,8 +40,8 @@ class DueWork:
 
     @property
     def is_own_pace(self) -> bool:
-        """Return whether the user has judged enough items to know their pace."""
-        return self.pace.items >= ENOUGH
+        """Return whether the user has given enough labels to know their pace."""
+        return self.pace.labels >= ENOUGH
 
 
 @dataclass(frozen=True)
@@ -133,17 +132,17 @@ def own_work(
     rows: dict[int, list[TopicRow]] = {}
     for one in found:
         known = judged.get((one.topic_id, user.pk), JudgedCounts())
-        kind = TaskKind(one.topic.task.kind)
         row = TopicRow(
             one.topic,
             *counts.get(one.topic_id, TopicCounts()),
-            kind,
-            {user.pk: Share(user, known, one)},
+            shares={user.pk: Share(user, known, one)},
         )
         paces[one.topic.task_id] = paces.get(one.topic.task_id, NO_PACE).plus(known.pace)
         rows.setdefault(one.topic.task.lab_id, []).append(row)
     for row in (row for group in rows.values() for row in group):
-        row.seconds = expected_seconds([row.pace, paces[row.topic.task_id]], kind=row.kind)
+        row.seconds = expected_seconds(
+            [row.pace, paces[row.topic.task_id]], usual=row.topic.task.protocol.seconds
+        )
     return {lab: OwnWork(user, tuple(group)) for lab, group in rows.items()}
 
 

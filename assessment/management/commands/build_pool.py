@@ -107,7 +107,9 @@ class Command(CeremonyCommand):
         task = task_named(options["task"])
         choice = _choice(task, options)
         computed = compute_pool(task=task, choice=choice)
-        oddities = pool_oddities(task, choice, at=timezone.now())
+        oddities = pool_oddities(
+            task, choice, labels=computed.labels, texts=computed.texts, at=timezone.now()
+        )
         self.confirm([one.sentence for one in oddities], yes=options["yes"] or options["dry_run"])
         if not options["dry_run"]:
             self._freeze(computed, options)

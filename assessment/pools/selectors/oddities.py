@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from arqlab.core.models import Task
+import polars as pl
+from django.urls import reverse
+
+from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import Oddity, counted, name_list, submission_oddities, task_url
+from arqlab.core.selectors import corrections_of
+from arqlab.formats.batches import in_slices
+from arqlab.ir.records import ItemKind
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.versions import qrels_named
+from collection.models import Post
+from collection.selectors.threads import corrected_post, posts_of
 from submissions.oddities import run_oddities
 
+POSTS_AT_ONCE = 500
+Item = tuple[str, str]
+"""The topic and the id of an item."""
 
-def pool_oddities(task: Task, choice: PoolChoice, *, at: datetime) -> list[Oddity]:
+
+def pool_oddities(
+    task: Task,
+    choice: PoolChoice,
+    *,
+    labels: pl.DataFrame | None,
+    texts: Mapping[Item, str],
+    at: datetime,
+) -> list[Oddity]:
     """Return what is odd about freezing a pool of a task.
 
-    A pool with answers of Task 3 depends on their task too: each oddity then names its task.
+    `labels` and `texts` are those of `ComputedPool`; without labels, there is nothing to freeze. A
+    pool with answers of Task 3 depends on their task too: each oddity then names its task.
     """
     found = {task: [*_task_oddities(task, choice, at=at), *_without_qrels(task, choice)]}
+    if labels is not None:
+        found[task] += _unreadable(task.lab, labels, texts)
     others = mixed_tasks(task, choice.protocol)
     found |= {other: _task_oddities(other, choice, at=at) for other in others}
     if len(found) == 1:
@@ -55,3 +78,63 @@ def _without_qrels(task: Task, choice: PoolChoice) -> list[Oddity]:
         "the judgments."
     )
     return [Oddity(sentence, 1, task_url("assessment:qrels-list", first))]
+
+
+def _unreadable(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> Iterator[Oddity]:
+    """Yield the counts of items whose assessors would miss a text, a thread or a formula.
+
+    A formula's item counts if one of its instances lacks something.
+    """
+    items, url = (
+        labels.n_unique(["topic", "item"]),
+        reverse("collection:collection-detail", args=[lab.slug]),
+    )
+    for missing, found in _missing(lab, labels, texts).items():
+        if found:
+            have = (
+                f"{len(found):,} of {counted(items, 'item')} {'has' if len(found) == 1 else 'have'}"
+            )
+            yield Oddity(f"{have} {missing}", len(found), url)
+
+
+def _missing(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> dict[str, set[Item]]:
+    """Return the items that lack something, by the end of the sentence about them."""
+    no_text, no_thread, no_formula = set[Item](), set[Item](), set[Item]()
+    columns = labels.select("post_id", "kind", "topic", "item", "doc_id").rows()
+    written = {(topic, item) for _, kind, topic, item, _ in columns if kind == ItemKind.ANSWERS}
+    no_text |= {item for item in written if not texts.get(item, "").strip()}
+    rows = [row for row in sorted(columns) if row[1] != ItemKind.ANSWERS]
+    for part in in_slices(rows, size=POSTS_AT_ONCE):
+        posts = _readable_posts(lab, {row[0] for row in part})
+        threads = _known_threads(lab, posts.values())
+        for post_id, kind, topic, item, doc_id in part:
+            post = posts.get(post_id)
+            if post is None:
+                no_text.add((topic, item))
+                continue
+            if post.kind != Post.Kind.DOCUMENT and post.thread_id not in threads:
+                no_thread.add((topic, item))
+            if (
+                kind == ItemKind.VISUAL_IDS
+                and f'id="{doc_id}"' not in post.safe_title + post.safe_body
+            ):
+                no_formula.add((topic, item))
+    return {
+        "no text. Assessors can only report them.": no_text,
+        "no thread: the question is not in the collection.": no_thread,
+        "a text without the formula to judge, so none is typeset and highlighted.": no_formula,
+    }
+
+
+def _readable_posts(lab: Lab, post_ids: Collection[str]) -> dict[str, Post]:
+    """Return the posts that have a text, in the collection or from a correction of the lab."""
+    known, corrections = posts_of(lab, post_ids), corrections_of(lab)
+    shown = {one: corrected_post(known.get(one), one, corrections) for one in post_ids}
+    return {one: post for one, post in shown.items() if post and post.safe_body.strip()}
+
+
+def _known_threads(lab: Lab, posts: Collection[Post]) -> set[str]:
+    """Return the ids of the threads of posts whose question is in the collection."""
+    wanted = {post.thread_id for post in posts} - {""}
+    known = Post.objects.filter(collection__labs=lab, kind=Post.Kind.QUESTION, post_id__in=wanted)
+    return set(known.values_list("post_id", flat=True))

@@ -72,7 +72,7 @@ class PoolPlan:
     counts: Plan | None = None
 
     def cost(self, *, seconds: float, wage: float) -> Cost:
-        """Return the hours at `seconds` per item, and the cost at a `wage` per hour."""
+        """Return the hours at `seconds` per label, and the cost at a `wage` per hour."""
         return self.counts.cost(seconds=seconds, wage=wage) if self.counts else Cost(0.0, 0.0)
 
     @property

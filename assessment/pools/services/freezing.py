@@ -34,8 +34,9 @@ from assessment.pools.selectors.sources import (
     kernel_sources,
     task_sources,
 )
+from assessment.pools.selectors.together import pooled_together
 from assessment.pools.services.changing import pool_facts
-from assessment.qrels.selectors.drafts import host_of, own_pools_task, task_scale
+from assessment.qrels.selectors.drafts import task_scale
 from submissions.services.left_out import left_out_runs
 
 
@@ -95,18 +96,12 @@ def require_possible(task: Task, choice: PoolChoice) -> None:
         invalid_settings(choice.protocol, kind=TaskKind(task.kind), seed=choice.seed)
     ):
         raise UserError(" ".join(refused), code="impossible-pool")
-    if choice.protocol.includes_generated_answers and (own := own_pools_task(task)):
-        raise UserError(
-            f"The answers of {own.name} are in a pool of that task. Leave them out of this pool, "
-            "or unfreeze that pool while it has no judgments.",
-            code="own-pool",
-        )
-    if host := host_of(task):
-        raise UserError(
-            f"The answers are in the pool of {host.name}. For late answers, freeze a supplement "
-            "to that pool.",
-            code="mixed-pool",
-        )
+    together = pooled_together(task)
+    refused_codes = {"mixed-pool"}
+    if choice.protocol.includes_generated_answers:
+        refused_codes.add("own-pool")
+    if together and together.code in refused_codes:
+        raise UserError(together.sentence, code=together.code)
 
 
 def _require_storable(labels: pl.DataFrame) -> None:

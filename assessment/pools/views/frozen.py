@@ -29,6 +29,7 @@ from assessment.pools.selectors.frozen import (
     pool_sizes,
     topic_sizes,
 )
+from assessment.pools.selectors.together import pooled_together
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import picture_of
 from assessment.qrels.views.labels import label_chart
@@ -46,6 +47,7 @@ def pool_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "lab": found.lab,
         "rows": [(pool, sizes[pool.pk]) for pool in pools],
         "news": pool_news(found, pools),
+        "together": pooled_together(found),
     }
     return render(request, "assessment/pool_list.html", context)
 

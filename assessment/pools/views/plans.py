@@ -20,9 +20,7 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.selectors import topic_ids
-from arqlab.ir.judgments.completion import LAB_SECONDS
 from arqlab.ir.protocols.presets import PROTOCOLS
-from arqlab.ir.records import TaskKind
 from assessment.models import PayRule, Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
 from assessment.pools.selectors.choices import (
@@ -34,6 +32,7 @@ from assessment.pools.selectors.choices import (
 from assessment.pools.selectors.frozen import preset_of, presets_for
 from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.selectors.plans import plan_pool
+from assessment.pools.selectors.together import pooled_together
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_chart, overlap_of, picture_of
@@ -90,8 +89,8 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422
         )
     reason = SupplementForm((request.POST or None) if settings.pools else None)
-    oddities = pool_oddities(found, settings.choice, at=timezone.now())
-    digest, refusals = oddities_digest(oddities), []
+    shown = _computed(settings)
+    digest, refusals = oddities_digest(shown["oddities"]), []
     is_sent = request.method == "POST" and "preview" not in request.POST
     if is_sent and (not settings.pools or reason.is_valid()):
         try:
@@ -100,20 +99,32 @@ def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             refusals = [CHANGED]
         except UserError as refused:
             refusals = [refused.message]
-    context = _context(settings) | _plan(settings) | {"reason_form": reason, "refusals": refusals}
-    context |= {"oddities": oddities, "digest": digest}
-    context |= _computed(settings)
+    context = _context(settings) | _plan(settings) | {"reason_form": reason}
+    context |= shown | {"digest": digest, "refusals": shown["refusals"] or refusals}
     status = 422 if is_sent or context["refusals"] else 200
     return render(request, "assessment/pool_freeze.html", context, status=status)
 
 
 def _computed(settings: _Settings) -> dict[str, Any]:
-    """Return the pool to freeze, or a message that explains why nothing can be frozen."""
-    depths = {"depths": settings_summary(settings.choice.protocol)}
+    """Return the pool to freeze with its oddities, or why nothing can be frozen."""
+    task, choice, refusals = settings.task, settings.choice, []
+    computed = None
     try:
-        return depths | {"computed": compute_pool(task=settings.task, choice=settings.choice)}
+        computed = compute_pool(task=task, choice=choice)
     except UserError as refused:
-        return depths | {"refusals": [refused.message]}
+        refusals = [refused.message]
+    return {
+        "depths": settings_summary(choice.protocol),
+        "computed": computed,
+        "refusals": refusals,
+        "oddities": pool_oddities(
+            task,
+            choice,
+            labels=computed.labels if computed else None,
+            texts=computed.texts if computed else {},
+            at=timezone.now(),
+        ),
+    }
 
 
 def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpResponse:
@@ -153,7 +164,7 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
     )
     form = PoolForm(filled, task=task, runs=runs, protocol=known.protocol)
     costs = {
-        "seconds": data.get("seconds", LAB_SECONDS[TaskKind(task.kind)]),
+        "seconds": data.get("seconds", task.protocol.seconds),
         "wage": data.get("wage", PayRule.of(task.lab).hourly_rate or WAGE),
     }
     names = {topic: topic for topic in topic_ids(task)}
@@ -191,6 +202,7 @@ def _context(settings: _Settings) -> dict[str, Any]:
         "runs_form": settings.runs,
         "topics_form": settings.topics,
         "query": _query(settings),
+        "together": pooled_together(task),
         "presets": [(slug, PROTOCOLS[slug].name, slug == chosen) for slug in presets],
     }
 

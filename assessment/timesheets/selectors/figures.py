@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeVar
 
 from arqlab.core.models import Task, Topic, User
 from arqlab.ir.judgments.completion import Pace, expected_seconds
-from arqlab.ir.records import TaskKind
 from assessment.models import PayRule, Round
 
 MS_PER_HOUR = 3_600_000
@@ -27,14 +26,12 @@ Key = TypeVar("Key", bound=Hashable)
 class WorkSum:
     """The items and labels of some work, and its time in milliseconds.
 
-    `untimed` labels have no time. They belong to `untimed_items` unless another label of the item
-    has one.
+    `untimed` labels have no time.
     """
 
     items: int = 0
     labels: int = 0
     untimed: int = 0
-    untimed_items: int = 0
     active_ms: int = 0
     estimated_ms: int = 0
 
@@ -44,7 +41,6 @@ class WorkSum:
             self.items + other.items,
             self.labels + other.labels,
             self.untimed + other.untimed,
-            self.untimed_items + other.untimed_items,
             self.active_ms + other.active_ms,
             self.estimated_ms + other.estimated_ms,
         )
@@ -66,8 +62,8 @@ class WorkSum:
 
     @property
     def pace(self) -> Pace:
-        """Return the timed items and their seconds."""
-        return Pace(self.items - self.untimed_items, self.active_ms / 1000)
+        """Return the timed labels and their seconds."""
+        return Pace(self.labels - self.untimed, self.active_ms / 1000)
 
 
 NO_WORK = WorkSum()
@@ -214,9 +210,9 @@ class TimeSheet:
         return TimeSheet(self.rule, [row for row in self.rows if part.has(row)], self.nameless)
 
     def with_estimates(self) -> TimeSheet:
-        """Return the sheet with an estimated time for the items that have none.
+        """Return the sheet with an estimated time for the labels that have none.
 
-        It is the mean time of an item of the same person in the same task, else of the task, as in
+        It is the mean time of a label of the same person in the same task, else of the task, as in
         the estimated completion. Estimate before you take a part, so that the parts add up.
         """
         own = _sums(self.rows, lambda row: (row.task, row.person))
@@ -224,8 +220,8 @@ class TimeSheet:
         rows = []
         for row in self.rows:
             paces = (own[row.task, row.person].pace, tasks[row.task].pace)
-            seconds = expected_seconds(paces, kind=TaskKind(row.task.kind))
-            estimated = round(row.work.untimed_items * seconds * 1000)
+            seconds = expected_seconds(paces, usual=row.task.protocol.seconds)
+            estimated = round(row.work.untimed * seconds * 1000)
             rows.append(replace(row, work=replace(row.work, estimated_ms=estimated)))
         return TimeSheet(self.rule, rows, self.nameless)
 

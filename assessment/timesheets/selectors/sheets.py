@@ -28,7 +28,7 @@ def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
     if person:
         judgments = judgments.filter(assessor=person)
     works: dict[tuple[Any, ...], WorkSum] = defaultdict(WorkSum)
-    pools = Pool.objects.filter(task__lab=lab).select_related("task", "round")
+    pools = Pool.objects.filter(task__lab=lab).select_related("task__lab", "round")
     places = {pool.pk: (pool.task, pool.round) for pool in pools.only("task", "round")}
     for by, pool, topic, day, *figures in _grouped(judgments, ZoneInfo(rule.time_zone)):
         works[by, *places[pool], topic, day] += _work(*figures)
@@ -53,7 +53,6 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
     repeated = Judgment.objects.filter(
         supersedes=OuterRef("pk"), is_imported=True, label=OuterRef("label")
     )
-    is_timed = Q(active_ms__isnull=False)
     decided = Q(instance__item__pool__round__kind=Round.Kind.ADJUDICATION, active_ms=None)
     return (
         judgments.filter(~Exists(repeated))
@@ -65,7 +64,6 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
             items=Count("instance__item", distinct=True),
             labels=Count("pk"),
             timed=Count("active_ms"),
-            timed_items=Count("instance__item", distinct=True, filter=is_timed),
             time=Sum("active_ms", default=0),
         )
         .values_list(
@@ -76,11 +74,10 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
             "items",
             "labels",
             "timed",
-            "timed_items",
             "time",
         )
     )
 
 
-def _work(items: int, labels: int, timed: int, timed_items: int, active_ms: int) -> WorkSum:
-    return WorkSum(items, labels, labels - timed, items - timed_items, active_ms)
+def _work(items: int, labels: int, timed: int, active_ms: int) -> WorkSum:
+    return WorkSum(items, labels, labels - timed, active_ms)

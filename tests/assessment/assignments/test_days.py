@@ -9,7 +9,7 @@ import pytest
 from arqlab.core.models import Task
 from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import assignment_grid
-from assessment.models import PoolItem
+from assessment.models import PoolInstance, PoolItem
 from tests.assessment.factories import assign, judge, make_formula_pool, make_pool
 from tests.factories import FormulaTaskFactory, TopicFactory
 
@@ -86,6 +86,8 @@ def test_a_forecast_of_years_is_cut(half_judged):
         )
         for number in range(300)
     )
+    many = PoolItem.objects.filter(instances=None)
+    PoolInstance.objects.bulk_create(PoolInstance(item=item, doc_id=item.item) for item in many)
     found = judged_days(half_judged, assignment_grid(half_judged, at=AT), at=AT)
 
     assert found.is_cut

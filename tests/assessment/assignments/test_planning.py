@@ -252,13 +252,13 @@ def test_a_page_with_unknown_assessors_is_refused(planning, task, ann):
 
 def test_topics_without_items_count_what_is_expected(client_of, organizer, task, ann):
     browser = client_of(organizer)
-    data = {"action": "propose", "overlap": "0", "expected_items": "400"}
+    data = {"action": "propose", "overlap": "0", "expected_labels": "400"}
     text = words(browser.post(PATH, data).text)
 
     # Two topics of 400 answers at 44.1 seconds take 9.8 hours.
     assert "the topics need about 9.8 hours" in text
     assert "ann 9.8 10 0 2 0" in text
-    assert "is not a whole number" in browser.post(PATH, {**data, "expected_items": "x"}).text
+    assert "is not a whole number" in browser.post(PATH, {**data, "expected_labels": "x"}).text
 
 
 def test_topics_that_are_set_aside_are_left_out(planning, task, ann):

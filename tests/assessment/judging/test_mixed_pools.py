@@ -270,3 +270,26 @@ def test_the_qrels_page_says_where_the_generated_answers_count(
 
     assert "0 of 1 pool items have a label." in page
     assert "The pool's 1 answer of Task 3 counts in the qrels of that task." in page
+
+
+def test_tasks_pooled_together_say_so_before_a_pool_is_frozen_and_after(
+    scene: Scene, task: Task, third: Task, organizer: User, tmp_path: Path, client_of
+) -> None:
+    browser = client_of(organizer)
+    paths = [
+        f"/labs/arqmath-x/tasks/{slug}/{page}"
+        for slug in ("task1", "task3")
+        for page in ("", "pools/", "pools/plan/")
+    ]
+    said = "into the pool of"
+    assert [path for path in paths if said not in browser.get(path).text] == []
+
+    make_run(scene.team, third, {"A.1": ["A.1"]}, answers={"A.1": "So."})
+    freeze_pool(task=task, choice=PoolChoice(MIXED, 1), by=None, at=NOW)
+
+    pages = {path: browser.get(path).text for path in paths}
+    has = f"The pool of this task has the answers of {third.name}."
+    host = f"The answers are in the pool of {task.name}."
+    assert [has in page for page in pages.values()] == [True] * 3 + [False] * 3
+    assert [host in page for page in pages.values()] == [False] * 3 + [True] * 3
+    assert "Freeze pool…" not in pages[paths[-1]]

@@ -5,7 +5,6 @@ import pytest
 
 from arqlab.formats.runs.check import check_run
 from arqlab.formats.runs.report import RunReport, RunRules
-from arqlab.ir.ids import meant_topics
 from arqlab.ir.records import ItemKind, Severity, TaskKind
 
 POSTS = pl.DataFrame(
@@ -219,32 +218,6 @@ def test_the_index_of_generated_answers_has_the_answer_and_its_sources():
         "topic": "A.1", "item": "A.1", "post": None, "rank": 1, "score": 2.0, "order": 1,
         "answer": "x", "sources": "1;2",
     }  # fmt: skip
-
-
-TOPICS = ("A.1", "A.2", "A.10", "B-2", "last")
-
-
-@pytest.mark.parametrize(
-    ("name", "topic"),
-    [
-        ("a.1", "A.1"),
-        ("A1", "A.1"),
-        ("A_01", "A.1"),
-        ("10", "A.10"),
-        ("010", "A.10"),
-        ("10.0", "A.10"),
-        ("A.１０", "A.10"),
-        ("A.10\u200b", "A.10"),
-        ("b2", "B-2"),
-        ("2", None),  # A.2 or B-2
-        ("B.1", None),
-        ("A.100", None),
-        ("", None),
-        ("A", None),
-    ],
-)
-def test_a_topic_is_recognized_in_another_spelling_if_it_can_be_only_one(name, topic):
-    assert meant_topics([name], TOPICS) == ({name: topic} if topic else {})
 
 
 MISSPELLED = {

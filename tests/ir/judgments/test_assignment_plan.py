@@ -59,9 +59,9 @@ def hours_of(given: PlanProblem, first, second) -> Counter:
     for topic in given.topics:
         judges = topic.assessors or (first.get(topic.name),)
         for name in filter(None, judges):
-            hours[name] += topic.items * people[name] / len(judges)
+            hours[name] += topic.labels * people[name] / len(judges)
         if name := topic.second or second.get(topic.name):
-            hours[name] += topic.items * people[name]
+            hours[name] += topic.labels * people[name]
     return hours
 
 
@@ -152,9 +152,9 @@ def test_a_plan_keeps_the_rules(given):
 @settings(max_examples=150)
 def test_no_plan_is_better(given):
     plan = plan_assignments(given)
-    open_hours = [topic.items for topic in given.topics if not topic.assessors]
+    open_hours = [topic.labels for topic in given.topics if not topic.assessors]
     missing = max(0, given.overlap - sum(bool(topic.second) for topic in given.topics))
-    overlap_hours = missing * sum(topic.items for topic in given.topics) / len(given.topics)
+    overlap_hours = missing * sum(topic.labels for topic in given.topics) / len(given.topics)
     part = sum(open_hours) / (sum(open_hours) + overlap_hours or 1)
     kept = best_firsts(given, part)
     wanted = kept if kept[0] == len(open_hours) else best_firsts(given, 1)
@@ -198,7 +198,7 @@ def test_no_plan_as_good_has_a_much_smaller_largest_load(given):
 def test_missing_hours_are_the_fewest_that_help(given):
     plan = plan_assignments(replace(given, overlap=0))
     for topic, short_by in plan.unplanned:
-        items = next(each.items for each in given.topics if each.name == topic)
+        items = next(each.labels for each in given.topics if each.name == topic)
         lacks = [
             plan.hours[one.name] + items * one.seconds / HOUR - one.hours
             for each, one in given.firsts

@@ -12,7 +12,6 @@ from arqlab.ir.judgments.completion import (
     expected_per_day,
     expected_seconds,
 )
-from arqlab.ir.records import TaskKind
 
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -30,12 +29,12 @@ def test_an_empty_pace_has_no_mean():
     ("paces", "expected"),
     [
         ([Pace(10, 200.0), Pace(50, 5_000.0)], 20.0),
-        ([Pace(9, 9.0), Pace(50, 5_000.0)], 100.0),  # nine items are too few to tell
-        ([Pace(9, 9.0)], 44.1),  # 004 §4.4: seconds an answer took in ARQMath-3
+        ([Pace(9, 9.0), Pace(50, 5_000.0)], 100.0),  # nine labels are too few to tell
+        ([Pace(9, 9.0)], 44.1),
     ],
 )
-def test_the_first_pace_with_enough_items_is_expected(paces, expected):
-    assert expected_seconds(paces, kind=TaskKind.ANSWERS) == expected
+def test_the_first_pace_with_enough_labels_is_expected(paces, expected):
+    assert expected_seconds(paces, usual=44.1) == expected
 
 
 def test_parts_are_completed_one_after_the_other():

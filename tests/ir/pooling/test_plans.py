@@ -186,7 +186,7 @@ def test_a_run_may_be_planned_as_another_kind():
     assert planner(runs).plan(protocol, {"r": "baseline-alternate"}).items == 1
 
 
-def test_hours_and_cost_follow_from_the_items():
+def test_hours_and_cost_follow_from_the_labels():
     runs = [HandRun("r", "T", "primary", {f"A.{number}": ["1", "2", "3"] for number in range(40)})]
     plan = planner(runs).plan(PoolProtocol(primary=3), kinds_of(runs))
 

@@ -1,11 +1,14 @@
 """The presets match the papers (protocol §4 to §8)."""
 
+import polars as pl
 import pytest
 
 from arqlab.ir.measures.names import parse_measures
+from arqlab.ir.pooling.plans import Plan
 from arqlab.ir.protocols.presets import PRIMES, PROTOCOLS, PoolProtocol
 from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
 from arqlab.ir.records import ItemKind, TaskKind
+from tests.paths import SHARED_DATA
 
 EVERY_TASK = [(slug, kind) for slug, protocol in PROTOCOLS.items() for kind in protocol.tasks]
 
@@ -117,6 +120,26 @@ def test_arqmath_ranks_a_thousand_items_by_the_prime_measures(slug, kind):
 
     assert (task.limit, task.quota, task.labels, task.relevant_from) == (1000, 5, ARQMATH, 2)
     assert task.measures[:3] == PRIMES
+
+
+@pytest.mark.parametrize(
+    ("slug", "answers", "formulas"), [("arqmath-1", 63.1, 38.1), ("arqmath-3", 44.1, 26.6)]
+)
+def test_labels_take_as_long_as_in_the_papers(slug, answers, formulas):
+    tasks = PROTOCOLS[slug].tasks
+
+    assert tasks[TaskKind.ANSWERS].seconds == answers
+    assert tasks[TaskKind.FORMULAS].seconds == formulas
+
+
+@pytest.mark.shared_data
+def test_judging_the_formulas_of_arqmath_3_took_120_hours_because_each_instance_is_judged():
+    lines = (SHARED_DATA / "arqmath-3" / "qrels.task2.instances.tsv").read_text().splitlines()
+    topics = pl.DataFrame({"topic": ["all"], "items": [11_538], "labels": [len(lines)]})
+    plan = Plan(topics, *[pl.DataFrame()] * 3)
+    seconds = PROTOCOLS["arqmath-3"].tasks[TaskKind.FORMULAS].seconds
+
+    assert round(plan.cost(seconds=seconds, wage=1).hours) == 120
 
 
 def test_only_arqmath_3_has_generated_answers():

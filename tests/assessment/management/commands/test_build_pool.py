@@ -262,6 +262,7 @@ def test_the_command_lists_what_is_odd_and_asks(runs, task):
     assert errors.getvalue().splitlines() == [
         "Submission is open and has no deadline.",
         "1 team has valid runs but no primary run: Beta.",
+        "8 of 8 items have no text. Assessors can only report them.",
     ]
     assert not Pool.objects.exists()
 

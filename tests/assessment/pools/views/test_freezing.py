@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Task
@@ -12,8 +14,11 @@ from arqlab.formats.runs.layouts import TASK3_IDS
 from assessment.models import Pool
 from assessment.pools.selectors.changes import pool_news
 from assessment.qrels.services.versions import choose_current_qrels
+from collection.models import Post
 from tests.assessment.pools.views.test_plans import at, filled, shown
 from tests.ceremonies import sentences
+from tests.collection.factories import load_small
+from tests.collection.threads import add_answer, add_question, make_collection
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
@@ -27,7 +32,10 @@ def browser(client_of, organizer):
 def runs(task, team, other_team):
     """Submit a primary run of each team to a closed task: nothing is odd."""
     Task.objects.filter(pk=task.pk).update(deadline=timezone.now() - timedelta(days=1))
-    made = {}
+    collection, made = make_collection(task.lab), {}
+    add_question(collection)
+    for item in ("10", "11", "20"):
+        add_answer(collection, item)
     for one, tag, item in ((team, "good", "10"), (other_team, "bad", "11")):
         lists = {"A.1": [item], "A.2": ["20"]}
         made[tag] = make_run(one, task, lists, tag=tag, sha256=tag, is_primary=True)
@@ -42,6 +50,42 @@ def test_the_page_lists_everything_odd(browser, team, task):
     assert sentences(browser.get(at(task, "freeze"), filled())) == [
         "Submission is open and has no deadline.",
         "1 group of runs is byte-identical: Alpha good = Alpha new.",
+    ]
+
+
+UNREADABLE = [
+    "1 of 3 items has no text. Assessors can only report them.",
+    "1 of 3 items has no thread: the question is not in the collection.",
+    "1 of 3 items has a text without the formula to judge, so none is typeset and highlighted.",
+]
+
+
+def test_items_that_assessors_could_not_read_are_counted_wherever_a_pool_is_frozen(
+    browser, lab, team, tmp_path
+):
+    load_small(lab, tmp_path)
+    Post.objects.filter(post_id="10").update(thread_id="77")
+    formulas = FormulaTaskFactory(lab=lab, slug="task2", trec_items="formula-ids")
+    Task.objects.filter(pk=formulas.pk).update(closed_at=timezone.now())
+    TopicFactory(task=formulas, query_id="B.1")
+    posts = {"8": "10", "9": "12", "99": "555"}
+    make_run(team, formulas, {"B.1": ["8", "9", "99"]}, posts=posts, is_primary=True)
+
+    assert sentences(browser.get(at(formulas, "freeze"))) == UNREADABLE
+    printed = StringIO()
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        call_command("build_pool", "arqmath-x/task2", stderr=printed)
+    assert printed.getvalue().splitlines() == UNREADABLE
+
+
+def test_answers_of_task_3_without_a_text_are_counted(browser, lab, team, task):
+    third = WrittenTaskFactory(lab=lab, slug="task3")
+    TopicFactory(task=third, query_id="A.1")
+    Task.objects.filter(pk=third.pk).update(closed_at=timezone.now())
+    make_run(team, third, {"A.1": ["A.1"]}, answers={"A.1": " "}, is_primary=True)
+
+    assert sentences(browser.get(at(third, "freeze"))) == [
+        "1 of 1 item has no text. Assessors can only report them."
     ]
 
 
