@@ -159,10 +159,10 @@ def test_only_the_invited_address_accepts(browser, member, client_of, role):
 
 def test_a_second_address_that_the_account_confirmed_accepts(browser, member, client_of):
     member.emailaddress_set.create(email="ada@example.org", verified=True)
-    invited(browser)
+    invited(browser, role="organizer")
     client_of(member).post(f"/invitations/{Invitation.objects.get().token}/")
 
-    assert Membership.objects.filter(user=member, role="assessor").exists()
+    assert Membership.objects.filter(user=member, role="organizer").exists()
 
 
 def test_the_link_confirms_the_address_that_it_was_sent_to(browser, outsider, client_of):
