@@ -1,8 +1,10 @@
 """Environment variables as settings read them."""
 
+import contextlib
 import os
 import secrets
 from pathlib import Path
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -37,3 +39,42 @@ def embedded_secret_key(folder: Path) -> str:
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(50), encoding="utf-8")
     return path.read_text(encoding="utf-8").strip()
+
+
+def caches(redis_url: str) -> dict[str, dict[str, Any]]:
+    """Return Django's caches: counts that last, and values that can be computed again.
+
+    allauth counts wrong passwords, sign-ups and password resets in the default cache, a table of
+    the database. Above MAX_ENTRIES its expired counts are deleted; CULL_FREQUENCY keeps all others.
+    Computed values and requests to the API share Redis, where there is one, but not their room in
+    memory, so that pages push no count out.
+    """
+    redis: dict[str, Any] = {
+        "BACKEND": "arqlab.core.caches.RedisOrMemory",
+        "LOCATION": redis_url,
+        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
+    }
+    memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    return {
+        "default": {
+            "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+            "LOCATION": "core_attempts",
+            "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
+        },
+        "computed": redis if redis_url else memory | {"LOCATION": "computed"},
+        "requests": redis | {"KEY_PREFIX": "requests"}
+        if redis_url
+        else memory | {"LOCATION": "requests", "OPTIONS": {"MAX_ENTRIES": 10_000}},
+    }
+
+
+def make_private(folder: Path) -> None:
+    """Let only the user of this process read what it creates, and what is in the data folder.
+
+    Runs, judgments and the database are secret. What earlier versions created is closed too.
+    """
+    os.umask(0o077)
+    for path in (*folder.glob("arqlab.sqlite3*"), folder / "secret-key", folder / "files"):
+        if path.exists() and path.stat().st_mode & 0o077:
+            with contextlib.suppress(PermissionError):  # of another user, who closes it
+                path.chmod(0o700 if path.is_dir() else 0o600)

@@ -13,11 +13,12 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from arqlab.environment import embedded_secret_key, env, env_bool, env_list
+from arqlab.environment import caches, embedded_secret_key, env, env_bool, env_list, make_private
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 DATA_DIR = Path(env("ARQLAB_DATA", str(BASE_DIR / "var"))).resolve()
+make_private(DATA_DIR)
 DEBUG = env_bool("ARQLAB_DEBUG", default=False)
 DATABASE_URL = env("DATABASE_URL")
 REDIS_URL = env("REDIS_URL")
@@ -109,16 +110,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-# Sign-in attempts are counted in the cache, so several processes must share it.
-CACHES = {
-    "default": {
-        "BACKEND": "arqlab.core.caches.RedisOrMemory",
-        "LOCATION": REDIS_URL,
-        "OPTIONS": {"socket_timeout": 1, "socket_connect_timeout": 1},
-    }
-    if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-}
+CACHES = caches(REDIS_URL)
 
 AUTH_USER_MODEL = "core.User"
 AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
@@ -130,6 +122,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 10},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "arqlab.core.services.tokens.PasswordEndsTokens"},
 ]
 # The number of proxies in front of the server, which each append to X-Forwarded-For: sign-in
 # attempts and API requests are limited by the address of the client.
@@ -142,6 +135,12 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_ADAPTER = "arqlab.core.accounts.AccountAdapter"
+# Wrong passwords: by address, and by account and address ("key"). The longer somebody guesses, the
+# longer the wait; somebody else at another address signs in as ever.
+ACCOUNT_RATE_LIMITS = {
+    "login_failed": "10/m/ip,100/h/ip,5/m/key,10/10m/key,20/h/key,40/d/key",
+}
 ACCOUNT_FORMS = {
     "login": "arqlab.core.forms.people.SignInForm",
     "signup": "arqlab.core.forms.people.SignUpForm",
@@ -178,7 +177,8 @@ STORAGES = {
 # Static files are served from their source folders, so that collectstatic is not needed.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
-FILE_UPLOAD_PERMISSIONS = 0o640
+# As `make_private` does; Django sets the permissions of uploads itself.
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "arqlab.core.upload_handlers.IncomingFileUploadHandler",
@@ -231,11 +231,11 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
-    "EXCEPTION_HANDLER": "arqlab.core.errors.api_exception_handler",
+    "EXCEPTION_HANDLER": "arqlab.core.views.error_pages.api_exception_handler",
     "PAGE_SIZE": 100,
     "DEFAULT_THROTTLE_CLASSES": [
-        "rest_framework.throttling.AnonRateThrottle",
-        "rest_framework.throttling.UserRateThrottle",
+        "arqlab.core.authentication.VisitorThrottle",
+        "arqlab.core.authentication.UserThrottle",
     ],
     "DEFAULT_THROTTLE_RATES": {"anon": "60/min", "user": "600/min"},
     "NUM_PROXIES": PROXIES,
@@ -281,7 +281,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"one_line": {"()": "arqlab.core.apps.OneLineForBadRequests"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["one_line"],
+        }
+    },
     "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
     # A line for each scheduled task would hide all other lines.
     "loggers": {"celery.app.trace": {"level": "WARNING"}},

@@ -18,7 +18,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from arqlab.core.models import Task, Team
-from arqlab.core.permissions import signed_in
+from arqlab.core.permissions import may_organize, signed_in
+from arqlab.core.services.teams import lab_team
 from arqlab.ir.records import Severity
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
@@ -180,11 +181,14 @@ class RunListApi(ListAPIView):
         form = UploadSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = {key: value for key, value in form.validated_data.items() if value is not None}
-        file, team = given.pop("file"), _team(request, found, given.pop("team", None))
+        file, name = given.pop("file"), given.pop("team", None)
+        is_baseline = given.get("is_baseline") and may_organize(request.user, found.lab)
+        team = lab_team(found.lab) if is_baseline else _team(request, found, name)
         take = check_upload if given.pop("check_only") else submit_upload
         confirmed = given.pop("confirm_team")
         metadata = metadata_by_name(file, **given)
-        require_named_team(team, names=metadata, confirmed=confirmed)
+        if not is_baseline:
+            require_named_team(team, names=metadata, confirmed=confirmed)
         with transaction.atomic():
             runs = take(
                 file=file,

@@ -60,11 +60,13 @@ class UploadForm(forms.Form):
         max_length=255,
     )
 
-    def __init__(self, *args: Any, teams: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, teams: Any, organizes: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         field = self.fields["team"]
         if isinstance(field, forms.ModelChoiceField):
             field.queryset = teams
+            field.required = not organizes
+            field.help_text = "Baselines belong to the lab: choose none." if organizes else ""
             field.error_messages["required"] = "Choose the team of the runs."
 
 

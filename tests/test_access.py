@@ -253,6 +253,7 @@ POST core:lab-edit                        302 404 404 404 404 200 200
 GET  pages:lab-list                        200 200 200 200 200 200 200
 GET  core:token-list                      302 200 200 200 200 200 200
 POST core:token-list                      302 422 422 422 422 422 422
+GET  core:token-revoke                    302 404 200 404 404 404 404
 POST core:token-revoke                    302 404 302 404 404 404 404
 GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     302 404 404 404 404 200 200

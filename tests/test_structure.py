@@ -115,3 +115,36 @@ def test_teams_are_created_by_one_service_which_asks_for_permission():
         if NEW_TEAM.search(path.read_text(encoding="utf-8"))
     }
     assert creators - {"arqlab/core/models/people.py"} == {"arqlab/core/services/teams.py"}
+
+
+TABLE = re.compile(
+    r"csv\.writer|write_csv\(|text/csv|tab-separated-values|exact_response\(|rows, exact=True"
+)
+EXACT_TABLES = {
+    "arqlab/core/views/downloads.py": "the only module that answers with tables",
+    "arqlab/formats/tables.py": "the only writer of tables for people",
+    "arqlab/core/services/storing.py": "rows for COPY of PostgreSQL",
+    "arqlab/core/views/information.py": "topic information, edited and uploaded again",
+    "arqlab/formats/leaderboards.py": "the content types of a board's formats",
+    "arqlab/formats/topics/write.py": "the index of topic formulas, read by systems",
+    "arqlab/ir/pooling/pools.py": "pools, whose hash is stored",
+    "arqlab/ir/topics.py": "topic information, edited and uploaded again",
+    "arqlab/pages/services/judgment_exports.py": "judgments, which another server imports",
+    "arqlab/texts/posts/topic_candidates.py": "candidates, read by the page of candidates",
+    "assessment/pools/selectors/sources.py": "a digest",
+    "assessment/pools/views/frozen.py": "pools, whose hash is stored",
+    "assessment/qrels/views/versions.py": "qrels for trec_eval",
+    "collection/management/commands/export_visual_ids.py": "visual ids, read by systems",
+    "evaluation/services/effects.py": "a digest",
+    "evaluation/services/questions.py": "a digest",
+    "submissions/views/changing.py": "runs for trec_eval",
+}
+
+
+def test_every_table_to_download_is_written_where_formulas_are_defused():
+    writers = {
+        str(path.relative_to(ROOT))
+        for path in product_files()
+        if TABLE.search(path.read_text(encoding="utf-8"))
+    }
+    assert writers == set(EXACT_TABLES)

@@ -1,4 +1,4 @@
-"""The app's name for Django, and the log of failed sign-ins."""
+"""The app's name for Django, and what the log says about bad requests and failed sign-ins."""
 
 from __future__ import annotations
 
@@ -10,6 +10,21 @@ from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest
 
 logger = logging.getLogger(__name__)
+
+
+class OneLineForBadRequests(logging.Filter):
+    """Log a request that Django refuses in one line, because strangers can send any number.
+
+    Only our own errors have a traceback. A line break in an address cannot start another line.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return True, after the record of a bad request has lost its traceback."""
+        if 400 <= getattr(record, "status_code", 0) < 500:
+            record.exc_info = record.exc_text = None
+            record.msg = " ".join(record.getMessage().splitlines())
+            record.args = ()
+        return True
 
 
 class CoreConfig(AppConfig):

@@ -1,4 +1,4 @@
-"""How programs sign in to the API: `Authorization: Bearer TOKEN`."""
+"""How programs sign in to the API (`Authorization: Bearer TOKEN`), and how often they may ask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from rest_framework.authentication import BaseAuthentication, get_authorization_
 from rest_framework.exceptions import APIException, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
+from rest_framework.throttling import AnonRateThrottle, UserRateThrottle
 
+from arqlab.core.caches import request_counts
 from arqlab.core.models import ApiToken, User
 from arqlab.core.services.tokens import record_use, token_from
 from arqlab.core.visits import Visit, after_visit
@@ -57,3 +59,15 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         """Return the definition of a bearer token."""
         return {"type": "http", "scheme": "bearer"}
+
+
+class VisitorThrottle(AnonRateThrottle):
+    """The limit of requests without a token, by address."""
+
+    cache = request_counts
+
+
+class UserThrottle(UserRateThrottle):
+    """The limit of requests of a user."""
+
+    cache = request_counts

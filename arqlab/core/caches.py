@@ -1,16 +1,26 @@
-"""The cache of servers with Redis, which goes on without it."""
+"""Caches: computed values, and Redis, without which they go on.
+
+Django's default cache counts wrong passwords. It is a table of the database, so nothing that is
+computed can push a count out of it (see the settings).
+"""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
+from django.core.cache import BaseCache, caches
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
+from django.utils.connection import ConnectionProxy
 from redis.exceptions import RedisError
 
+computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
+"""What can be computed again, such as scores. A full cache forgets some of it."""
+request_counts = cast(BaseCache, ConnectionProxy(caches, "requests"))
+"""How often each user and each address asked the API."""
 PAUSE = 10.0
 """The seconds for which a process does without Redis after it failed."""
 logger = logging.getLogger(__name__)
@@ -32,11 +42,7 @@ def _or_memory(name: str) -> Callable[..., Any]:
 
 
 class RedisOrMemory(RedisCache):
-    """Redis, or while it is down or hangs, the memory of each process.
-
-    Sign-in attempts are counted in the cache, and nobody is locked out because Redis is down. Other
-    cached values are computed again.
-    """
+    """Redis, or while it is down or hangs, the memory of each process."""
 
     down_until = 0.0
 

@@ -1,11 +1,5 @@
 """Errors with a message for the user."""
 
-from typing import Any
-
-from rest_framework import status
-from rest_framework.response import Response
-from rest_framework.views import exception_handler
-
 from arqlab.ir.loads import LoadChanges
 
 
@@ -50,12 +44,3 @@ def require_confirmed(changes: LoadChanges, confirmed: bool | str) -> None:
     """
     if changes.asks and confirmed is not True and confirmed != changes.digest:
         raise UnconfirmedLoadError(changes)
-
-
-def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return 409 and `{"message", "code"}` for a `UserError`, else the framework's answer."""
-    if isinstance(error, UserError):
-        return Response(
-            {"message": error.message, "code": error.code}, status=status.HTTP_409_CONFLICT
-        )
-    return exception_handler(error, context)

@@ -1,11 +1,10 @@
 """Leaderboards as TSV, CSV, JSON and LaTeX files. Scores have four decimals."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 
 from arqlab.formats.latex import latex_text
+from arqlab.formats.tables import table_text
 from arqlab.ir.leaderboard import DECIMALS, Board, BoardCell, BoardColumn, BoardRow, columns_in
 
 CONTENT_TYPES: dict[str, str] = {
@@ -31,15 +30,13 @@ def write_board(board: Board, format_: str) -> str:
 
 
 def _table(board: Board, delimiter: str) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     columns = columns_in("table")
-    keys = [column.key for column in columns]
-    writer.writerow([*keys, *(measure.label for measure in board.measures)])
-    for row in board.rows:
-        texts = [column.text(row.run) for column in columns]
-        writer.writerow([*texts, *(_figure(cell) for cell in row.cells)])
-    return text.getvalue()
+    header = [*(column.key for column in columns), *(measure.label for measure in board.measures)]
+    rows = (
+        [*(column.text(row.run) for column in columns), *map(_figure, row.cells)]
+        for row in board.rows
+    )
+    return table_text([header, *rows], delimiter=delimiter)
 
 
 def _figure(cell: BoardCell) -> str:

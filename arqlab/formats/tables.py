@@ -1,28 +1,38 @@
-"""Tables as TSV or CSV, written row by row, and archives, written file by file."""
+"""Tables as TSV or CSV, written row by row, and archives, written file by file.
+
+Spreadsheets open both. A text that a spreadsheet would compute as a formula starts with an
+apostrophe in every table for people; files that programs read again are exact.
+"""
 
 import csv
 import io
+import re
 import zipfile
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
+import polars as pl
+
 Row = TypeVar("Row")
 
-FORMULA_STARTS = ("=", "+", "-", "@")
+FORMULA = re.compile(r"^\s*[=+\-@]")
 """What a spreadsheet takes for the start of a formula."""
+NUMBER = re.compile(r"^\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?%?\s*$")
+"""What starts like a formula and is none."""
 
 
 def tsv_lines(
-    columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row]
+    columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row], *, exact: bool = False
 ) -> Iterator[bytes]:
     """Yield the header of a table and its rows as lines of TSV; a column computes its cells.
 
     None is an empty cell, a truth value `yes` or nothing, a time ISO 8601. A cell with tabs,
-    quotation marks or line ends is quoted as in CSV.
+    quotation marks or line ends is quoted as in CSV. An exact table is read again by programs.
     """
-    return _lines(columns, rows, marks=("\t", "\n"), cell=_cell)
+    cell = _cell if exact else _harmless_cell
+    return _lines(columns, rows, marks=("\t", "\n"), cell=cell)
 
 
 def csv_lines(
@@ -30,14 +40,27 @@ def csv_lines(
 ) -> Iterator[bytes]:
     """Yield the same table as lines of CSV for spreadsheets.
 
-    It starts with a byte order mark, without which some take UTF-8 for another encoding. A text
-    that a spreadsheet would compute as a formula starts with an apostrophe. Lines end as in RFC
-    4180, so that a single CR in a cell is quoted too.
+    It starts with a byte order mark, without which some take UTF-8 for another encoding. Lines end
+    as in RFC 4180, so that a single CR in a cell is quoted too.
     """
     yield BOM_UTF8
-    yield from _lines(
-        columns, rows, marks=(",", "\r\n"), cell=lambda value: _harmless(_cell(value))
-    )
+    yield from _lines(columns, rows, marks=(",", "\r\n"), cell=_harmless_cell)
+
+
+def table_text(rows: Iterable[Sequence[object]], *, delimiter: str = "\t") -> str:
+    """Return rows of cells, the first of which is the header, as TSV or CSV."""
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    return text.getvalue()
+
+
+def frame_text(frame: pl.DataFrame, *, delimiter: str = "\t") -> str:
+    """Return a data frame as TSV or CSV with a header."""
+    texts = pl.col(pl.String)
+    is_formula = texts.str.contains(FORMULA.pattern) & ~texts.str.contains(NUMBER.pattern)
+    harmless = pl.when(is_formula).then("'" + texts).otherwise(texts).name.keep()
+    return frame.with_columns(harmless).write_csv(separator=delimiter)
 
 
 def _lines(
@@ -72,8 +95,12 @@ def _cell(value: object) -> object:
 
 
 def _harmless(value: object) -> object:
-    is_formula = isinstance(value, str) and value.lstrip().startswith(FORMULA_STARTS)
+    is_formula = isinstance(value, str) and FORMULA.match(value) and not NUMBER.match(value)
     return f"'{value}" if is_formula else value
+
+
+def _harmless_cell(value: object) -> object:
+    return _harmless(_cell(value))
 
 
 class _Written(io.RawIOBase):

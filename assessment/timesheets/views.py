@@ -9,6 +9,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.views.downloads import file_response
 from arqlab.core.views.editing import edited
 from assessment.models import PayRule
 from assessment.timesheets.forms import PayForm, SheetForm, zone_words
@@ -58,9 +59,7 @@ def time_sheet_csv(request: HttpRequest, lab: str) -> HttpResponseBase:
 
 def sheet_response(sheet: TimeSheet, name: str) -> StreamingHttpResponse:
     """Return a time sheet as a file to download."""
-    response = StreamingHttpResponse(sheet_lines(sheet), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return file_response(sheet_lines(sheet), name)
 
 
 def _sheet(lab: Lab, form: SheetForm) -> TimeSheet:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from operator import itemgetter
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
+from arqlab.core.views.downloads import file_response
+from arqlab.formats.tables import tsv_lines
 from collection.models import Import
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import (
@@ -63,18 +65,12 @@ def import_status(request: HttpRequest, lab: str, record: int) -> HttpResponse:
 
 
 @require_GET
-def import_problems(request: HttpRequest, lab: str, record: int) -> HttpResponse:
+def import_problems(request: HttpRequest, lab: str, record: int) -> HttpResponseBase:
     """Return the problems of an import as TSV, with all columns."""
     _, row = _import_or_404(request, lab, record)
     problems = problems_of(row.record).values_list(*COLUMNS)
-    lines = ["\t".join(COLUMNS), *("\t".join(map(_cell, problem)) for problem in problems)]
-    response = HttpResponse(
-        "\n".join(lines) + "\n", content_type="text/tab-separated-values; charset=utf-8"
-    )
-    response.headers["Content-Disposition"] = (
-        f'attachment; filename="problems-of-import-{row.record.pk}.tsv"'
-    )
-    return response
+    lines = tsv_lines({name: itemgetter(place) for place, name in enumerate(COLUMNS)}, problems)
+    return file_response(lines, f"problems-of-import-{row.record.pk}.tsv")
 
 
 def _import_or_404(request: HttpRequest, lab: str, record: int) -> tuple[Lab, ImportRow]:
@@ -102,7 +98,3 @@ def _context(request: HttpRequest, lab: Lab, row: ImportRow) -> dict[str, Any]:
 def _seen(row: ImportRow) -> str:
     """Return a key for the state of an import page, which changes when the page has news."""
     return f"{row.state}-{row.record.rows}-{row.record.problem_count}"
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else re.sub(r"[\t\r\n]", " ", str(value))

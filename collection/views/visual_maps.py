@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from collection.forms import ChangeListForm, OpinionListForm
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
@@ -65,4 +65,4 @@ def _file(version: VisualMap, chosen: str) -> HttpResponse:
     if chosen not in LISTS:
         raise Http404
     name = f"{version.collection.slug}-visual-ids-{version.version}-{chosen}.tsv"
-    return tsv_response(map_table(version, chosen), name)
+    return table_response(map_table(version, chosen), name)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Set
 from hashlib import sha256
 from typing import NamedTuple
 
-from django.core.cache import cache
 from django.db.models import QuerySet
 
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Lab, Task
 from arqlab.ir.leaderboard import Board, BoardRun, with_runs
 from arqlab.ir.measures.names import Measure, parse_measures
@@ -38,12 +38,12 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
     names = [measure.name for measure in measures]
     rules = qrel_set.relevant_from, qrel_set.label_scale.unjudged, names
     key = f"qrels-facts:{qrel_set.sha256}:{sha256(repr(rules).encode()).hexdigest()}"
-    facts: QrelsFacts | None = cache.get(key)
+    facts: QrelsFacts | None = computed_values.get(key)
     if facts is None:
         frame = judged_frame(qrel_set)
         best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
         facts = QrelsFacts(frame["topic"].n_unique(), best)
-        cache.set(key, facts, timeout=None)
+        computed_values.set(key, facts, timeout=None)
     return facts
 
 

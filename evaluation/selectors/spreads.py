@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.ir.leaderboard import Board, BoardRun, by_mean
 from arqlab.ir.measures.names import Measure
 from assessment.models import QrelSet
@@ -48,10 +48,10 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     means = [(run.key, run.values[measure.name]) for run in runs]
     parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
     key = f"run-spreads:{sha256(repr(parts).encode()).hexdigest()}"
-    figures: dict[int, Figures] | None = cache.get(key)
+    figures: dict[int, Figures] | None = computed_values.get(key)
     if figures is None:
         figures = _figures([run for run, _ in means], qrel_set, measure)
-        cache.set(key, figures, timeout=KEPT)
+        computed_values.set(key, figures, timeout=KEPT)
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs

@@ -9,8 +9,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import polars as pl
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.ir.formulas.visual_ids import as_formulas
 from arqlab.ir.measures.names import Measure
 from arqlab.ir.records import ItemKind
@@ -54,10 +54,10 @@ def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certificat
     if found.obstacle:
         return found
     key = _key(qrel_set, found, valid)
-    certificate: Certificate | None = cache.get(key)
+    certificate: Certificate | None = computed_values.get(key)
     if certificate is None and computes:
         certificate = _certificate(qrel_set, found, valid)
-        cache.set(key, certificate, timeout=KEPT)
+        computed_values.set(key, certificate, timeout=KEPT)
     return found._replace(certificate=certificate)
 
 

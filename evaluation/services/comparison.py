@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.ir.comparison.differences import (
     bootstrap_intervals,
     effect_sizes,
@@ -63,10 +63,10 @@ class ComparedRuns(NamedTuple):
         scores = self.matrix.scores
         digest = sha256(repr((_RULES, scores.shape)).encode() + scores.tobytes()).hexdigest()
         key = f"pair-family:{test}:{digest}"
-        found: PairFamily | None = cache.get(key)
+        found: PairFamily | None = computed_values.get(key)
         if found is None:
             found = pair_family(scores, test)
-            cache.set(key, found, timeout=KEPT)
+            computed_values.set(key, found, timeout=KEPT)
         return found
 
 

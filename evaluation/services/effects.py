@@ -15,8 +15,8 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import polars as pl
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from arqlab.ir.agreement.effect import RankingEffect, ranking_effects
 from arqlab.ir.judgments.qrels import Level
@@ -140,10 +140,10 @@ def second_effect(found: Round, pairs: pl.DataFrame) -> SecondEffect:
     }
     again = pairs["topic"].unique().to_list()
     key = contest.key("second-effect", *qrels.values(), pl.DataFrame({"topic": sorted(again)}))
-    scores: pl.DataFrame | None = cache.get(key)
+    scores: pl.DataFrame | None = computed_values.get(key)
     if scores is None:
         scores = _scores(contest, qrels)
-        cache.set(key, scores, timeout=KEPT)
+        computed_values.set(key, scores, timeout=KEPT)
     whole = _means(scores)
     part = _means(scores.filter(pl.col("topic").is_in(again)))
     effects, again_effects = _effects(whole), _effects(part)
@@ -177,10 +177,10 @@ def draft_scores(
     contest = _contest(task)
     qrels = contest.qrels(contest.draft.judged)
     key = contest.key("draft-scores", qrels)
-    scores: pl.DataFrame | None = cache.get(key)
+    scores: pl.DataFrame | None = computed_values.get(key)
     if scores is None and computes:
         scores = _scores(contest, {"first": qrels}).drop("side")
-        cache.set(key, scores, timeout=KEPT)
+        computed_values.set(key, scores, timeout=KEPT)
     return contest.draft, contest.measures, scores
 
 
@@ -205,10 +205,10 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     judged = altered.select(topic="name", item="item", doc_id="doc_id", label=changed)
     qrels = pl.concat([base, contest.qrels(judged, with_dropped=True)])
     key = contest.key("label-effects", qrels)
-    effects: dict[str, float] | None = cache.get(key)
+    effects: dict[str, float] | None = computed_values.get(key)
     if effects is None:
         effects = _largest_changes(contest, qrels, some.select("topic", "name"))
-        cache.set(key, effects, timeout=KEPT)
+        computed_values.set(key, effects, timeout=KEPT)
     found: dict[int, float] = {}
     for instance, name in some.select("instance", "name").iter_rows():
         found[instance] = max(found.get(instance, 0.0), effects.get(name, 0.0))

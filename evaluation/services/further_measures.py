@@ -15,8 +15,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import polars as pl
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.ir.leaderboard import with_runs
 from arqlab.ir.measures.names import Measure, parse_measure, parse_measures
 from arqlab.ir.measures.providers import MeasureFailedError, MeasureRefusedError
@@ -129,7 +129,7 @@ def further_scores(
     names = [measure.name for measure in measures]
     runs = Run.objects.filter(pk__in=list(keys)).select_related("team", "task__lab").order_by("pk")
     cached = _cache_keys(list(runs), qrel_set, names, answered_only=answered_only)
-    known = cache.get_many(list(cached.values())) if names else {}
+    known = computed_values.get_many(list(cached.values())) if names else {}
     values = {run.pk: known[key] for run, key in cached.items() if key in known}
     lacking = [run for run, key in cached.items() if key not in known] if names else []
     if lacking:
@@ -143,9 +143,9 @@ def further_scores(
         indexes = comparable_indexes(lacking, qrel_set, judged)
         computed = _computed(lacking, indexes, scorer, seconds=seconds)
         found = {run: each for run, each in computed.items() if None not in each.values()}
-        cache.set_many({cached[run]: each for run, each in found.items()}, KEPT)
+        computed_values.set_many({cached[run]: each for run, each in found.items()}, KEPT)
         failed = {cached[run]: each for run, each in computed.items() if run not in found}
-        cache.set_many(failed, KEPT_FAILURES)
+        computed_values.set_many(failed, KEPT_FAILURES)
         values |= {run.pk: each for run, each in computed.items()}
     return FurtherScores(values, len(cached) - len(values) if names else 0)
 
@@ -223,8 +223,8 @@ def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str
     names = [measure.name for measure in measures]
     rules = (_RULES, qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
     key = f"further-ceilings:{sha256(repr(rules).encode()).hexdigest()}"
-    found: dict[str, float] | None = cache.get(key)
+    found: dict[str, float] | None = computed_values.get(key)
     if found is None:
         found = ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from)
-        cache.set(key, found, timeout=KEPT)
+        computed_values.set(key, found, timeout=KEPT)
     return found

@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import NamedTuple, TypeVar
 
 import polars as pl
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from arqlab.ir.comparison.look_alikes import (
     Likeness,
@@ -97,10 +97,10 @@ def _runs(task: Task) -> list[Run]:
 def _kept(name: str, facts: object, compute: Callable[[], Found]) -> Found:
     """Return what is computed from these facts, from the cache if possible."""
     key = f"{name}:{sha256(repr((_RULES, facts)).encode()).hexdigest()}"
-    found: Found | None = cache.get(key)
+    found: Found | None = computed_values.get(key)
     if found is None:
         found = compute()
-        cache.set(key, found, timeout=KEPT)
+        computed_values.set(key, found, timeout=KEPT)
     return found
 
 

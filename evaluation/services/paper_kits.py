@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from django.core.cache import cache
-
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Visitor
 from arqlab.formats.papers.document import PREAMBLE, kit_archive, main_document
 from arqlab.formats.papers.figures import (
@@ -55,12 +54,12 @@ class PaperKit(NamedTuple):
     @property
     def is_drawn(self) -> bool:
         """Return whether the images of all figures are in the cache."""
-        return all(cache.has_key(_key(figure)) for figure in self.figures)
+        return all(computed_values.has_key(_key(figure)) for figure in self.figures)
 
     @property
     def is_being_drawn(self) -> bool:
         """Return whether a worker draws the figures, or will."""
-        return not self.is_drawn and cache.has_key(self._claim)
+        return not self.is_drawn and computed_values.has_key(self._claim)
 
     @property
     def _claim(self) -> str:
@@ -69,7 +68,7 @@ class PaperKit(NamedTuple):
 
     def claim_drawing(self) -> bool:
         """Return whether the figures must be drawn and nobody else was asked to."""
-        return not self.is_drawn and cache.add(self._claim, 1, timeout=LONGEST_DRAWING)
+        return not self.is_drawn and computed_values.add(self._claim, 1, timeout=LONGEST_DRAWING)
 
     @property
     def parts(self) -> dict[str, list[str]]:
@@ -179,8 +178,8 @@ def figure_images(figure: PaperFigure) -> dict[str, bytes]:
 
     They are kept by everything that they show.
     """
-    images: dict[str, bytes] | None = cache.get(_key(figure))
+    images: dict[str, bytes] | None = computed_values.get(_key(figure))
     if images is None:
         images = figure.images()
-        cache.set(_key(figure), images, timeout=KEPT)
+        computed_values.set(_key(figure), images, timeout=KEPT)
     return images

@@ -7,9 +7,9 @@ from hashlib import sha256
 from typing import NamedTuple
 
 import polars as pl
-from django.core.cache import cache
 from django.db.models import Count
 
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from arqlab.ir.judgments.questions import AnswerShare, answer_shares
 from arqlab.ir.labels import ScaleLabel
@@ -117,7 +117,7 @@ def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> d
     named = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in runs]
     digest = sha256(repr((task.pk, named)).encode() + answers.write_csv().encode()).hexdigest()
     key = f"special-questions:{digest}"
-    numbers: dict[int, list[int]] | None = cache.get(key)
+    numbers: dict[int, list[int]] | None = computed_values.get(key)
     if numbers is None:
         numbered = answers.with_row_index("number")
         like = QrelSet(task=task, name="answers", items=task.trec_items)
@@ -126,7 +126,7 @@ def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> d
             for run, index in comparable_indexes(runs, like, answers)
             if (rows := numbered.join(index, on=_ITEM, how="semi")["number"].to_list())
         }
-        cache.set(key, numbers, timeout=KEPT)
+        computed_values.set(key, numbers, timeout=KEPT)
     return numbers
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 import polars as pl
-from django.core.cache import cache
 
+from arqlab.core.caches import computed_values
 from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import topic_frame
@@ -51,7 +51,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
     ]
     inputs = (qrel_set.sha256, qrel_set.scale, qrel_set.relevant_from, query_id, order, names)
     key = f"relevant-found:{qrel_set.pk}:{sha256(repr(inputs).encode()).hexdigest()}"
-    known: list[tuple[str, int, int]] | None = cache.get(key)
+    known: list[tuple[str, int, int]] | None = computed_values.get(key)
     if known is None:
         judged = topic_frame(qrel_set, query_id)
         relevant = relevant_items(qrel_set, query_id)
@@ -62,7 +62,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
             for run in runs
         ]
         known = pl.concat([pl.DataFrame(schema=_FOUND), *parts]).rows()
-        cache.set(key, known, timeout=None)
+        computed_values.set(key, known, timeout=None)
     return pl.DataFrame(known, schema=_FOUND, orient="row")
 
 

@@ -7,8 +7,7 @@ from hashlib import sha256
 from statistics import fmean
 from typing import NamedTuple
 
-from django.core.cache import cache
-
+from arqlab.core.caches import computed_values
 from arqlab.ir.comparison.similarity import jaccard, rank_biased_overlap
 from arqlab.ir.measures.scoring import Scorer
 from arqlab.ir.records import ItemKind
@@ -47,9 +46,9 @@ def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity 
     ]
     rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
     key = f"run-similarity:{sha256(repr(rules).encode()).hexdigest()}"
-    found: RunSimilarity | None = cache.get(key)
+    found: RunSimilarity | None = computed_values.get(key)
     if found is None and (found := _similarity(qrel_set, both)):
-        cache.set(key, found, timeout=KEPT)
+        computed_values.set(key, found, timeout=KEPT)
     return found
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from django.core.cache import cache
-
+from arqlab.core.caches import computed_values
 from arqlab.ir.measures.names import Measure
 from arqlab.ir.measures.scoring import Scorer, means
 from arqlab.ir.measures.ties import has_tie_bounds, tie_orders
@@ -44,9 +43,9 @@ def tie_bounds(shown: VisibleBoard, run: Run) -> TieBounds | None:
     if not measures:
         return None
     key = _key(run, shown.qrel_set, measures)
-    found: TieBounds | None = cache.get(key)
+    found: TieBounds | None = computed_values.get(key)
     if found is None and (found := _bounds(run, shown.qrel_set, measures)):
-        cache.set(key, found, timeout=KEPT)
+        computed_values.set(key, found, timeout=KEPT)
     return found if found and found.items else None
 
 

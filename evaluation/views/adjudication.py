@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
 from evaluation.forms import AdjudicationListForm
@@ -69,4 +69,4 @@ def _with_effects(task: Task, rows: pl.DataFrame) -> pl.DataFrame:
 def _as_tsv(task: Task, rows: pl.DataFrame) -> HttpResponse:
     seconds = pl.col("seconds").cast(pl.List(pl.String)).list.join(" ")
     table = rows.drop("instance").with_columns(seconds=seconds)
-    return tsv_response(table, f"{task.lab.slug}-{task.slug}-disagreements.tsv")
+    return table_response(table, f"{task.lab.slug}-{task.slug}-disagreements.tsv")

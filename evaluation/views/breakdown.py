@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from arqlab.ir.breakdown.groups import TopicGroup, group_pairs, topic_group, topic_groups
 from arqlab.ir.topics import heading
 from evaluation.permissions import VisibleBoard
@@ -104,4 +104,4 @@ def _file(
     names["standing"] = [run.standing.key for run in runs]
     means = {f"{one.name} ({one.topics} topics)": one.means for one in columns}
     name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-by-{by}.tsv"
-    return tsv_response(pl.DataFrame(names | means).fill_nan(None), name)
+    return table_response(pl.DataFrame(names | means).fill_nan(None), name)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
-from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_task_or_404
+from arqlab.core.views.downloads import file_response
 from arqlab.formats.tables import tsv_lines
 from arqlab.ir.measures.names import Measure
 from arqlab.ir.reusability.certificate import Certificate, LeftOut
@@ -139,13 +140,8 @@ def _file(
         )
         frame = frame.select("team", pl.exclude("team"))
     columns = {name: _column(name) for name in frame.columns}
-    response = StreamingHttpResponse(
-        tsv_lines(columns, frame.to_dicts()),
-        content_type="text/tab-separated-values; charset=utf-8",
-    )
     name = f"certificate-{shown.task.lab.slug}-{shown.task.slug}-{shown.name}-{part}.tsv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return file_response(tsv_lines(columns, frame.to_dicts()), name)
 
 
 def _column(name: str) -> Any:

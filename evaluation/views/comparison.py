@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from arqlab.ir.comparison.families import FAMILY_TESTS, TUKEY
 from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
@@ -74,7 +74,7 @@ def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse
     family = compared.family(test)
     if request.GET.get("format") == "tsv":
         name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-pairs.tsv"
-        return tsv_response(pair_table(compared, family), name)
+        return table_response(pair_table(compared, family), name)
     query = context["board_query"] | {"measure": compared.measure.label}
     address = f"{reverse('evaluation:comparison', args=[lab, task])}?{urlencode(query)}"
     lines = pair_lines(compared, getattr(family, correction), address=address, most=ENOUGH)
@@ -173,4 +173,4 @@ def _topics_file(pair: RunPair, compared: ComparedRuns, shown: VisibleBoard) -> 
     )
     label = compared.measure.label.replace("'", "-prime").replace("@", "-")
     name = f"{shown.board.task.replace('/', '-')}-{pair.first.key}-{pair.second.key}-{label}.tsv"
-    return tsv_response(table, name)
+    return table_response(table, name)

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import task_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from arqlab.ir.measures.columns import Reals
 from arqlab.ir.measures.definitions import MEASURE_KINDS
 from evaluation.permissions import score_access_of, visible_board
@@ -41,7 +41,7 @@ def correlation_matrix(request: HttpRequest, lab: str, task: str) -> HttpRespons
     result = measure_correlations(further.shown.board, question_columns(found, rounds))
     if is_file:
         name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-correlations.tsv"
-        return tsv_response(_table(result), name)
+        return table_response(_table(result), name)
     query = live_query(shown)
     context = {
         "task": found,

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_task_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.selectors.instances import InstanceScores, instance_scores, other_version
 
@@ -27,7 +27,7 @@ def instances(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         if scores is None:
             raise Http404
         name = f"{found.lab.slug}-{found.slug}-instances.tsv"
-        return tsv_response(_table(scores), name)
+        return table_response(_table(scores), name)
     context = {"task": found, "lab": found.lab, "scores": scores, "lines": _lines(scores)}
     return render(request, "evaluation/instances.html", context | {"chosen": chosen})
 

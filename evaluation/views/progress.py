@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import task_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.progress import SystemProgress, system_progress
 
@@ -23,7 +23,7 @@ def progress(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         raise Http404
     systems = system_progress(request.user, found, shown)
     if request.GET.get("format") == "tsv":
-        return tsv_response(_table(systems), f"progress-{lab}-{task}-{shown.qrel_set.name}.tsv")
+        return table_response(_table(systems), f"progress-{lab}-{task}-{shown.qrel_set.name}.tsv")
     context = {"task": found, "lab": found.lab, "shown": shown, "systems": systems}
     return render(request, "evaluation/progress.html", context)
 

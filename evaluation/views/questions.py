@@ -6,11 +6,12 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_task_or_404
+from arqlab.core.views.downloads import file_response
 from arqlab.formats.tables import csv_lines
 from assessment.models import Round
 from assessment.rounds.selectors.rounds import is_unused, round_progress
@@ -59,10 +60,7 @@ def _as_csv(found: Round, rows: list[RunAnswers]) -> HttpResponseBase:
         columns[question.key] = _share(place, "share")
         columns[f"{question.key} answers"] = _share(place, "answered")
     lines = csv_lines(columns, rows)
-    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    name = f"{found.task.lab.slug}-{found.task.slug}-{found.key}.csv"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return file_response(lines, f"{found.task.lab.slug}-{found.task.slug}-{found.key}.csv")
 
 
 def _mean(place: int) -> Callable[[RunAnswers], object]:

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from arqlab.core.models import Task, Topic
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from arqlab.ir.comparison.families import TUKEY
 from arqlab.ir.leaderboard import BoardRun
 from arqlab.texts.html.rendering import title_text
@@ -92,4 +92,4 @@ def _several_file(found: SeveralRuns, context: Mapping[str, Any]) -> HttpRespons
     board = context["shown"].board
     label = context["measure"].label.replace("'", "-prime").replace("@", "-")
     keys = "-".join(str(run.key) for run in found.runs)
-    return tsv_response(table, f"{board.task.replace('/', '-')}-{keys}-{label}.tsv")
+    return table_response(table, f"{board.task.replace('/', '-')}-{keys}-{label}.tsv")

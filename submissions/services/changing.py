@@ -10,6 +10,7 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
 from arqlab.core.services.audit import record_event, save_changes
+from arqlab.core.services.teams import lab_team
 from submissions.models import Run
 from submissions.services.answer_ids import join_answer_ids
 from submissions.services.identical import warn_of_identical_runs
@@ -58,6 +59,8 @@ def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetim
     changed = {
         name: value for name, value in metadata.as_fields().items() if value != getattr(run, name)
     }
+    if metadata.is_baseline and not run.is_baseline:
+        changed["team"] = lab_team(run.task.lab)
     if (
         metadata.is_primary
         and run.status == Run.Status.VALID
@@ -143,13 +146,7 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
         raise UserError(
             f"Run {run.tag} was withdrawn. You can no longer edit its details.", code="state"
         )
-    given = (metadata.is_baseline, metadata.out_of_competition)
-    if given != (run.is_baseline, run.out_of_competition) and not sender.has_organizer_rights:
-        raise UserError(
-            "Only organizers can mark runs as baselines or as out of competition. Ask an "
-            "organizer.",
-            code="role",
-        )
+    _require_standing(sender, run, metadata)
     if metadata.items != run.items and run.status != Run.Status.INVALID:
         raise UserError(
             "You can change the item type only while the run has errors, because its index and "
@@ -166,6 +163,21 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
         require_free_tags(sender, tags=[metadata.tag])
     if run.is_baseline and not metadata.is_baseline:
         require_quota(sender, runs=1)
+
+
+def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
+    given = (metadata.is_baseline, metadata.out_of_competition)
+    if given != (run.is_baseline, run.out_of_competition) and not sender.has_organizer_rights:
+        raise UserError(
+            "Only organizers can mark runs as baselines or as out of competition. Ask an "
+            "organizer.",
+            code="role",
+        )
+    if run.team.is_lab and not metadata.is_baseline:
+        raise UserError(
+            f"Run {run.tag} belongs to the lab. Move it to a team instead: it then is no baseline.",
+            code="state",
+        )
 
 
 def _wait_again(sender: Sender, run: Run, metadata: RunMetadata) -> bool:

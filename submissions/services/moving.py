@@ -20,7 +20,8 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
     """Move a run to another team of its lab. Return sentences about what changed besides the team.
 
     Its identifier, labels and scores stay. It never takes the place of the other team's primary
-    run: it becomes an alternate run then. Raise `UserError` for a user who is not an organizer, for
+    run: it becomes an alternate run then. Moved to the lab itself, it becomes a baseline; moved
+    from it, it is none any more. Raise `UserError` for a user who is not an organizer, for
     a team of another lab or the same team, and if the other team uses the tag or its whole quota.
     """
     sender = Sender(run.task, team, by, at)
@@ -32,11 +33,15 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
         current.check_only or current.withdrawn_at or current.status == "invalid"
     ):
         require_free_tags(sender, tags=[current.tag])
+    current.is_baseline = team.is_lab or (current.is_baseline and not current.team.is_lab)
+    if takes_part:
         _require_place(sender, current)
     is_teams_primary = current.is_primary and not current.is_baseline
     other = _primary_run(run.task, team) if is_teams_primary else None
     is_primary = current.is_primary and other is None
-    Run.objects.filter(pk=run.pk).update(team=team, is_primary=is_primary)
+    Run.objects.filter(pk=run.pk).update(
+        team=team, is_primary=is_primary, is_baseline=current.is_baseline
+    )
     teams = {"before": current.team.name, "after": team.name}
     record_event(
         verb="run.move",
@@ -47,7 +52,7 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
         run=run.pk,
         **teams,
     )
-    run.refresh_from_db(fields=["team", "is_primary"])
+    run.refresh_from_db(fields=["team", "is_primary", "is_baseline"])
     notes = []
     if takes_part:
         warn_of_identical_runs(run)

@@ -18,6 +18,7 @@ from django.template.defaultfilters import filesizeformat
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.teams import lab_team
 from arqlab.formats.archives.run_files import ZIP, first_bytes
 from arqlab.formats.archives.uploads import UploadRefusedError, zip_members
 from submissions.models import Run, Upload
@@ -67,12 +68,13 @@ def submit_uploads(
     sender = Sender(task, team, by, at)
     for file in files:
         require_size(file, task)
-    by_file = [metadata_by_member(file, metadata or {}) for file in files]
+    by_file = [_metadata(sender, file, metadata) for file in files]
     for baseline in (True, False):
         sent = [own for by_member in by_file for own in by_member.values()]
         tags = [own.tag for own in sent if own.is_baseline == baseline]
         if tags:
-            require_submission(sender, tags=tags, baseline=baseline)
+            own_sender = replace(sender, team=lab_team(task.lab)) if baseline else sender
+            require_submission(own_sender, tags=tags, baseline=baseline)
     runs = [
         run
         for file, by_member in zip(files, by_file, strict=True)
@@ -108,7 +110,17 @@ def check_upload(
     sender = Sender(task, team, by, at)
     require_role(sender)
     require_size(file, task)
-    return _create_runs(sender, file, metadata_by_member(file, metadata or {}), check_only=True)
+    return _create_runs(sender, file, _metadata(sender, file, metadata), check_only=True)
+
+
+def _metadata(
+    sender: Sender, file: File, metadata: Mapping[str, RunMetadata] | None
+) -> dict[str, RunMetadata]:
+    """Return the metadata of the runs in a file. What is sent for the lab itself is a baseline."""
+    by_member = metadata_by_member(file, metadata or {})
+    if not sender.team.is_lab:
+        return by_member
+    return {member: replace(own, is_baseline=True) for member, own in by_member.items()}
 
 
 def require_size(file: File, task: Task) -> None:
@@ -182,7 +194,9 @@ def _create_runs(
     return [
         Run.objects.create(
             task=sender.task,
-            team=sender.team,
+            team=lab_team(sender.task.lab)
+            if own.is_baseline and sender.has_organizer_rights
+            else sender.team,
             upload=upload,
             member=member,
             check_only=check_only,

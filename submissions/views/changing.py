@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from arqlab.core.permissions import may_organize, signed_in
+from arqlab.core.views.downloads import exact_response
 from arqlab.core.views.editing import edited
 from arqlab.formats.archives.uploads import UploadRefusedError
 from submissions.forms import (
@@ -189,11 +190,7 @@ def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
     found = run_or_404(request.user, lab, task, run)
     repaired = _repaired_or_404(found)
     if request.method == "GET":
-        response = HttpResponse(
-            repaired.read(), content_type="text/tab-separated-values; charset=utf-8"
-        )
-        response.headers["Content-Disposition"] = f'attachment; filename="{repaired.name}"'
-        return response
+        return exact_response(repaired.read(), str(repaired.name))
     take = check_upload if "check" in request.POST else submit_upload
     metadata = {str(repaired.name): metadata_of(found)}
     try:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from arqlab.core.permissions import may_organize, organized_task_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from submissions.forms import RunListForm
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
@@ -58,9 +58,7 @@ def run_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
 def run_map_csv(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Return the run map as CSV, for organizers."""
     found = organized_task_or_404(request.user, lab, task)
-    response = HttpResponse(run_map(found).write_csv(), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="runs-{lab}-{task}.csv"'
-    return response
+    return table_response(run_map(found), f"runs-{lab}-{task}.csv")
 
 
 @login_required
@@ -71,7 +69,7 @@ def run_problems(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
     if not found.occurrences:
         raise Http404
     cells = run_occurrences(found).with_columns(pl.col(pl.String).str.replace_all(r"[\t\r\n]", " "))
-    return tsv_response(cells, f"problems-of-run-{found.pk}.tsv")
+    return table_response(cells, f"problems-of-run-{found.pk}.tsv")
 
 
 @login_required

@@ -19,6 +19,7 @@ from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.selectors import team_key
+from arqlab.core.services.teams import lab_team
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
@@ -40,7 +41,10 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show the upload form with the rules of the task, and submit or check run files."""
     found = runs_task_or_404(request.user, lab, task)
     form = UploadForm(
-        request.POST or None, request.FILES or None, teams=teams_to_submit_for(request.user, found)
+        request.POST or None,
+        request.FILES or None,
+        teams=teams_to_submit_for(request.user, found),
+        organizes=may_organize(request.user, found.lab),
     )
     if request.method == "GET":
         return _page(request, found, form)
@@ -51,7 +55,8 @@ def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         runs = _take(request, found, form, metadata)
     except UserError as refused:
         question = refused.question if isinstance(refused, ConfirmationError) else ""
-        return _refuse(request, found, form, [refused.message], status=409, question=question)
+        status = 422 if refused.code == "no-team" else 409
+        return _refuse(request, found, form, [refused.message], status=status, question=question)
     location = _location(found, runs)
     return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
 
@@ -95,7 +100,12 @@ def _take(
     by_name = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
     team, files = form.cleaned_data["team"], form.cleaned_data["file"]
     names = [name for file in files for name in run_names(file)]
-    require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
+    if is_lab := team is None or team.is_lab:
+        if not all(name in by_name and by_name[name].is_baseline for name in names):
+            raise UserError("Choose the team of the runs.", code="no-team")
+        team = lab_team(task.lab)
+    if not is_lab:
+        require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
     sent = {"task": task, "team": team, "by": signed_in(request), "at": timezone.now()}
     with transaction.atomic():
         if "check" in request.POST:

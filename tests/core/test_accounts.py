@@ -76,7 +76,7 @@ def test_a_forgotten_password_is_reset_by_the_link_in_the_message(member, client
 
 
 def test_every_email_about_an_account_is_in_our_words(member, client, settings):
-    settings.SENDS_MAIL = True
+    settings.SENDS_MAIL, settings.SITE_URL = True, "https://lab.example.org"
     for address in (member.email, "nobody@example.org"):
         client.post("/accounts/password/reset/", {"email": address})
     response = client.post("/accounts/signup/", ADA, follow=True)
@@ -85,11 +85,23 @@ def test_every_email_about_an_account_is_in_our_words(member, client, settings):
     assert reset.subject == "ArqLab: Reset your password"
     assert f"of your ArqLab account {member.username}. If that was you" in reset.body
     assert unknown.subject == "ArqLab: No account for this address"
-    assert "http://testserver/accounts/signup/" in unknown.body
+    assert "https://lab.example.org/accounts/signup/" in unknown.body
     assert confirmation.subject == "ArqLab: Confirm your email address"
-    assert re.search(r"http://testserver/accounts/confirm-email/\S+/\n", confirmation.body)
+    assert re.search(r"https://lab.example.org/accounts/confirm-email/\S+/\n", confirmation.body)
     assert "We have sent a confirmation link to ada@example.org." in text_of(response)
-    assert all(message.body.endswith("\n\n-- \nArqLab, testserver") for message in mail.outbox)
+    assert all(message.body.endswith("\n\n-- \nArqLab, lab.example.org") for message in mail.outbox)
+
+
+def test_no_email_about_an_account_leads_to_the_host_that_the_request_named(member, client):
+    there = {"headers": {"host": "evil.example"}}
+    for address in (member.email, "nobody@example.org"):
+        client.post("/accounts/password/reset/", {"email": address}, **there)
+    client.post("/accounts/signup/", ADA, **there)
+
+    assert len(mail.outbox) == 3
+    for message in mail.outbox:
+        assert "evil.example" not in message.body
+        assert message.body.count("http://127.0.0.1:8000/accounts/") == 1
 
 
 def test_without_a_mail_server_no_page_claims_that_email_was_sent(member, client):

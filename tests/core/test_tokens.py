@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import time
 from base64 import b64encode
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
+from django.core import mail
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
-from rest_framework.throttling import AnonRateThrottle
 
+from arqlab.core.authentication import VisitorThrottle
+from arqlab.core.caches import computed_values, request_counts
 from arqlab.core.models import ApiToken, AuditEvent, User
 from arqlab.core.services.tokens import create_token
+from arqlab.settings import ACCOUNT_RATE_LIMITS
 from tests.factories import make_lab
 
 pytestmark = pytest.mark.django_db
 PAGE, LABS = "/account/tokens/", "/api/labs/"
-PASSWORD = "a quiet blackboard"
+PASSWORD, NEW_PASSWORD = "a quiet blackboard", "another blackboard 9"
 
 
 @pytest.fixture
@@ -87,11 +91,56 @@ def test_a_revoked_token_is_refused(scene, client_of):
     revoke = reverse("core:token-revoke", args=[stored.pk])
 
     assert client_of(scene.other_member).post(revoke).status_code == 404
+    assert "Revoke the token for laptop?" in client_of(scene.member).get(revoke).content.decode()
     assert ask(token).status_code == 200
     assert client_of(scene.member).post(revoke).status_code == 302
     assert ask(token).status_code == 401
     verbs = AuditEvent.objects.filter(actor=scene.member).values_list("verb", flat=True)
     assert {"token.create", "token.revoke"} <= set(verbs)
+
+
+def by_the_page(user, client):
+    form = {"oldpassword": PASSWORD, "password1": NEW_PASSWORD, "password2": NEW_PASSWORD}
+    client.post("/accounts/password/change/", form)
+
+
+def by_the_link_in_an_email(user, client):
+    client.post("/accounts/password/reset/", {"email": user.email})
+    link = re.search(r"/accounts/password/reset/key/\S+", mail.outbox[0].body)[0]
+    form = client.get(link, follow=True).redirect_chain[-1][0]
+    client.post(form, {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
+
+
+def by_an_administrator(user, client):
+    client.force_login(User.objects.create_superuser("root"))
+    form = {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD, "usable_password": "true"}
+    client.post(f"/admin/core/user/{user.pk}/password/", form)
+
+
+@pytest.mark.parametrize("change", [by_the_page, by_the_link_in_an_email, by_an_administrator])
+def test_tokens_end_with_a_change_of_the_password(scene, client_of, change):
+    with_password(scene.member)
+    mine, other = token_of(scene.member), token_of(scene.other_member)
+
+    change(scene.member, client_of(scene.member))
+
+    assert User.objects.get(pk=scene.member.pk).check_password(NEW_PASSWORD)
+    assert [ask(token).status_code for token in (mine, other)] == [401, 200]
+
+
+def test_signing_in_ends_no_token(scene):
+    name, token = with_password(scene.member), token_of(scene.member)
+
+    assert sign_in(name, "203.0.113.7", PASSWORD).status_code == 302
+    assert ask(token).status_code == 200
+
+
+def test_a_person_has_at_most_20_tokens(scene, client_of):
+    form = {"name": "laptop", "scope": "read", "days": "30"}
+    pages = [client_of(scene.member).post(PAGE, form) for _ in range(21)]
+
+    assert [page.status_code for page in pages] == [200] * 20 + [422]
+    assert "You have 20 API tokens, the most a person can have." in pages[-1].content.decode()
 
 
 def test_passwords_are_only_for_people(scene):
@@ -104,19 +153,18 @@ def test_passwords_are_only_for_people(scene):
 
 
 def test_requests_without_a_token_are_limited(scene, monkeypatch):
-    cache.clear()
-    monkeypatch.setattr(AnonRateThrottle, "THROTTLE_RATES", {"anon": "2/min"})
+    request_counts.clear()
+    monkeypatch.setattr(VisitorThrottle, "THROTTLE_RATES", {"anon": "2/min"})
 
     assert [Client().get(LABS).status_code for _ in range(3)] == [200, 200, 429]
-    cache.clear()
+    request_counts.clear()
 
 
 @pytest.fixture
 def limited():
-    cache.clear()
-    with override_settings(ACCOUNT_RATE_LIMITS={}, ALLAUTH_TRUSTED_PROXY_COUNT=1):
+    limits = {"ACCOUNT_RATE_LIMITS": ACCOUNT_RATE_LIMITS, "ALLAUTH_TRUSTED_PROXY_COUNT": 1}
+    with override_settings(**limits):
         yield
-    cache.clear()
 
 
 def sign_in(login, address, password="wrong"):
@@ -130,15 +178,43 @@ def with_password(user):
     return user.username
 
 
-def test_wrong_passwords_are_limited_by_account(scene, limited, caplog):
+def test_wrong_passwords_are_limited_by_account_and_address(scene, limited, caplog):
     name = with_password(scene.member)
     for number in range(5):
+        sign_in(name if number % 2 else scene.member.email, "203.0.113.4")
+
+    refused = sign_in(name, "203.0.113.4", PASSWORD)
+    assert "Too many wrong passwords from your address." in refused.content.decode()
+    assert sign_in(with_password(scene.other_member), "203.0.113.4", PASSWORD).status_code == 302
+    assert f"Sign-in as {name!r} from 203.0.113.4 failed." in caplog.messages
+
+
+def test_nobody_is_locked_out_from_elsewhere(scene, limited):
+    name = with_password(scene.member)
+    for number in range(45):
         sign_in(name, f"203.0.113.{number}")
 
-    refused = sign_in(name, "203.0.113.99", PASSWORD)
-    assert "Too many failed login attempts" in refused.content.decode()
-    assert sign_in(with_password(scene.other_member), "203.0.113.99", PASSWORD).status_code == 302
-    assert f"Sign-in as {name!r} from 203.0.113.4 failed." in caplog.messages
+    assert sign_in(name, "198.51.100.1", PASSWORD).status_code == 302
+
+
+def test_who_goes_on_guessing_waits_longer(scene, limited, monkeypatch):
+    name, now, tried = with_password(scene.member), time.time(), []
+    for minute in range(12):
+        monkeypatch.setattr(time, "time", lambda at=now + 60.5 * minute: at)
+        checked = [sign_in(name, "203.0.113.4") for _ in range(6)]
+        tried.append(sum(b"Too many" not in answer.content for answer in checked))
+
+    assert tried == [5, 5, 0, 0, 0, 0, 0, 0, 0, 0, 5, 5]
+
+
+def test_page_views_do_not_reset_the_count_of_wrong_passwords(scene, limited):
+    name = with_password(scene.member)
+    for _ in range(5):
+        sign_in(name, "203.0.113.4")
+    for number in range(1000):
+        computed_values.set(f"scores:{number}", 1)
+
+    assert sign_in(name, "203.0.113.4", PASSWORD).status_code == 200
 
 
 def test_wrong_passwords_are_limited_by_address_behind_the_proxy(scene, limited):

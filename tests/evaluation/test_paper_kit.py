@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
-from django.core.cache import cache
 from django.core.cache.backends.locmem import LocMemCache
 from sklearn.metrics import cohen_kappa_score
 
+from arqlab.core.caches import computed_values
 from arqlab.formats.papers.document import kit_archive
 from arqlab.formats.papers.figures import PaperFigure
 from assessment.models import Judgment, PoolInstance, Round
@@ -59,7 +59,7 @@ def kit(kept_db) -> SimpleNamespace:
 @pytest.fixture(scope="module")
 def drawn(kit) -> dict[str, str | bytes]:
     """All files of the kit, with the images."""
-    cache.clear()
+    computed_values.clear()
     return paper_kit(kit.qrels, kit.scene.organizer).files()
 
 
@@ -133,7 +133,9 @@ def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(
 ):
     client.force_login(kit.scene.organizer)
     monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
-    monkeypatch.setattr("evaluation.services.paper_kits.cache", LocMemCache("nothing drawn", {}))
+    monkeypatch.setattr(
+        "evaluation.services.paper_kits.computed_values", LocMemCache("nothing drawn", {})
+    )
     asked = []
     monkeypatch.setattr(draw_paper_kit, "delay", asked.append)
     assert "Build paper kit" in client.get(PAGE).content.decode()

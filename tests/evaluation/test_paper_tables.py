@@ -7,9 +7,9 @@ import re
 from types import SimpleNamespace
 
 import pytest
-from django.core.cache import cache
 from scipy.stats import kendalltau, pearsonr
 
+from arqlab.core.caches import computed_values
 from arqlab.formats.papers.document import PREAMBLE, main_document
 from arqlab.formats.papers.matrices import CorrelationTable
 from arqlab.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
@@ -53,7 +53,7 @@ ANSWERS = {
 @pytest.fixture(scope="module")
 def labs(kept_db) -> SimpleNamespace:
     """Two labs with the runs of one system, and a Task 3 with a special question."""
-    cache.clear()
+    computed_values.clear()
     scene = make_lab()
     qrels = make_qrels(scene.task)
     new = make_run(scene.team, scene.task, GOOD, tag="new", data_used="both")

@@ -6,9 +6,10 @@ import csv
 import io
 from datetime import UTC, datetime
 
+import polars as pl
 import pytest
 
-from arqlab.formats.tables import csv_lines, tsv_lines
+from arqlab.formats.tables import csv_lines, frame_text, table_text, tsv_lines
 
 COLUMNS = {"name": lambda row: row[0], "value": lambda row: row[1]}
 
@@ -41,7 +42,20 @@ def test_other_texts_and_negative_numbers_stay():
     ]
 
 
-def test_tsv_has_neither_mark_nor_apostrophes():
+def test_tsv_has_no_mark_and_only_an_exact_one_has_formulas():
     at = datetime(2026, 11, 23, 12, tzinfo=UTC)
-    expected = b"name\tvalue\n=1+1\t2026-11-23T12:00:00+00:00\n"
-    assert b"".join(tsv_lines(COLUMNS, [("=1+1", at)])) == expected
+    for exact, cell in ((True, b"=1+1"), (False, b"'=1+1")):
+        expected = b"name\tvalue\n" + cell + b"\t2026-11-23T12:00:00+00:00\n"
+        assert b"".join(tsv_lines(COLUMNS, [("=1+1", at)], exact=exact)) == expected
+
+
+CELLS = ["=1+1", "-1.5", "+2e-05", "a=b", "-", " @x", "", "\u2212", "-1+1", "12%"]
+
+
+def test_all_writers_agree_on_what_is_a_formula():
+    expected = ["'=1+1", "-1.5", "+2e-05", "a=b", "'-", "' @x", "", "\u2212", "'-1+1", "12%"]
+
+    frame = frame_text(pl.DataFrame({"name": CELLS, "value": 0.5}), delimiter=",")
+    texts = [table_text([["name"], *([cell] for cell in CELLS)], delimiter=","), frame]
+    for text in texts:
+        assert [row[0] if row else "" for row in csv.reader(text.splitlines())][1:] == expected

@@ -63,10 +63,20 @@ class Team(Publication):
     created_by = models.ForeignKey(
         User, models.SET_NULL, null=True, blank=True, related_name="created_teams"
     )
+    is_lab = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="The lab itself, to which its baselines belong; it has no members.",
+    )
 
     class Meta:
         ordering = ["lab", "name"]
-        constraints = [models.UniqueConstraint("lab", Lower("name"), name="team_name_once_per_lab")]
+        constraints = [
+            models.UniqueConstraint("lab", Lower("name"), name="team_name_once_per_lab"),
+            models.UniqueConstraint(
+                fields=["lab"], condition=Q(is_lab=True), name="one_team_is_the_lab"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name

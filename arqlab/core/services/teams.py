@@ -39,6 +39,19 @@ def create_team(
     return team
 
 
+def lab_team(lab: Lab) -> Team:
+    """Return the team that is the lab itself, to which its baselines belong; create a missing one.
+
+    It has no members: organizers submit for it.
+    """
+    if found := lab.teams.filter(is_lab=True).first():
+        return found
+    taken = {name.casefold() for name in lab.teams.values_list("name", flat=True)}
+    names = ("Baselines", "Baselines of the lab", f"Baselines of {lab.slug}")
+    name = next(one for one in names if one.casefold() not in taken)
+    return Team.objects.create(lab=lab, name=name, is_lab=True)
+
+
 @transaction.atomic
 def rename_team(*, team: Team, name: str, by: User, confirmed: bool | str = False) -> None:
     """Rename a team; nothing changes if it already has the name.
@@ -133,6 +146,11 @@ def _add_member(team: Team, user: User) -> Membership:
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if held := Membership.objects.filter(team=team, user=user).first():
         return held
+    if team.is_lab:
+        raise UserError(
+            f"{team} is {team.lab} itself, which has no members. Its organizers submit for it.",
+            code="team-is-lab",
+        )
     if refused := refusal_of_both_sides(user, team.lab, role=Membership.Role.MEMBER):
         raise refused
     membership = Membership.objects.create(

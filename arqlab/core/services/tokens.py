@@ -8,17 +8,30 @@ from hashlib import sha256
 
 from django.db import transaction
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import ApiToken, User
 from arqlab.core.services.audit import record_event
 
 PREFIX = "arqlab_"
 """The beginning of every token, by which scanners recognize one in published code."""
 ONCE_AN_HOUR = timedelta(hours=1)
+MOST = 20
+"""The most tokens of a person."""
 
 
 @transaction.atomic
 def create_token(*, user: User, name: str, scope: str, days: int, at: datetime) -> str:
-    """Create a token and return it. It cannot be read again, because only its hash is stored."""
+    """Create a token and return it. It cannot be read again, because only its hash is stored.
+
+    Raises `UserError` if the user already has as many tokens as a person may have.
+    """
+    User.objects.select_for_update().get(pk=user.pk)
+    if user.api_tokens.count() >= MOST:
+        raise UserError(
+            f"You have {MOST} API tokens, the most a person can have. Revoke one that you no longer"
+            " use, then create the new one.",
+            code="too-many-tokens",
+        )
     text = PREFIX + secrets.token_urlsafe(32)
     token = ApiToken.objects.create(
         user=user,
@@ -37,6 +50,25 @@ def revoke_token(*, token: ApiToken, by: User) -> None:
     """Delete a token; programs that use it are refused from now on."""
     record_event(verb="token.revoke", target=token, lab=None, actor=by, scope=token.scope)
     token.delete()
+
+
+class PasswordEndsTokens:
+    """End the tokens of a user whose password changes: on a page, by a link or on the server.
+
+    Django tells its password validators of each new password, wherever it was set.
+    """
+
+    def validate(self, password: str, user: object = None) -> None:
+        """Accept the password; the other validators check it."""
+
+    def password_changed(self, password: str, user: User) -> None:
+        """Delete the tokens of the user."""
+        if ended := user.api_tokens.all().delete()[0]:
+            record_event(verb="token.end", target=user, lab=None, actor=user, tokens=ended)
+
+    def get_help_text(self) -> str:
+        """Return what a person should know about a new password."""
+        return "Changing the password ends all API tokens of the account."
 
 
 def token_from(text: str, *, at: datetime) -> ApiToken | None:

@@ -6,7 +6,7 @@ database and no session, so it also works when those fail.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
@@ -17,6 +17,10 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from arqlab.core.errors import UserError
 
 API = "/api/"
 
@@ -193,6 +197,13 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         text = OTHER_SITE
     back = ErrorLink("Return to the form", page_of_form(request))
     return error_response(request, text, status=403, links=(back,))
+
+
+def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """Return 409 and `{"message", "code"}` for a `UserError`, else the framework's answer."""
+    if isinstance(error, UserError):
+        return Response({"message": error.message, "code": error.code}, status=409)
+    return exception_handler(error, context)
 
 
 def _all_labs(request: HttpRequest) -> tuple[ErrorLink, ...]:

@@ -14,6 +14,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.forms.information import InformationFileForm, InformationForm, read_changes
 from arqlab.core.models import Task
 from arqlab.core.services.topics import change_topic_information
+from arqlab.core.views.downloads import exact_response
 from arqlab.formats.topics.information import read_info_rows
 from arqlab.ir.records import Problem
 from arqlab.ir.topics import InfoChange, info_changes, write_topic_info
@@ -52,13 +53,8 @@ def topic_information_csv(request: HttpRequest, lab: str, task: str) -> HttpResp
     """Return the topic information as CSV, to edit and upload again."""
     found = permissions.organized_task_or_404(request.user, lab, task)
     form = InformationForm(found)
-    answer = HttpResponse(
-        write_topic_info(form.facts, form.fields), content_type="text/csv; charset=utf-8"
-    )
-    answer["Content-Disposition"] = (
-        f'attachment; filename="{found.lab.slug}-{found.slug}-topic-info.csv"'
-    )
-    return answer
+    name = f"{found.lab.slug}-{found.slug}-topic-info.csv"
+    return exact_response(write_topic_info(form.facts, form.fields), name)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -20,7 +20,7 @@ import numpy as np
 
 from arqlab.formats.latex import latex_text
 from arqlab.formats.papers.sentences import KappaFacts
-from arqlab.formats.papers.tables import tsv_text
+from arqlab.formats.tables import table_text
 from arqlab.ir.judgments.qrels import JudgedTopic
 from arqlab.ir.labels import LabelScale
 from arqlab.ir.leaderboard import BoardRun
@@ -121,7 +121,7 @@ class TopicScores(NamedTuple):
             ]
             for run, line in zip(self.runs, self.values, strict=True)
         )
-        return tsv_text([["team", "run", "standing", *self.topics], *rows])
+        return table_text([["team", "run", "standing", *self.topics], *rows])
 
 
 def scores_figure(scores: TopicScores) -> PaperFigure:
@@ -189,7 +189,7 @@ def topics_figure(scores: TopicScores) -> PaperFigure:
         f"{latex_text(scores.heading)} of {len(competing)} runs by topic: best, median and "
         "quartiles. Topics are sorted by the median."
     )
-    return PaperFigure("topics", caption, tsv_text(table), draw, 2.8)
+    return PaperFigure("topics", caption, table_text(table), draw, 2.8)
 
 
 def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigure:
@@ -225,7 +225,7 @@ def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigu
     caption = f"Assessed items by topic and label, over {len(names)} topics."
     if reports := [latex_text(label.word) for label in labels if not label.is_judgment]:
         caption += f" Hatched: not a judgment ({', '.join(reports)})."
-    return PaperFigure("labels", caption, tsv_text(table), draw, 2.8)
+    return PaperFigure("labels", caption, table_text(table), draw, 2.8)
 
 
 def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) -> PaperFigure:
@@ -255,7 +255,7 @@ def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) 
         f"Inter-annotator agreement (mean pairwise Cohen's kappa) by assessor and over all "
         f"(Total): {ways}-way classification (gray) and {latex_text(binarization)} (black)."
     )
-    return PaperFigure("agreement", caption, tsv_text(rows), draw, 2.4)
+    return PaperFigure("agreement", caption, table_text(rows), draw, 2.4)
 
 
 def _topic_axis(axes: Axes, names: Sequence[str]) -> None:

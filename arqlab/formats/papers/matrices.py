@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from arqlab.formats.latex import latex_text
-from arqlab.formats.papers.tables import DECIMALS, tsv_text
+from arqlab.formats.papers.tables import DECIMALS
+from arqlab.formats.tables import table_text
 from arqlab.ir.comparison.correlation import Correlations
 from arqlab.ir.measures.columns import Reals
 
@@ -53,7 +54,7 @@ class CorrelationTable:
             rows.append(
                 [*both, *("" if np.isnan(value) else repr(float(value)) for value in values)]
             )
-        return tsv_text(rows)
+        return table_text(rows)
 
     def _tabular(self, matrix: Reals, title: str) -> list[str]:
         names = [latex_text(heading) for heading in self.headings]

@@ -4,14 +4,13 @@ Runs are in groups under the names of their teams. Values have three decimals, a
 best run of a team is in bold, and so is a better baseline. The best baseline is in parentheses.
 """
 
-import csv
-import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from arqlab.formats.latex import latex_text
+from arqlab.formats.tables import table_text
 from arqlab.ir.leaderboard import BoardRun
 
 DECIMALS = 3
@@ -133,7 +132,7 @@ class PaperTable:
             values = [run.values.get(one.key, "") for one in self.columns]
             yes = ["yes" if flag else "" for flag in flags]
             lines.append([run.team, run.tag, run.data, *yes, run.standing.key, pooled, *values])
-        return tsv_text(lines)
+        return table_text(lines)
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:
         marks = [heading for heading, _ in self._marks]
@@ -196,13 +195,6 @@ class PaperTable:
 def group_of(run: BoardRun) -> tuple[int, str]:
     """Return the group of a run: a team may be named like another part of the table."""
     return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1, run.group
-
-
-def tsv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows of cells as TSV."""
-    text = io.StringIO()
-    csv.writer(text, delimiter="\t", lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def _broken(name: str) -> list[str]:

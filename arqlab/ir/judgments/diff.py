@@ -53,12 +53,3 @@ def diff_qrels(before: pl.DataFrame, after: pl.DataFrame) -> QrelDiff:
     rows = ordered.select("topic", "item", change, "before", "after")
     old, new = set(before["topic"]), set(after["topic"])
     return QrelDiff(rows, sorted(new - old, key=natural_key), sorted(old - new, key=natural_key))
-
-
-def write_diff(diff: QrelDiff) -> bytes:
-    """Return the lines that differ as TSV with a header; a missing label is an empty cell."""
-    cells = [
-        diff.rows.columns,
-        *(["" if cell is None else str(cell) for cell in row] for row in diff.rows.iter_rows()),
-    ]
-    return "".join("\t".join(row) + "\n" for row in cells).encode()

@@ -80,4 +80,4 @@ def _table(
 
     related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
     rows = found.order_by("pk").select_related(*related).defer(*UNREAD).iterator()
-    return tsv_lines({**columns, "assessor": assessor}, rows)
+    return tsv_lines({**columns, "assessor": assessor}, rows, exact=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core import permissions
 from arqlab.core.models import Lab
+from arqlab.core.views.downloads import table_response
 from arqlab.formats.topics.chosen_questions import read_chosen
 from arqlab.ir.records import FileRefusedError
 from arqlab.pages.forms.choosing import ChosenForm
@@ -56,9 +58,8 @@ def topic_choose(request: HttpRequest, load: int) -> HttpResponse:
 def candidate_list(request: HttpRequest, load: int) -> HttpResponse:
     """Return the list of candidates as CSV."""
     found, _ = _candidates_or_404(request, load)
-    response = HttpResponse(candidates_file(found).read_bytes(), content_type="text/csv")
-    response.headers["Content-Disposition"] = 'attachment; filename="candidates.csv"'
-    return response
+    candidates = pl.read_csv(candidates_file(found), infer_schema=False)
+    return table_response(candidates, "candidates.csv")
 
 
 def _made(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> HttpResponse:

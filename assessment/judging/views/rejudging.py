@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from arqlab.core.permissions import organized_lab_or_404
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from assessment.qrels.forms import AffectedListForm
 from assessment.qrels.selectors.rejudging import affected_judgments
 from collection.models import VisualMap
@@ -24,7 +24,7 @@ def affected_judgment_list(request: HttpRequest, lab: str, version: int) -> Http
     shown = get_object_or_404(versions, collection=collection_of(found), version=version)
     rows = affected_judgments(found, shown)
     if request.GET.get("format") == "tsv":
-        return tsv_response(rows, f"{found.slug}-visual-ids-{version}-judged.tsv")
+        return table_response(rows, f"{found.slug}-visual-ids-{version}-judged.tsv")
     rows = rows.with_columns(
         latex=formula_latex(shown, rows["visual_id_after"]),
         ids_after=pl.col("visual_id_after").str.split(", "),

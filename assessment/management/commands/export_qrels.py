@@ -13,6 +13,7 @@ from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from arqlab.formats.qrels.read import write_qrels
+from arqlab.formats.tables import frame_text
 from arqlab.ir.judgments.qrels import Level
 from assessment.qrels.selectors.drafts import draft_of, levels_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
@@ -60,7 +61,9 @@ class Command(LabCommand):
         """Print the lines."""
         task = task_named(options["task"])
         if options["run_map"]:
-            run_map(task).write_csv(options["run_map"])
+            Path(options["run_map"]).write_text(
+                frame_text(run_map(task), delimiter=","), encoding="utf-8"
+            )
         frame = self._version(task, options) if options["qrels"] else self._draft(task, options)
         self.stdout.write(write_qrels(frame).decode(), ending="")
 

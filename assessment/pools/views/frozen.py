@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.downloads import exact_response
 from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
@@ -57,12 +58,8 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
     """Show a pool: its settings, its size per topic and its state; or return its file."""
     pool = _pool_or_404(request, lab, task, number)
     if request.GET.get("format") == "tsv":
-        response = HttpResponse(
-            pool_file(pool), content_type="text/tab-separated-values; charset=utf-8"
-        )
         name = f"{pool.task.lab.slug}-{pool.task.slug}-pool-{pool.number}.tsv"
-        response["Content-Disposition"] = f'attachment; filename="{name}"'
-        return response
+        return exact_response(pool_file(pool), name)
     topics, counts = topic_sizes(pool), label_counts(pool)
     known = Run.objects.in_bulk([run["run"] for run in pool.runs])
     context = {

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
-from arqlab.ir.judgments.diff import QrelDiff, diff_qrels, write_diff
+from arqlab.core.views.downloads import table_response
+from arqlab.ir.judgments.diff import QrelDiff, diff_qrels
 from arqlab.ir.labels import LabelScale, ScaleLabel
 from assessment.models import QrelSet
 from assessment.qrels.forms import DifferenceListForm
@@ -116,11 +117,5 @@ def _steps(
 
 
 def _file(diff: QrelDiff, task: Task, before: Side, after: Side) -> HttpResponse:
-    response = HttpResponse(
-        write_diff(diff), content_type="text/tab-separated-values; charset=utf-8"
-    )
     names = "-".join(side.name if side else DRAFT for side in (before, after))
-    response["Content-Disposition"] = (
-        f'attachment; filename="qrels-{task.lab.slug}-{task.slug}-diff-{names}.tsv"'
-    )
-    return response
+    return table_response(diff.rows, f"qrels-{task.lab.slug}-{task.slug}-diff-{names}.tsv")

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.downloads import exact_response
 from arqlab.formats.qrels.read import write_qrels
 from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
@@ -24,8 +25,6 @@ from assessment.qrels.selectors.versions import (
 )
 from assessment.qrels.services.versions import choose_current_qrels
 from assessment.qrels.views.labels import label_chart, label_shares, topic_lines
-
-TSV = "text/tab-separated-values; charset=utf-8"
 
 
 @require_safe
@@ -107,8 +106,4 @@ def _draft_context(draft: Draft) -> dict[str, Any]:
 
 
 def _file(frame: pl.DataFrame, task: Task, name: str) -> HttpResponse:
-    response = HttpResponse(write_qrels(frame), content_type=TSV)
-    response["Content-Disposition"] = (
-        f'attachment; filename="qrels-{task.lab.slug}-{task.slug}-{name}.tsv"'
-    )
-    return response
+    return exact_response(write_qrels(frame), f"qrels-{task.lab.slug}-{task.slug}-{name}.tsv")

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.views.downloads import tsv_response
+from arqlab.core.views.downloads import table_response
 from assessment.judging.selectors.own_rounds import own_round_topics
 from assessment.models import QrelSet, Round
 from assessment.rounds.forms.training import TrainingForm
@@ -122,4 +122,4 @@ def training_votes(request: HttpRequest, lab: str, task: str, number: int) -> Ht
 def votes_response(found: Round, names: dict[str, str]) -> HttpResponse:
     """Return the votes of a round as a TSV file."""
     name = f"{found.task.lab.slug}-{found.task.slug}-{found.key}-votes.tsv"
-    return tsv_response(exported_votes(found, names), name)
+    return table_response(exported_votes(found, names), name)

@@ -18,7 +18,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
-from arqlab.core.services.teams import create_team
+from arqlab.core.services.teams import create_team, lab_team
 from submissions.management.report_text import report_text
 from submissions.models import Run
 from submissions.selectors import report_data
@@ -67,7 +67,7 @@ class Command(LabCommand):
             dest="is_baseline",
             action="store_true",
             default=None,
-            help="add as a baseline, without quota or deadline",
+            help="add as a baseline of the lab, without team, quota or deadline",
         )
         parser.add_argument(
             "--out-of-competition",
@@ -127,7 +127,8 @@ class Command(LabCommand):
         given = {field: options[field] for field in fields if options[field] is not None}
         metadata = metadata_by_name(file, **given)
         names = [options["team"]] if options["team"] else teams_in_names(metadata)
-        team = self.team_named(names, task, by, options)
+        is_baseline = options["is_baseline"]
+        team = lab_team(task.lab) if is_baseline else self.team_named(names, task, by, options)
         return submit_upload(
             file=file, task=task, team=team, by=by, at=timezone.now(), metadata=metadata
         )

@@ -97,11 +97,13 @@ def test_problems_come_as_a_table_with_all_columns(
 ) -> None:
     record = make_import(load_small(scene.lab, tmp_path), problems=1)
     record.problems.update(found="a\tcell\nand more", line=None)
-    text = client_of(scene.organizer).get(page(scene, record, "import-problems")).text
+    text = (
+        client_of(scene.organizer).get(page(scene, record, "import-problems")).getvalue().decode()
+    )
 
     head, row = text.splitlines()
     assert head == "source\tline\tfound\texpected\ttodo"
-    assert row.split("\t")[:3] == ["Comments.xml", "", "a cell and more"]
+    assert row.split("\t")[:4] == ["Comments.xml", "", '"a', 'cell\nand more"']
 
 
 def test_an_import_that_runs_is_asked_for_its_next_batch(

@@ -15,7 +15,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Team, User
 from arqlab.core.services.labs import change_lab
 from arqlab.core.services.people import confirm_address, grant_role
-from arqlab.core.services.teams import create_team, join_team
+from arqlab.core.services.teams import create_team, join_team, lab_team
 from arqlab.ir import records
 from arqlab.pages.demo.folder import write_lab
 from arqlab.pages.demo.posts import FOLDER, index_demo_formulas, read_demo_posts
@@ -157,6 +157,8 @@ def _topics(task: Task) -> list[records.TopicRecord]:
 
 
 def _make_team(demo: DemoContext, team: DemoTeam, people: Mapping[str, User]) -> Team:
+    if team.baseline:
+        return lab_team(demo.lab)
     made = create_team(lab=demo.lab, name=team.name, by=demo.organizer, joins=False)
     for member in team.members:
         join_team(team=made, user=people[member.username])

@@ -1,0 +1,48 @@
+"""Accounts as ArqLab wants them from allauth: who is counted for wrong passwords, and its email."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.internal.ratelimit import get_ip
+from django.conf import settings
+from django.http import HttpRequest
+
+from arqlab.core.errors import UserError
+from arqlab.core.selectors import person_named
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """allauth's rules, except that limits do not lock people out and links lead to `ARQLAB_URL`."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "too_many_login_attempts": (
+            "Too many wrong passwords from your address. Wait a minute and try again; with each"
+            " further wrong password you wait longer. If you forgot your password, reset it."
+        )
+    }
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Return the account and the address whose wrong passwords are counted together.
+
+        With the account alone, a stranger could lock a person out from anywhere.
+        """
+        login = str(credentials.get("email") or credentials.get("username") or "").strip()
+        try:
+            account = f"account {person_named(login).pk}"
+        except UserError:
+            account = login.casefold()
+        return f"{account} from {get_ip(request)}"
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send an email whose links lead to `ARQLAB_URL`, whatever host the request named."""
+        links = {name: _on_this_site(url) for name, url in context.items() if name[-4:] == "_url"}
+        site = {"current_site": {"domain": urlsplit(settings.SITE_URL).netloc}}
+        super().send_mail(template_prefix, email, context | links | site)
+
+
+def _on_this_site(url: str) -> str:
+    """Return an address with the scheme and host of `ARQLAB_URL`."""
+    return settings.SITE_URL + urlsplit(url)._replace(scheme="", netloc="").geturl()

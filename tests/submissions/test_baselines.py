@@ -1,0 +1,77 @@
+"""Baselines belong to the lab itself: no team, no member."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.core.files.base import ContentFile
+from django.urls import reverse
+from django.utils import timezone
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Membership, Team
+from arqlab.core.services.teams import join_team, lab_team
+from submissions.models import Run
+from submissions.services.moving import move_run
+from tests.evaluation.factories import make_run
+from tests.factories import MemberFactory, TeamFactory
+
+NAME = "bm25.tsv"
+
+
+def sent():
+    return ContentFile(b"A.1\t10\t1\t2.5\tbm25\n", name=NAME)
+
+
+def upload(scene, client, **metadata):
+    address = reverse("submissions:run-upload", args=[scene.lab.slug, scene.task.slug])
+    fields = {"name": NAME, "tag": "bm25", "is_primary": "False", "is_manual": "False"}
+    sent_fields = {f"run0-{key}": value for key, value in (fields | metadata).items()}
+    return client.post(address, {"file": sent(), "submit": "yes", **sent_fields})
+
+
+def test_an_organizer_uploads_a_baseline_without_a_team(scene, client_of):
+    answer = upload(scene, client_of(scene.organizer), is_baseline="True")
+
+    run = Run.objects.get()
+    assert (answer.status_code, run.is_baseline, run.team.is_lab) == (302, True, True)
+    assert not Membership.objects.filter(team=run.team).exists()
+    assert not Membership.objects.filter(user=scene.organizer, role="member").exists()
+
+
+def test_a_run_that_is_no_baseline_needs_a_team(scene, client_of):
+    answer = upload(scene, client_of(scene.organizer), is_baseline="False")
+
+    assert "Choose the team of the runs." in answer.content.decode()
+    assert not Run.objects.exists()
+
+
+def test_nobody_joins_the_lab_itself(scene):
+    with pytest.raises(UserError, match="has no members"):
+        join_team(team=lab_team(scene.lab), user=scene.organizer)
+
+
+def test_a_run_moved_to_the_lab_is_a_baseline_and_one_moved_from_it_is_none(scene):
+    run, now = make_run(scene.team, scene.task), timezone.now()
+
+    move_run(run=run, team=lab_team(scene.lab), by=scene.organizer, at=now)
+    assert Run.objects.get(pk=run.pk).is_baseline
+    move_run(run=run, team=scene.team, by=scene.organizer, at=now)
+    assert not Run.objects.get(pk=run.pk).is_baseline
+
+
+def test_the_migration_gives_existing_baselines_to_the_lab(scene):
+    made = TeamFactory(lab=scene.lab, name="Organizers")
+    MemberFactory(team=made, user=scene.organizer)
+    runs = [make_run(made, scene.task, is_baseline=True), make_run(scene.team, scene.task)]
+    runs.append(make_run(scene.team, scene.task, is_baseline=True))
+
+    module = "submissions.migrations.0011_baselines_belong_to_their_lab"
+    import_module(module).give_baselines_to_labs(apps, None)
+
+    teams = [Run.objects.get(pk=run.pk).team for run in runs]
+    assert teams == [made, scene.team, made]
+    assert Team.objects.get(pk=made.pk).is_lab
+    assert not made.memberships.exists()
