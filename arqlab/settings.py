@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "arqlab.core.middleware.NotAllowedMiddleware",
     "arqlab.core.middleware.ReadOnlyArchives",
+    "arqlab.core.middleware.VisitMiddleware",
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"

@@ -9,6 +9,7 @@ os.environ.setdefault("ARQLAB_SECRET_KEY", "only for tests")
 from arqlab.settings import *  # noqa: F403
 
 ALLOWED_HOSTS = ["*"]
+MIDDLEWARE = [*MIDDLEWARE, "tests.reading.RefuseWrites"]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES = {

@@ -85,7 +85,7 @@ EXEMPT = {
         notices:invitation-accept notices:text-restore notices:mail-retry notices:notices-read
         notices:mail-preference pages:load-repeat evaluation:leaderboard-hide submissions:run-move
         submissions:run-primary submissions:run-submit submissions:task-reopen
-        assessment:late-label-list
+        assessment:late-label-list core:people-allow-team
         submissions:run-withdraw""",
     "carries the digest of the oddities that were shown": """
         assessment:pool-freeze assessment:qrels-freeze evaluation:leaderboard-release

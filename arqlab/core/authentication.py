@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
@@ -12,7 +14,8 @@ from rest_framework.throttling import AnonRateThrottle, UserRateThrottle
 
 from arqlab.core.caches import request_counts
 from arqlab.core.models import ApiToken, User
-from arqlab.core.services.tokens import token_from
+from arqlab.core.services.tokens import record_use, token_from
+from arqlab.core.visits import Visit, after_visit
 
 
 class InvalidToken(APIException):
@@ -34,9 +37,11 @@ class TokenAuthentication(BaseAuthentication):
         scheme, _, text = get_authorization_header(request).partition(b" ")
         if scheme.lower() != b"bearer":
             return None
-        token = token_from(text.strip().decode("latin-1"), at=timezone.now())
+        at = timezone.now()
+        token = token_from(text.strip().decode("latin-1"), at=at)
         if token is None:
             raise InvalidToken
+        after_visit(request, Visit.TOKEN, partial(record_use, token=token, at=at))
         if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
             raise PermissionDenied(
                 "This API token can only read. Create one that can make changes on your account "

@@ -1,4 +1,4 @@
-"""Middleware: sign-in after a lost session, pages instead of an empty 405, read-only archives."""
+"""Middleware: sign-in after a lost session, pages instead of an empty 405, visits, archives."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from arqlab.core.views.error_pages import (
     sign_in_url,
     wants_json,
 )
+from arqlab.core.visits import write_visit
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -167,6 +168,19 @@ def page_above(path: str) -> str:
             continue
         return above
     return "/"
+
+
+class VisitMiddleware:
+    """Writes what is known about a visit after the page was made, which only reads."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer the request."""
+        response = self.get_response(request)
+        write_visit(request)
+        return response
 
 
 class ReadOnlyArchives:

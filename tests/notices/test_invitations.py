@@ -30,6 +30,15 @@ def sends_mail(settings):
     settings.SENDS_MAIL, settings.SITE_URL = True, "https://lab.example.org"
 
 
+@pytest.fixture
+def outsider(outsider):
+    """Ada, who has not confirmed her address."""
+    outsider.emailaddress_set.all().delete()
+    outsider.email = "ada@example.org"
+    outsider.save()
+    return outsider
+
+
 def invited(browser, addresses="ada@example.org", role="assessor") -> str:
     response = browser.post(LIST, {"addresses": addresses, "role": role}, follow=True)
     return text_of(response)
@@ -134,6 +143,33 @@ def test_a_wrong_new_team_invites_nobody_and_creates_nothing(browser, lab, form,
     assert message in page
     assert not Invitation.objects.exists()
     assert {team.name for team in lab.teams.all()} == {"Alpha", "Beta"}
+
+
+@pytest.mark.parametrize("role", ["assessor", "organizer"])
+def test_only_the_invited_address_accepts(browser, member, client_of, role):
+    invited(browser, role=role)
+    invitation = Invitation.objects.get()
+    page = text_of(client_of(member).post(f"/invitations/{invitation.token}/", follow=True))
+
+    assert "This invitation is for ada@example.org." in page
+    assert not Membership.objects.filter(user=member, role=role).exists()
+    invitation.refresh_from_db()
+    assert invitation.state == "open"
+
+
+def test_a_second_address_that_the_account_confirmed_accepts(browser, member, client_of):
+    member.emailaddress_set.create(email="ada@example.org", verified=True)
+    invited(browser, role="organizer")
+    client_of(member).post(f"/invitations/{Invitation.objects.get().token}/")
+
+    assert Membership.objects.filter(user=member, role="organizer").exists()
+
+
+def test_the_link_confirms_the_address_that_it_was_sent_to(browser, outsider, client_of):
+    invited(browser)
+    client_of(outsider).post(f"/invitations/{Invitation.objects.get().token}/")
+
+    assert outsider.emailaddress_set.get(email="ada@example.org").verified
 
 
 def test_a_link_works_once(browser, outsider, other_member, client_of, lab):
@@ -241,15 +277,15 @@ def test_an_invitation_is_not_sent_again_without_a_mail_server(browser):
     assert "This server sends no email." in text_of(page)
 
 
-def test_an_invitation_that_two_accept_at_once_is_used_once(lab, organizer, outsider, member):
+def test_an_invitation_that_is_accepted_twice_at_once_is_used_once(lab, organizer, outsider):
     [invitation] = invite_people(
         lab=lab, addresses=["ada@example.org"], role="assessor", team=None, by=organizer
     ).new
     accept_invitation(invitation=invitation, user=outsider)
 
-    # `invitation` is as it was read before the other user accepted it.
+    # `invitation` is as it was read before it was accepted in another tab.
     with pytest.raises(UserError, match="already been used"):
-        accept_invitation(invitation=invitation, user=member)
+        accept_invitation(invitation=invitation, user=outsider)
 
 
 def test_invitations_are_searched_filtered_sorted_and_paged(browser, django_assert_max_num_queries):

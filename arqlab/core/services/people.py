@@ -7,7 +7,7 @@ from django.db import transaction
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, User
-from arqlab.core.permissions import refusal_of_both_sides
+from arqlab.core.permissions import has_verified_address, refusal_of_both_sides
 from arqlab.core.services.audit import record_event
 
 
@@ -17,9 +17,10 @@ def grant_role(
 ) -> Membership:
     """Grant a user a role; nothing changes if they already have it.
 
-    Raises `UserError` for the role of a team member, which users get by joining a team, and
-    `ConfirmationError` if a team member would judge. `confirmed` is True, or the question of the
-    earlier error.
+    Raises `UserError` for the role of a team member, which users get by joining a team, and for an
+    account that has not confirmed an address: anybody can sign up as anybody. Superusers are made
+    on the command line of the server, and need none. Raises `ConfirmationError` if a team member
+    would judge. `confirmed` is True, or the question of the earlier error.
     """
     granted = Membership.Role.granted()
     if role not in granted:
@@ -27,6 +28,12 @@ def grant_role(
             f"You cannot grant the role {role!r}. Grant {' or '.join(granted)}; team members join "
             "through an invitation link.",
             code="unknown-role",
+        )
+    if not (user.is_superuser or has_verified_address(user)):
+        raise UserError(
+            f"{user.name} has not confirmed an email address. They confirm it with the link in the"
+            " email that they got, or the administrator does so with `manage.py confirm_address`.",
+            code="unconfirmed-address",
         )
     # Lock the user: joining a team at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)

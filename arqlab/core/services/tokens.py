@@ -72,12 +72,15 @@ class PasswordEndsTokens:
 
 
 def token_from(text: str, *, at: datetime) -> ApiToken | None:
-    """Return the valid token with this text and record its use, or None."""
+    """Return the valid token with this text, or None."""
     tokens = ApiToken.objects.select_related("user")
-    token = tokens.filter(digest=digest_of(text), expires_at__gt=at, user__is_active=True).first()
-    if token and (token.last_used_at is None or token.last_used_at <= at - ONCE_AN_HOUR):
+    return tokens.filter(digest=digest_of(text), expires_at__gt=at, user__is_active=True).first()
+
+
+def record_use(*, token: ApiToken, at: datetime) -> None:
+    """Record that a token was used, at most once an hour."""
+    if token.last_used_at is None or token.last_used_at <= at - ONCE_AN_HOUR:
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=at)
-    return token
 
 
 def digest_of(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
+from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Lower
@@ -16,7 +17,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Team, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
-from arqlab.core.services.people import grant_role
+from arqlab.core.services.people import confirm_address, grant_role
 from arqlab.core.services.teams import create_team, join_team
 from arqlab.notices.models import Invitation, Kind
 from arqlab.notices.services.notifying import new_mail
@@ -108,10 +109,12 @@ def withdraw_invitation(*, invitation: Invitation, by: User) -> None:
 def accept_invitation(*, invitation: Invitation, user: User) -> None:
     """Grant a user the role of an invitation, or add them to its team.
 
-    Any account can accept it, but only once. Raise `UserError` if the invitation is not open, or
-    its lab is archived.
+    Only an account with the address that it was sent to can accept it, once. Raise `UserError` if
+    the user has not confirmed this address, the invitation is not open, or its lab is archived.
     """
     require_unarchived(invitation.lab)
+    _require_open(invitation)
+    _require_address(invitation, user)
     if not _close(invitation, accepted_at=timezone.now(), accepted_by=user):
         _require_open(Invitation.objects.get(pk=invitation.pk))
     if invitation.team:
@@ -119,6 +122,27 @@ def accept_invitation(*, invitation: Invitation, user: User) -> None:
     else:
         grant_role(lab=invitation.lab, user=user, role=invitation.role, by=invitation.invited_by)
     record_event(verb="invitation.accept", target=invitation, lab=invitation.lab, actor=user)
+
+
+def _require_address(invitation: Invitation, user: User) -> None:
+    """Raise `UserError` unless a user has the address of an invitation.
+
+    The secret link confirms the address of an account: it was sent there by email, or passed on by
+    an organizer who knows the person.
+    """
+    address = invitation.address
+    own = EmailAddress.objects.filter(user=user, email__iexact=address, verified=True)
+    if own.exists():
+        return
+    if user.email.lower() == address.lower():
+        confirm_address(user=user)
+        return
+    raise UserError(
+        f"This invitation is for {address}. Sign in with an account that has confirmed this "
+        "address, or add it to your account and confirm it. Or ask the organizers to invite the "
+        "address of your account.",
+        code="other-address",
+    )
 
 
 def _close(invitation: Invitation, **fields: object) -> int:

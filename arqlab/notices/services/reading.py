@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
@@ -11,18 +12,9 @@ from arqlab.core.services.audit import record_event
 from arqlab.notices.models import MailOptOut, Notice
 
 
-def mark_read(*, notice: Notice, at: datetime) -> None:
-    """Mark a notice as read; the time of the first reading is kept."""
-    Notice.objects.unread().filter(pk=notice.pk).update(read_at=at)
-
-
-def mark_opened(*, user: User, path: str, at: datetime) -> int:
-    """Mark the notices that lead to a page as read. Return how many others are unread."""
-    unread = dict(user.notices.unread().values_list("pk", "path"))
-    opened = [pk for pk, link in unread.items() if link.partition("#")[0] == path]
-    if opened:
-        Notice.objects.unread().filter(pk__in=opened).update(read_at=at)
-    return len(unread) - len(opened)
+def mark_read(*, notices: Collection[int], at: datetime) -> None:
+    """Mark notices as read; the time of the first reading is kept."""
+    Notice.objects.unread().filter(pk__in=notices).update(read_at=at)
 
 
 def mark_all_read(*, user: User, at: datetime) -> int:

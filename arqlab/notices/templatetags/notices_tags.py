@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils import timezone
 
-from arqlab.notices.services.reading import mark_opened
+from arqlab.core.visits import Visit, after_visit
+from arqlab.notices.services.reading import mark_read
 
 register = template.Library()
 
@@ -16,7 +19,17 @@ register = template.Library()
 def unread_notices_count(context: dict[str, Any]) -> int:
     """Return how many notices the user has not opened.
 
-    A page that notices lead to opens them, also if the user followed the link in an email.
+    The page of a notice and the page that it leads to open it, also if the user followed the link
+    in an email.
     """
     request = context["request"]
-    return mark_opened(user=request.user, path=request.path, at=timezone.now())
+    unread = list(request.user.notices.unread().values_list("pk", "path"))
+    opened = [
+        pk
+        for pk, link in unread
+        if request.path in (link.partition("#")[0], reverse("notices:notice-detail", args=[pk]))
+    ]
+    if opened:
+        write = partial(mark_read, notices=opened, at=timezone.now())
+        after_visit(request, Visit.NOTICES, write)
+    return len(unread) - len(opened)

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from arqlab.core.permissions import signed_in
 from arqlab.notices.selectors import notices_of
-from arqlab.notices.services.reading import mark_all_read, mark_read, set_mail_preference
+from arqlab.notices.services.reading import mark_all_read, set_mail_preference
 
 NOTICES_A_PAGE = 50
 
@@ -35,10 +35,8 @@ def notice_list(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def notice_detail(request: HttpRequest, notice: int) -> HttpResponse:
-    """Show a notice and mark it as read."""
+    """Show a notice."""
     found = get_object_or_404(notices_of(signed_in(request)), pk=notice)
-    if request.method == "GET":
-        mark_read(notice=found, at=timezone.now())
     return render(request, "notices/notice_detail.html", {"notice": found, "lab": found.lab})
 
 

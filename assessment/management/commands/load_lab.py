@@ -13,9 +13,10 @@ from django.utils import timezone
 
 from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import Lab, Membership
+from arqlab.core.permissions import has_verified_address
 from arqlab.core.selectors import person_named
 from arqlab.core.services.folder_edits import FolderEditsError
-from arqlab.core.services.people import grant_role
+from arqlab.core.services.people import confirm_address, grant_role
 from arqlab.ir.loads import LoadChoice
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
@@ -50,6 +51,8 @@ class Command(LoadCommand):
         """Load the folder and print a summary of the lab."""
         line = ProgressLine(self.stderr, "The collection")
         organizer = person_named(options["organizer"]) if options["organizer"] else None
+        if organizer and organizer.email and not has_verified_address(organizer):
+            confirm_address(user=organizer)  # the command line is trusted
         load = partial(load_lab, folder=options["folder"], by=organizer, progress=line)
         load = partial(load, also=load_judging_rules, at=timezone.now())
         if options["keep_edits"] or options["yes"]:

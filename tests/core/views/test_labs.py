@@ -117,6 +117,15 @@ def test_a_user_name_that_looks_like_anothers_address_is_not_taken_for_it(scene,
     assert not may_organize(impostor, scene.lab)
 
 
+@pytest.mark.parametrize("role", ["organizer", "assessor"])
+def test_an_account_without_a_confirmed_address_gets_no_role(scene, client_of, role):
+    person = UserFactory(username="professor", has_verified_address=False)
+    page = client_of(scene.organizer).post(PEOPLE, {"person": "professor", "role": role})
+
+    assert "professor has not confirmed an email address." in text_of(page)
+    assert not Membership.objects.filter(user=person).exists()
+
+
 def test_an_organizer_revokes_a_role(scene, client_of):
     form = {"person": scene.assessor.pk, "role": "assessor"}
 

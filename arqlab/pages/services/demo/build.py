@@ -11,6 +11,7 @@ from django.contrib.auth.hashers import make_password
 from django.core.files.base import ContentFile
 from django.db import transaction
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, Team, User
 from arqlab.core.services.labs import change_lab
 from arqlab.core.services.people import confirm_address, grant_role
@@ -56,9 +57,15 @@ DESCRIPTION = (
 def build_demo(*, folder: Path, password: str, at: datetime) -> Lab:
     """Build the demo lab and its accounts, and write the lab's files and sample runs to `folder`.
 
-    All accounts have the same password. The lab must not exist. If the build fails, no lab is left
-    behind.
+    All accounts have the same password. If the build fails, no lab is left behind. Raises
+    `UserError` if there is any lab, or an account of the demo that the demo did not make.
     """
+    if Lab.objects.exists():
+        raise UserError(
+            "This database has labs already. Build the demo lab in an empty one: set ARQLAB_DATA to"
+            " another folder.",
+            code="not-empty",
+        )
     with transaction.atomic():
         people = _make_accounts(password)
         lab = load_lab(
@@ -103,6 +110,7 @@ def _make_accounts(password: str) -> dict[str, User]:
     people = {username: (name, f"{username}@demo.example") for username, name in ACCOUNTS.items()}
     for team in read_teams():
         people |= {member.username: (member.name, member.email) for member in team.members}
+    _require_own(people)
     made = {}
     for username, (name, email) in people.items():
         first, _, last = name.partition(" ")
@@ -112,6 +120,17 @@ def _make_accounts(password: str) -> dict[str, User]:
         )
         confirm_address(user=made[username])
     return made
+
+
+def _require_own(people: Mapping[str, tuple[str, str]]) -> None:
+    """Raise `UserError` for an account that an earlier build of the demo did not make."""
+    for user in User.objects.filter(username__in=people):
+        if user.email != people[user.username][1] or user.is_staff or user.is_superuser:
+            raise UserError(
+                f"The account {user.username} exists already. Build the demo lab in an empty"
+                " database: set ARQLAB_DATA to another folder.",
+                code="account-exists",
+            )
 
 
 def _context(lab: Lab, organizer: User, at: datetime) -> DemoContext:

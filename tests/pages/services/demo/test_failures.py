@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arqlab.core.models import Lab
+from tests.factories import PASSWORD, LabFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -31,4 +32,20 @@ def test_without_its_packages_the_demo_shows_what_to_install(monkeypatch):
 
     with pytest.raises(CommandError, match="bin/setup --demo"):
         call_command("build_demo")
+    assert not Lab.objects.exists()
+
+
+def test_the_demo_is_built_in_no_database_with_labs():
+    LabFactory()
+    with pytest.raises(CommandError, match="This database has labs already"):
+        call_command("build_demo")
+
+
+def test_the_demo_leaves_an_account_of_the_same_name_alone():
+    own = UserFactory(username="organizer", is_superuser=True)
+    with pytest.raises(CommandError, match="The account organizer exists already"):
+        call_command("build_demo")
+
+    own.refresh_from_db()
+    assert own.check_password(PASSWORD)
     assert not Lab.objects.exists()

@@ -1,0 +1,46 @@
+"""What a visit writes. A GET request writes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+
+from django.http import HttpRequest
+
+_INDEX = "builds the index of a small collection that is not indexed yet"
+_LEASES = "leases the item that it shows"
+WRITING_PAGES = {
+    "assessment:judge": _LEASES,
+    "assessment:round-judge": _LEASES,
+    "assessment:api-judging-next": _LEASES,
+    "assessment:api-judging-item": _LEASES,
+    "assessment:round-api-judging-next": _LEASES,
+    "assessment:round-api-judging-item": _LEASES,
+    "collection:formula-detail": _INDEX,
+    "collection:post-list": _INDEX,
+    "assessment:guideline-entry-add": _INDEX,
+    "account_confirm_email": "signs out another account (allauth)",
+}
+"""The pages that write while a GET request is answered, and why."""
+CACHE_TABLES = ("core_typesetformula",)
+"""The tables of what a page computes if it is missing, and stores for the next one."""
+_WRITES = "arqlab.visits"
+
+
+class Visit(StrEnum):
+    """What is written after the page was made. Django stores the session then, too."""
+
+    NOTICES = "the notices that lead to the page are read"
+    TOKEN = "an API token was used"  # noqa: S105
+
+
+def after_visit(request: HttpRequest, what: Visit, write: Callable[[], object]) -> None:
+    """Write something about a visit as soon as its page was made."""
+    request.META.setdefault(_WRITES, {})[what] = write
+
+
+def write_visit(request: HttpRequest) -> None:
+    """Write what is known about a visit."""
+    writes = request.META.pop(_WRITES, {})
+    for write in writes.values() if request.method != "HEAD" else ():
+        write()

@@ -1,0 +1,85 @@
+"""Reading never writes: a database that refuses writes while a GET or HEAD request is answered.
+
+`arqlab.core.visits` lists what is written after the page was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, resolve
+from psycopg2.extensions import TRANSACTION_STATUS_INERROR
+
+from arqlab.core.visits import CACHE_TABLES, WRITING_PAGES
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class RefuseWrites:
+    """The innermost middleware of the tests."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.method not in SAFE or _name(request) in WRITING_PAGES:
+            return self.get_response(request)
+        with refused_writes():
+            return self.get_response(request)
+
+
+def _name(request: HttpRequest) -> str:
+    try:
+        return resolve(request.path_info).view_name
+    except Resolver404:
+        return ""
+
+
+@contextmanager
+def refused_writes() -> Iterator[None]:
+    """Refuse writes to the database, with statements that no test counts."""
+    connection.ensure_connection()
+    if not connection.in_atomic_block:
+        with transaction.atomic(), refused_writes():
+            yield
+        return
+    refuse = _refused_by_sqlite if connection.vendor == "sqlite" else _refused_by_postgresql
+    with connection.execute_wrapper(_skip_caches), refuse():
+        yield
+
+
+def _skip_caches(
+    execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
+) -> Any:
+    """Store nothing in a cache, which is missing again for the next page."""
+    if sql.startswith(tuple(f'INSERT INTO "{table}"' for table in CACHE_TABLES)):
+        return None
+    return execute(sql, params, many, context)
+
+
+@contextmanager
+def _refused_by_sqlite() -> Iterator[None]:
+    raw = connection.connection
+    raw.execute("PRAGMA query_only = 1")
+    try:
+        yield
+    finally:
+        raw.execute("PRAGMA query_only = 0")
+
+
+@contextmanager
+def _refused_by_postgresql() -> Iterator[None]:
+    """Refuse writes until the end of a savepoint. It is kept for cursors that are still read."""
+    raw = connection.connection
+    with raw.cursor() as cursor:
+        cursor.execute("SAVEPOINT reading; SET TRANSACTION READ ONLY")
+        try:
+            yield
+        finally:
+            if raw.get_transaction_status() == TRANSACTION_STATUS_INERROR:
+                cursor.execute("ROLLBACK TO SAVEPOINT reading")
+            cursor.execute("RELEASE SAVEPOINT reading")
