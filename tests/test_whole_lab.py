@@ -14,6 +14,7 @@ from django.test import Client
 from django.utils import timezone
 
 from arqlab.core.models import Team, User
+from assessment.models import PoolItem
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.judging.desk import Desk, name_of
@@ -57,10 +58,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def signed_up(name: str) -> Client:
-    """Sign a user up through the page and return their browser."""
+    """Sign a user up through the page, confirm their address, and return their browser."""
     client = Client()
     person = {"email": f"{name}@example.org", "username": name, "password1": "a quiet blackboard"}
     assert client.post("/accounts/signup/", person).status_code == 302
+    call_command("confirm_address", name, stdout=StringIO())
     return client
 
 
@@ -112,6 +114,7 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
 
     options = {"seed": 7, "by": "organizer", "yes": True}
     call_command("build_pool", "small/task1", **options, stdout=StringIO(), stderr=StringIO())
+    PoolItem.objects.update(text="An answer.")  # the lab has no collection
     organizer.post("/labs/small/people/", {"person": "assessor", "role": "assessor"})
     assessor = User.objects.get(username="assessor")
     given = {"topics": ["A.1", "A.2"], "person": assessor.pk, "action": "assign"}

@@ -19,11 +19,11 @@ VARIES = re.compile(
     r'|"(lease|until|key)": ?"[^"]*"|name="(key|digest)" value="[^"]*"'
     r'|data-value="[-0-9]+T[^"]*"'
 )
-# Pages about rounds, hours, which are paid in rounds too, the log of what organizers did, and the
-# room on the disk.
+# Pages about rounds, hours, which are paid in rounds too, the log of what organizers did, what a
+# deletion would lose, and the room on the disk.
 ABOUT_ROUNDS = re.compile(
     r"round|training|meeting|second|adjudication|sample|questions|time-sheet|audit|lab-download"
-    r"|collection-load"
+    r"|collection-load|lab-delete|task-delete"
 )
 
 KINDS = (Round.Kind.TRAINING, Round.Kind.SAMPLE, Round.Kind.SECOND)

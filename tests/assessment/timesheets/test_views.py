@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Task
+from arqlab.ir.loads import LoadChoice
 from assessment.judging.services.importing import import_judgments
 from assessment.models import Judgment, PayRule, PoolInstance, PoolItem, Round
 from assessment.rounds.selectors.items import copied_items
@@ -116,7 +117,10 @@ def test_an_import_that_repeats_a_label_does_not_count_its_time_twice(
     judge(assessor, instance("11"), 3, active_ms=60_000)
     for comment in ("Checked.", "Checked again."):
         file = f"topic\titem\tlabel\tcomment\nA.1\t10\t3\t{comment}\nA.1\t11\t1\t{comment}\n"
-        import_judgments(task=task, data=file.encode(), path="x.tsv", at=NOW, by=organizer)
+        confirmed = LoadChoice(confirmed=True)
+        import_judgments(
+            task=task, data=file.encode(), path="x.tsv", at=NOW, by=organizer, choice=confirmed
+        )
     rows = lines(client_of(organizer))
 
     # 11 was judged here with 3, which is paid, and elsewhere with 1, whose time is not known.
