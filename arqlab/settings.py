@@ -248,6 +248,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
+        "OrderEnum": "arqlab.core.apis.ORDERS",
         "ItemsEnum": "arqlab.core.models.Task.Items",
         "PoolItemKindEnum": "assessment.models.PoolItem.Kind",
     },

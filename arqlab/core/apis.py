@@ -25,6 +25,9 @@ class ScaleLabelSerializer(serializers.Serializer[Any]):
     asks_comment = serializers.BooleanField()
 
 
+ORDERS = ["score", "rank"]
+
+
 class ProtocolSerializer(serializers.Serializer[Any]):
     """The rules of a task: the lab's preset with the organizers' overrides."""
 
@@ -36,8 +39,8 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     min_relevant = serializers.IntegerField(
         help_text="Fewest relevant items of a topic in the qrels; 0 keeps every judged topic."
     )
-    order = serializers.ChoiceField(choices=["score", "rank"], help_text="Order of scoring.")
-    pooling_order = serializers.ChoiceField(choices=["score", "rank"])
+    order = serializers.ChoiceField(choices=ORDERS, help_text="Order of scoring.")
+    pooling_order = serializers.ChoiceField(choices=ORDERS, help_text="Order of pooling.")
     measures = serializers.ListField(
         child=serializers.CharField(), help_text="In ir_measures notation, main measure first."
     )
