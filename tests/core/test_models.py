@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
 from django.utils import timezone
@@ -24,7 +22,6 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-ORDERS = import_module("arqlab.core.migrations.0014_an_order_of_a_task_is_that_of_its_pools_too")
 NOW = timezone.now()
 DAY = timedelta(days=1)
 
@@ -153,12 +150,3 @@ def test_a_membership_reads_as_a_sentence(scene):
 def test_the_admin_explains_that_a_slug_is_taken(lab: Lab):
     with pytest.raises(ValidationError, match="already exists"):
         Lab(slug=lab.slug, name="Another", protocol="arqmath-3").full_clean()
-
-
-def test_a_task_with_an_order_of_its_own_is_still_pooled_in_it():
-    tasks = [TaskFactory(overrides={"order": "rank"}), TaskFactory(overrides={"limit": 5})]
-
-    ORDERS.keep_pooling_orders(apps, None)
-
-    found = [Task.objects.get(pk=task.pk).protocol.pooling_order for task in tasks]
-    assert found == ["rank", "score"]

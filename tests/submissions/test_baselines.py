@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
 from django.core.files.base import ContentFile
 from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Membership, Team
+from arqlab.core.models import Membership
 from arqlab.core.services.teams import join_team, lab_team
 from submissions.models import Run
 from submissions.services.moving import move_run
 from tests.evaluation.factories import make_run
-from tests.factories import MemberFactory, TeamFactory
 
 NAME = "bm25.tsv"
 
@@ -60,18 +56,3 @@ def test_a_run_moved_to_the_lab_is_a_baseline_and_one_moved_from_it_is_none(scen
     assert Run.objects.get(pk=run.pk).is_baseline
     move_run(run=run, team=scene.team, by=scene.organizer, at=now)
     assert not Run.objects.get(pk=run.pk).is_baseline
-
-
-def test_the_migration_gives_existing_baselines_to_the_lab(scene):
-    made = TeamFactory(lab=scene.lab, name="Organizers")
-    MemberFactory(team=made, user=scene.organizer)
-    runs = [make_run(made, scene.task, is_baseline=True), make_run(scene.team, scene.task)]
-    runs.append(make_run(scene.team, scene.task, is_baseline=True))
-
-    module = "submissions.migrations.0011_baselines_belong_to_their_lab"
-    import_module(module).give_baselines_to_labs(apps, None)
-
-    teams = [Run.objects.get(pk=run.pk).team for run in runs]
-    assert teams == [made, scene.team, made]
-    assert Team.objects.get(pk=made.pk).is_lab
-    assert not made.memberships.exists()

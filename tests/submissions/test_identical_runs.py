@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks
@@ -19,9 +17,6 @@ from tests.submissions.entry_points import upload, url
 from tests.submissions.factories import (
     GOOD_RUN,
     NOW,
-    RunFactory,
-    UploadFactory,
-    ValidRunFactory,
     zipped,
 )
 
@@ -128,14 +123,3 @@ def test_only_organizers_see_the_list_of_identical_runs(
     assert [f'href="{url("run-detail", run.pk)}"' in notice for run in runs] == [True, True]
     assert "third" not in notice
     assert "Identical runs" not in client_of(scene.member).get(url("run-list")).text
-
-
-def test_the_migration_fills_the_hashes_of_plain_files_only(scene: Scene) -> None:
-    plain = ValidRunFactory(task=scene.task, team=scene.team, upload__sha256="a" * 64)
-    zipped_upload = UploadFactory(name="runs.zip", sha256="b" * 64)
-    member = RunFactory(task=scene.task, team=scene.team, upload=zipped_upload, member="x.tsv")
-    packed = UploadFactory(name="run.tsv.gz", sha256="c" * 64)
-    single = RunFactory(task=scene.task, team=scene.team, upload=packed)
-    import_module("submissions.migrations.0003_run_sha256").fill_sha256(apps, None)
-    hashes = dict(Run.objects.values_list("pk", "sha256"))
-    assert hashes == {plain.pk: "a" * 64, member.pk: "", single.pk: ""}

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
-from django.core.management import call_command
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from submissions.models import Run
 from submissions.services.changing import correct_run, submit_checked_run, withdraw_run
 from submissions.services.run_metadata import RunMetadata
 from submissions.services.uploads import check_upload, submit_upload
 from submissions.services.validation import validate_uploaded_run
-from tests.assessment.factories import make_pool
-from tests.factories import Scene, make_lab
-from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, ValidRunFactory, sent
+from tests.factories import Scene
+from tests.submissions.factories import BAD_RUN, GOOD_RUN, NOW, sent
 
 pytestmark = pytest.mark.django_db
-MIGRATION = import_module("submissions.migrations.0004_run_identifier")
 
 
 def submitted(scene: Scene, data: bytes = GOOD_RUN, *, tag: str = "bm25", team: str = "") -> Run:
@@ -88,38 +82,3 @@ def test_the_database_refuses_a_run_that_takes_part_without_an_identifier(scene:
     run = submitted(scene)
     with pytest.raises(IntegrityError), transaction.atomic():
         Run.objects.filter(pk=run.pk).update(identifier="")
-
-
-def test_existing_runs_are_named_by_the_tags_that_pools_and_qrels_have(scene: Scene) -> None:
-    first, pooled, other = (
-        ValidRunFactory(task=scene.task, team=team, tag=tag)
-        for team, tag in (
-            (scene.team, "bm25"),
-            (scene.other_team, "corrected"),
-            (scene.other_team, "slt"),
-        )
-    )
-    make_pool(scene.task, runs=[{"run": pooled.pk, "tag": "bm25"}])
-
-    MIGRATION.name_runs(apps, connection.schema_editor())
-
-    names = dict(Run.objects.values_list("pk", "identifier"))
-    assert names == {pooled.pk: "bm25", first.pk: f"bm25-{first.pk}", other.pk: "slt"}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_lab_from_before_runs_had_identifiers_gets_them_by_migrating() -> None:
-    scene = make_lab()
-    runs = [
-        ValidRunFactory(task=scene.task, team=team, tag="bm25")
-        for team in (scene.team, scene.other_team)
-    ]
-    try:
-        call_command("migrate", "submissions", "0003_run_sha256", verbosity=0)
-    finally:
-        call_command("migrate", verbosity=0)
-
-    assert list(Run.objects.order_by("pk").values_list("identifier", flat=True)) == [
-        "bm25",
-        f"bm25-{runs[1].pk}",
-    ]

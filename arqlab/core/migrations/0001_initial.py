@@ -1,16 +1,27 @@
-import arqlab.core.models
+import arqlab.core.models.people
 import django.contrib.auth.models
 import django.contrib.auth.validators
 import django.db.models.deletion
 import django.db.models.functions.text
 import django.utils.timezone
 from django.conf import settings
+from django.core.management import call_command
 from django.db import migrations, models
 
 
-class Migration(migrations.Migration):
+ATTEMPTS = "core_attempts"
 
-    replaces = [("core", "0001_initial"), ("core", "0002_typeset_formulas_and_topic_threads")]
+
+def create_attempts(apps, schema_editor):
+    """Create the table in which wrong passwords are counted."""
+    call_command("createcachetable", ATTEMPTS, database=schema_editor.connection.alias, verbosity=0)
+
+
+def drop_attempts(apps, schema_editor):
+    schema_editor.execute(f"DROP TABLE {schema_editor.quote_name(ATTEMPTS)}")
+
+
+class Migration(migrations.Migration):
 
     initial = True
 
@@ -26,8 +37,9 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(unique=True)),
                 ('name', models.CharField(max_length=200)),
                 ('description', models.TextField(blank=True)),
-                ('protocol', models.CharField(help_text='A preset of arqlab.ir.protocols.presets.', max_length=40)),
-                ('is_public', models.BooleanField(default=True, help_text='Visitors see the lab; a draft is seen by its organizers.')),
+                ('protocol', models.CharField(help_text='Slug of a preset in arqlab.ir.protocols.presets.', max_length=40)),
+                ('is_public', models.BooleanField(default=True, help_text='Everyone sees a public lab. Only its organizers, assessors and teams see a draft.')),
+                ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
             ],
             options={
@@ -37,11 +49,11 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='TypesetFormula',
             fields=[
-                ('digest', models.CharField(help_text='Of display or inline, and the LaTeX.', max_length=64, primary_key=True, serialize=False)),
+                ('digest', models.CharField(help_text='SHA-256 of the mode (display or inline) and the LaTeX.', max_length=64, primary_key=True, serialize=False)),
                 ('latex', models.TextField()),
                 ('is_display', models.BooleanField()),
                 ('mathml', models.TextField(blank=True)),
-                ('engine', models.CharField(help_text='The typesetter and its rules; others set it again.', max_length=40)),
+                ('engine', models.CharField(db_index=True, help_text='Version of the typesetter. A formula with another version is typeset again.', max_length=40)),
             ],
         ),
         migrations.CreateModel(
@@ -66,6 +78,38 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='ApiToken',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(help_text='What the token is used for.', max_length=80)),
+                ('scope', models.CharField(choices=[('read', 'Read'), ('write', 'Read and change')], default='read', max_length=8)),
+                ('digest', models.CharField(help_text='SHA-256 of the token.', max_length=64, unique=True)),
+                ('created_at', models.DateTimeField()),
+                ('expires_at', models.DateTimeField()),
+                ('last_used_at', models.DateTimeField(help_text='Recorded at most once an hour.', null=True)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ('-created_at', '-pk'),
+            },
+        ),
+        migrations.CreateModel(
+            name='Correction',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('formula', 'Formula'), ('text', 'Text'), ('thread', 'Thread')], max_length=10)),
+                ('key', models.TextField()),
+                ('digest', models.CharField(help_text='SHA-256 of the key, which may be long.', max_length=64)),
+                ('value', models.TextField()),
+                ('made_at', models.DateTimeField()),
+                ('made_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('lab', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='corrections', to='core.lab')),
+            ],
+            options={
+                'ordering': ['-made_at', '-pk'],
+            },
+        ),
+        migrations.CreateModel(
             name='AuditEvent',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -86,14 +130,19 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('slug', models.SlugField()),
                 ('name', models.CharField(max_length=200)),
-                ('kind', models.CharField(choices=[('answers', 'Answer retrieval'), ('formulas', 'Formula retrieval'), ('written-answers', 'Written answers')], max_length=20)),
+                ('kind', models.CharField(choices=[('answers', 'Answer retrieval'), ('formulas', 'Formula retrieval'), ('written-answers', 'Generated answers'), ('documents', 'Document retrieval')], max_length=20)),
                 ('description', models.TextField(blank=True)),
                 ('position', models.PositiveSmallIntegerField(default=0)),
-                ('trec_items', models.CharField(choices=[('posts', 'posts'), ('formula-ids', 'formula ids'), ('visual-ids', 'visual ids'), ('answers', 'written answers')], help_text='What an item of a six-column TREC file is in this task.', max_length=20)),
-                ('overrides', models.JSONField(blank=True, default=dict, help_text='Fields of the protocol that differ from the preset.')),
+                ('trec_items', models.CharField(choices=[('posts', 'posts'), ('formula-ids', 'formula ids'), ('visual-ids', 'visual ids'), ('answers', 'generated answers'), ('documents', 'documents')], help_text='The kind of items in six-column TREC files of this task.', max_length=20)),
+                ('overrides', models.JSONField(blank=True, default=dict, help_text="Values that override the protocol's preset.")),
                 ('opens_at', models.DateTimeField(blank=True, null=True)),
                 ('deadline', models.DateTimeField(blank=True, null=True)),
-                ('shows_own_scores', models.BooleanField(default=False, help_text='A team sees the scores of its own runs before the leaderboard is released.')),
+                ('closed_at', models.DateTimeField(blank=True, help_text='When it was closed by hand.', null=True)),
+                ('judging_deadline', models.DateTimeField(blank=True, help_text='When judging should be complete. It closes nothing.', null=True)),
+                ('shows_own_scores', models.BooleanField(default=False, help_text='Teams see the scores of their own runs before the leaderboard is released.')),
+                ('takes_post_hoc_runs', models.BooleanField(default=False, help_text='After the deadline, teams can submit post-hoc runs: they are scored and marked, and are in no pool and on no official leaderboard.')),
+                ('archived_at', models.DateTimeField(blank=True, null=True)),
+                ('threads', models.CharField(choices=[('at-release', 'When a leaderboard is released'), ('open', 'Now'), ('closed', 'Never')], default='at-release', help_text='When teams and visitors see the threads of the topics, which contain answers.', max_length=10)),
                 ('lab', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='core.lab')),
             ],
             options={
@@ -104,9 +153,15 @@ class Migration(migrations.Migration):
             name='Team',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('paper', models.URLField(blank=True, help_text='Address of the paper.')),
+                ('code', models.URLField(blank=True, help_text='Address of the code.')),
+                ('citation', models.TextField(blank=True, help_text='How to cite the paper, in any format.')),
                 ('name', models.CharField(max_length=80)),
-                ('invitation_token', models.CharField(default=arqlab.core.models.new_invitation_token, max_length=64, unique=True)),
+                ('affiliation', models.CharField(blank=True, help_text='Institutions and countries, as in the overview paper.', max_length=200)),
+                ('invitation_token', models.CharField(default=arqlab.core.models.people.new_invitation_token, max_length=64, unique=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
+                ('is_lab', models.BooleanField(default=False, editable=False, help_text='The lab itself, to which its baselines belong; it has no members.')),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='created_teams', to=settings.AUTH_USER_MODEL)),
                 ('lab', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='teams', to='core.lab')),
             ],
             options={
@@ -118,6 +173,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('role', models.CharField(choices=[('organizer', 'Organizer'), ('assessor', 'Assessor'), ('member', 'Team member')], max_length=20)),
+                ('may_join_team', models.BooleanField(default=False, help_text='Whether an organizer allowed this assessor to be in a team of the lab.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('lab', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='core.lab')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
@@ -138,16 +194,34 @@ class Migration(migrations.Migration):
                 ('tags', models.JSONField(blank=True, default=list)),
                 ('formula_id', models.CharField(blank=True, max_length=100)),
                 ('latex', models.TextField(blank=True)),
-                ('thread_id', models.CharField(blank=True, help_text='The question post that the topic was made of, where it is known.', max_length=40)),
-                ('info', models.JSONField(blank=True, default=dict, help_text='Category, difficulty, dependency and the like.')),
-                ('info_edits', models.JSONField(blank=True, default=dict, help_text="What organizers changed of it on the pages; it goes before the folder's.")),
+                ('thread_id', models.CharField(blank=True, help_text='Id of the question post from which the topic was made, if known.', max_length=40)),
+                ('thread_since', models.DateTimeField(default=django.utils.timezone.now, editable=False, help_text='When the topic got its thread. If labs share a collection, the first closes it.')),
+                ('info', models.JSONField(blank=True, default=dict, help_text="Topic information from the lab's folder, such as category and difficulty.")),
+                ('info_edits', models.JSONField(blank=True, default=dict, help_text="Values edited by organizers, which override those from the lab's folder.")),
                 ('title_html', models.TextField(blank=True)),
                 ('body_html', models.TextField(blank=True)),
                 ('formula_html', models.TextField(blank=True)),
+                ('engine', models.CharField(blank=True, help_text='Version of the typesetter. HTML of another version is made again.', max_length=40)),
                 ('task', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='topics', to='core.task')),
             ],
             options={
                 'ordering': ['task', 'position'],
+            },
+        ),
+        migrations.CreateModel(
+            name='TopicVersion',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('title', models.TextField(blank=True)),
+                ('body', models.TextField(blank=True)),
+                ('tags', models.JSONField(blank=True, default=list)),
+                ('formula_id', models.CharField(blank=True, max_length=100)),
+                ('latex', models.TextField(blank=True)),
+                ('replaced_at', models.DateTimeField(auto_now_add=True)),
+                ('topic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='core.topic')),
+            ],
+            options={
+                'ordering': ['topic', 'pk'],
             },
         ),
         migrations.AddConstraint(
@@ -155,20 +229,40 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), condition=models.Q(('email', ''), _negated=True), name='user_email_once'),
         ),
         migrations.AddConstraint(
+            model_name='correction',
+            constraint=models.UniqueConstraint(fields=('lab', 'kind', 'digest'), name='correction_once_per_lab'),
+        ),
+        migrations.AddConstraint(
+            model_name='correction',
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['formula', 'text', 'thread'])), name='correction_kind_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='task',
+            constraint=models.CheckConstraint(condition=models.Q(('threads__in', ['at-release', 'open', 'closed'])), name='task_threads_known'),
+        ),
+        migrations.AddConstraint(
             model_name='task',
             constraint=models.UniqueConstraint(fields=('lab', 'slug'), name='task_slug_once_per_lab'),
         ),
         migrations.AddConstraint(
             model_name='task',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['answers', 'formulas', 'written-answers'])), name='task_kind_known'),
+            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['answers', 'formulas', 'written-answers', 'documents'])), name='task_kind_known'),
         ),
         migrations.AddConstraint(
             model_name='task',
             constraint=models.CheckConstraint(condition=models.Q(('opens_at__isnull', True), ('deadline__isnull', True), ('opens_at__lt', models.F('deadline')), _connector='OR'), name='task_opens_before_deadline'),
         ),
         migrations.AddConstraint(
+            model_name='task',
+            constraint=models.CheckConstraint(condition=models.Q(('opens_at__isnull', True), ('judging_deadline__isnull', True), ('opens_at__lt', models.F('judging_deadline')), _connector='OR'), name='task_opens_before_judging_deadline'),
+        ),
+        migrations.AddConstraint(
             model_name='team',
             constraint=models.UniqueConstraint(models.F('lab'), django.db.models.functions.text.Lower('name'), name='team_name_once_per_lab'),
+        ),
+        migrations.AddConstraint(
+            model_name='team',
+            constraint=models.UniqueConstraint(condition=models.Q(('is_lab', True)), fields=('lab',), name='one_team_is_the_lab'),
         ),
         migrations.AddConstraint(
             model_name='membership',
@@ -186,4 +280,5 @@ class Migration(migrations.Migration):
             model_name='topic',
             constraint=models.UniqueConstraint(fields=('task', 'query_id'), name='topic_once_per_task'),
         ),
+        migrations.RunPython(create_attempts, drop_attempts),
     ]
