@@ -117,7 +117,7 @@ class RunScoresApi(APIView):
         found = task_or_404(request.user, lab, task)
         one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
         access, qrels = score_access_of(request.user, found), request.query_params.get("qrels", "")
-        if not qrels and not may_see_scores(request.user, one) and (own := own_row(access, one)):
+        if not qrels and not may_see_scores(access, one) and (own := own_row(access, one)):
             return Response(_run_scores(own, "", {}))
         shown = board_with_run(access, one, qrels=qrels)
         line = next(row for row in shown.board.rows if row.run.key == one.pk)

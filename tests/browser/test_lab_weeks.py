@@ -93,7 +93,7 @@ def read_progress(it: Weeks) -> None:
         seconds = sum(int(row["active_ms"]) for row in own) / 1000
         judged, left, pace = (
             people[name][people["Assessor"].index(head)]
-            for head in ("Judged", "Items left", "s per item")
+            for head in ("Judged", "Items left", "s per label")
         )
         assert (judged, left) == (str(len(own)), "0")
         close(pace, seconds / int(judged), digits=1)

@@ -152,7 +152,7 @@ def test_no_board_or_file_has_post_hoc_runs_and_only_its_team_sees_the_scores(
     assert late.pk not in {row.run.key for row in shown.board.rows} if shown else True
 
     sees = role in SEES_THE_SCORES and (state == "released" or role == "organizer")
-    assert may_see_scores(person, late) is sees
+    assert may_see_scores(score_access_of(person, late.task), late) is sees
     if person.is_authenticated:
         client.force_login(person)
     at = [task.lab.slug, task.slug]

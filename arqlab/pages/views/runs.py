@@ -42,6 +42,7 @@ def run_status(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
 
 def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
     task, now = run.task, timezone.now()
+    access = score_access_of(request.user, task)
     organizes = may_organize(request.user, task.lab)
     problems = list(run.problems.all())
     unrepaired = sum(
@@ -70,6 +71,6 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "same_system": linkable_runs(request.user, run).filter(system=run.system)
         if run.system
         else (),
-        "scored": (scored := may_see_scores(request.user, run)),
-        "own_means": None if scored else own_row(score_access_of(request.user, task), run),
+        "scored": (scored := may_see_scores(access, run)),
+        "own_means": None if scored else own_row(access, run),
     }
