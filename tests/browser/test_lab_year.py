@@ -73,7 +73,7 @@ def load_topics(it: LabBrowser) -> None:
     it.press("Load topics")
     it.choose_file("Topics", "topics.xml", TOPICS)
     it.press("Load topics")
-    it.see("2 topics: 2 new, 0 changed, 0 deleted.")
+    it.see("2 topics: 2 new, 0 changed, 0 unchanged.")
     it.press("View topics")
     it.see("A.401", "Sum 402")
 
