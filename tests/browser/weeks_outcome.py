@@ -231,7 +231,7 @@ def check_sums(it: Weeks, sheet: list[Row]) -> None:
         items, labels = (sum(int(row[column]) for row in own) for column in ("items", "labels"))
         assert counts == [str(items), str(labels)]
         active = sum(float(row["active_hours"]) for row in own)
-        close(pace, 3600 * active / items, digits=1, error=0.002)
+        close(pace, 3600 * active / labels, digits=1, error=0.002)
     rounds = it.rows("rounds")
     names = rounds["Task"][1:]
     for key, title in ROUNDS.items():
