@@ -17,6 +17,11 @@ from psycopg2.extensions import TRANSACTION_STATUS_INERROR
 from arqlab.core.visits import CACHE_TABLES, WRITING_PAGES
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+# A session ends when its account was deactivated or has another password.
+LISTED = (
+    *(f'INSERT INTO "{table}"' for table in CACHE_TABLES),
+    'DELETE FROM "django_session"',
+)
 
 
 class RefuseWrites:
@@ -48,17 +53,35 @@ def refused_writes() -> Iterator[None]:
             yield
         return
     refuse = _refused_by_sqlite if connection.vendor == "sqlite" else _refused_by_postgresql
-    with connection.execute_wrapper(_skip_caches), refuse():
+    held = _Held()
+    with connection.execute_wrapper(held), refuse():
         yield
+    held.write()
 
 
-def _skip_caches(
-    execute: Callable[..., Any], sql: str, params: Any, many: bool, context: dict[str, Any]
-) -> Any:
-    """Store nothing in a cache, which is missing again for the next page."""
-    if sql.startswith(tuple(f'INSERT INTO "{table}"' for table in CACHE_TABLES)):
+class _Held:
+    """The listed writes of a page, which are made after it."""
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[str, Any, bool]] = []
+
+    def __call__(
+        self,
+        execute: Callable[..., Any],
+        sql: str,
+        params: Any,
+        many: bool,
+        context: dict[str, Any],
+    ) -> Any:
+        if not sql.startswith(LISTED):
+            return execute(sql, params, many, context)
+        self.writes.append((sql, params, many))
         return None
-    return execute(sql, params, many, context)
+
+    def write(self) -> None:
+        with connection.cursor() as cursor:
+            for sql, params, many in self.writes:
+                (cursor.executemany if many else cursor.execute)(sql, params)
 
 
 @contextmanager

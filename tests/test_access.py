@@ -206,7 +206,7 @@ GET  collection:formula-detail            404 404 404 404 200 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:post-list                 404 404 404 404 200 200 200
 GET  core:account                         302 200 200 200 200 200 200
-POST core:account                         302 200 200 200 200 200 200
+POST core:account                         302 302 302 302 302 302 302
 GET  core:lab-create                      302 403 403 403 403 403 200
 POST core:lab-create                      302 403 403 403 403 403 200
 GET  core:task-create                     404 404 404 404 404 200 200
@@ -331,7 +331,7 @@ POST submissions:api-run-list             403 400 202 400 404 202 202
 GET  submissions:api-run-report           403 404 200 404 404 200 200
 GET  pages:run-detail               302 404 200 404 404 200 200
 GET  submissions:run-edit                 302 404 200 404 404 200 200
-POST submissions:run-edit                 302 404 200 404 404 200 200
+POST submissions:run-edit                 302 404 422 404 404 422 422
 GET  submissions:run-file                 302 404 200 404 404 200 200
 POST submissions:run-guess                302 200 200 200 404 200 200
 GET  submissions:run-list                 302 200 200 200 404 200 200
@@ -341,7 +341,7 @@ POST submissions:run-move                 302 404 404 404 404 200 200
 GET  submissions:run-system               302 404 200 404 404 200 200
 POST submissions:run-system               302 404 302 404 404 302 302
 GET  submissions:run-publish              302 404 200 404 404 200 200
-POST submissions:run-publish              302 404 200 404 404 200 200
+POST submissions:run-publish              302 404 302 404 404 302 302
 POST submissions:run-primary              302 404 302 404 404 302 302
 GET  submissions:run-problems             302 404 200 404 404 200 200
 GET  submissions:run-repaired             302 404 200 404 404 200 200

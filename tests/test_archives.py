@@ -50,6 +50,7 @@ COLLECTIONS = {
 }
 """Commands of collections, which several labs may search."""
 DEMO = {"build_demo"}
+ACCOUNTS = {"confirm_address"}
 ARCHIVED = "is archived, so it cannot be changed. An organizer can restore it on its page Settings"
 
 
@@ -74,7 +75,7 @@ def test_every_command_on_labs_is_in_a_list():
         and isinstance(load_command_class(app, name), LabCommand)
     }
 
-    assert own == set(CHANGING) | LOADING | set(READING) | COLLECTIONS | DEMO
+    assert own == set(CHANGING) | LOADING | set(READING) | COLLECTIONS | DEMO | ACCOUNTS
 
 
 @pytest.mark.parametrize("name", CHANGING)

@@ -77,7 +77,7 @@ def test_a_redis_url_moves_tasks_and_cache_out_of_the_web_process(settings_of):
     assert not found["CELERY_TASK_ALWAYS_EAGER"]
     assert (
         found["CELERY_BROKER_URL"]
-        == found["CACHES"]["default"]["LOCATION"]
+        == found["CACHES"]["computed"]["LOCATION"]
         == "redis://host:6379/0"
     )
 

@@ -25,6 +25,8 @@ def knows_any(run: Run, items: ItemKind, ids: pl.Series) -> bool | None:
     with judged items only for submissions, which are few: a file that is only checked could ask
     about one item after the other, and so could a team that submits and withdraws.
     """
+    if items is ItemKind.ANSWERS:  # written by the run, so no other run has them
+        return None
     is_compared = False
     for known in _known_items(run, items):
         is_compared = True

@@ -48,7 +48,7 @@ def test_a_file_of_a_load_is_moved_and_leaves_nothing_behind(scene, client_of, i
     load = Load.objects.get()
     [path] = sent_files(load, "dump")
     assert path.read_bytes() == BIG
-    assert (path.stat().st_mode & 0o777, path.stat().st_nlink) == (0o640, 1)
+    assert (path.stat().st_mode & 0o777, path.stat().st_nlink) == (0o600, 1)
     assert load.files[0]["size"] == len(BIG)
     assert list(incoming.iterdir()) == []
 

@@ -82,7 +82,9 @@ def test_a_certificate_counts_the_judged_items_that_no_loaded_run_contributed(
     lab, shared_data: Path, db
 ):
     runs = {"PSU-task1-PSU2-auto-both-P": 50, "PSU-task1-PSU3-auto-both-A": 20}
-    judged = Qrel.objects.filter(qrel_set__task__slug="task1", relevance__lte=3)
+    judged = Qrel.objects.filter(
+        qrel_set__task__slug="task1", qrel_set__task__lab__slug=lab, relevance__lte=3
+    )
     left = set(judged.values_list("query_id", "doc_id"))
     assert len(left) == 39_124
     for name, depth in runs.items():
@@ -91,7 +93,7 @@ def test_a_certificate_counts_the_judged_items_that_no_loaded_run_contributed(
         best = index_frame(read_run(path)).filter(pl.col("order") <= depth)
         left -= set(best.select("topic", "item").iter_rows())
 
-    official = QrelSet.objects.get(task__slug="task1")
+    official = QrelSet.objects.get(task__slug="task1", task__lab__slug=lab)
     certificate = certification_of(official, computes=True).certificate
     assert certificate
     assert certificate.orphans == len(left) == 35_149

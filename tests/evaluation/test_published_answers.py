@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from arqlab.core.models import Task, Team, User
+from arqlab.ir.loads import LoadChoice
 from assessment.models import QrelSet
 from assessment.pools.selectors.choices import poolable_runs
 from assessment.qrels.services.loading import load_lab
@@ -160,7 +161,7 @@ def test_runs_on_the_real_topics_have_the_mean_label_of_their_answers(
 def test_corrected_ids_replace_the_earlier_ones(folder, third):
     run = submit(third, DPRL, DPRL_FILE)
     (folder / "ids.tsv").write_text(IDS.replace("A.302\td_5", "A.302\td_2"))
-    load_lab(folder=folder, at=NOW, by=None)
+    load_lab(folder=folder, at=NOW, by=None, choice=LoadChoice(confirmed=True))
 
     assert scores(run)["AR"] == pytest.approx((3 + 1 + 0) / 3)
 

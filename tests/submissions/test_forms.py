@@ -24,5 +24,6 @@ def test_answers_of_task_3_are_extractive_or_generative() -> None:
     assert "answer_kind" not in asked(TaskFactory())
 
 
-def test_only_organizers_can_mark_baselines() -> None:
-    assert asked(TaskFactory(), organizes=True) - asked(TaskFactory()) == {"is_baseline"}
+def test_only_organizers_can_mark_baselines_and_runs_out_of_competition() -> None:
+    own = asked(TaskFactory(), organizes=True) - asked(TaskFactory())
+    assert own == {"is_baseline", "out_of_competition"}

@@ -14,6 +14,7 @@ from django.utils import timezone
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.loading import load_lab_file
 from arqlab.formats.labs.folder import read_lab
+from arqlab.ir.loads import LoadChoice
 from collection.models import Collection, LabCollection
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -204,7 +205,7 @@ def test_a_topic_that_gets_another_thread_opens_none_that_was_closed_before(clie
     )
     file = tmp_path / "lab.toml"
     file.write_text(file.read_text() + 'topic_formulas = "f.tsv"\n')
-    load_lab_file(read_lab(tmp_path), by=None)
+    load_lab_file(read_lab(tmp_path), by=None, choice=LoadChoice(confirmed=True))
 
     assert lab.tasks.get().topics.get(query_id="A.1").thread_id == "1"
     organizer = client_of(OrganizerFactory(lab=lab).user)

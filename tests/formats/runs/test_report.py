@@ -22,7 +22,7 @@ from arqlab.ir.records import ItemKind, Severity
 FACTS = (
     "format", "wanted", "unknown", "item", "limit", "order", "counts", "ties", "tag",
     "limit_answers", "max_characters", "part", "ends", "mark", "spelled", "left_out", "tags",
-    "place", "hint",
+    "place", "hint", "effect",
 )  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def test_deadline_and_quota_do_not_apply_to_baselines(scene: Scene) -> None:
 
 
 def test_a_team_cannot_submit_a_baseline(scene: Scene) -> None:
-    with pytest.raises(UserError, match="Only organizers can add baselines"):
+    with pytest.raises(UserError, match="You are not a member of team Baselines"):
         submit(scene, is_baseline=True)
 
 

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from arqlab.core.models import TypesetFormula
+from arqlab.ir.loads import LoadChoice
 from assessment.models import Pool
 from assessment.pools.tasks import typeset_pools
 from collection.services.loading import load_collection
@@ -33,7 +34,8 @@ def test_the_formulas_of_a_pool_are_typeset_and_the_pool_knows(pool):
 def test_posts_that_were_loaded_again_are_typeset_again(pool, task, tmp_path):
     typeset_pools()
     file = collection_file(tmp_path, posts=POSTS.replace("$a=2b$", "$a=2c$"))
-    load_collection(lab=task.lab, file=file, at=timezone.now())
+    confirmed = LoadChoice(confirmed=True)
+    load_collection(lab=task.lab, file=file, at=timezone.now(), choice=confirmed)
 
     typeset_pools()
 
