@@ -181,7 +181,7 @@ def test_an_empty_cell_takes_a_value_away_and_a_column_that_is_missing_nothing(o
     ("text", "told"),
     [
         ("Nothing\n1\n", "a column Topic"),
-        ("Topic,Assessor\nA.1,7\n", "none of the editable columns"),
+        ("Topic,Assessor\nA.1,7\n", "These are assignments"),
         ("{", "invalid JSON"),
         ("", "The file is empty."),
         ("Topic,Difficulty\nA.1,\x00\n", "a null byte"),

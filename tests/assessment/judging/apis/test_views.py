@@ -162,7 +162,7 @@ def test_a_generated_answer_keeps_its_lines(scene: Scene, desk: Desk) -> None:
     [instance] = desk.next()["instances"]
 
     assert instance["html"].count("<math") == 2
-    assert "<p>so</p><p>" in instance["html"]
+    assert "<p>so</p> <p>" in instance["html"]
     assert "&lt;b&gt;is" in instance["html"]
 
 
