@@ -79,9 +79,12 @@ class _Held:
         return None
 
     def write(self) -> None:
+        """Make the writes, without counting them as queries of the page a second time."""
+        logs, connection.force_debug_cursor = connection.force_debug_cursor, False
         with connection.cursor() as cursor:
             for sql, params, many in self.writes:
                 (cursor.executemany if many else cursor.execute)(sql, params)
+        connection.force_debug_cursor = logs
 
 
 @contextmanager

@@ -101,9 +101,9 @@ class SignInMiddleware:
 
 
 class UserCookie:
-    """Tell scripts who is signed in, with a cookie that a service worker can read offline.
+    """Name the signed-in user in a cookie, which a service worker can read offline.
 
-    The worker serves pages that were stored for this user only (docs/adr/0024).
+    The worker serves only pages that were stored for this user (docs/adr/0024).
     """
 
     NAME = "arqlab_user"

@@ -20,7 +20,7 @@ Row = TypeVar("Row")
 FORMULA = re.compile(r"^\s*[=+\-@]")
 """What a spreadsheet takes for the start of a formula."""
 NUMBER = re.compile(r"^\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?%?\s*$")
-"""What starts like a formula and is none."""
+"""Text that starts like a formula but is not one."""
 
 
 def tsv_lines(

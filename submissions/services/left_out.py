@@ -46,7 +46,7 @@ def out_of_competition(runs: QuerySet[Run]) -> list[LeftOutRun]:
 
 
 def set_out_of_competition(task: Task, reasons: Mapping[int, str] | None) -> list[LeftOutRun]:
-    """Have those valid runs of a task out of competition that have a reason; return their record.
+    """Mark the valid runs that have a reason as out of competition. Return the record of them.
 
     Without `reasons`, they stay as they are. Call this in a transaction. Raises `UserError` as
     `left_out_runs` does.

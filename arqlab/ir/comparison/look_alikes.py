@@ -23,9 +23,9 @@ SHORTEST = 5
 PURITY = 0.8
 """A topic replays the qrels if so large a part of its first judged items is relevant."""
 MOST_RELEVANT = 0.5
-"""Topics of whose judged items more are relevant tell nothing: honest runs are pure there too."""
+"""Topics with a higher share of relevant judged items are ignored: any run does well there."""
 SUSPICIOUS = 0.4
-"""The lowest share of topics, of those that tell anything, that makes a run suspicious."""
+"""A run is suspicious from this share of the topics that are not ignored."""
 FEWEST = 3
 """Fewer topics may be alike by chance."""
 

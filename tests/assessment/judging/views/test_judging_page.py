@@ -322,7 +322,7 @@ def test_a_long_list_is_searched_and_sorted(client, task, assessor, django_asser
         judge(assessor, item.instances.get(), 3, comment=comment, active_ms=item.position * 1000)
 
     def found(query: str) -> tuple[bool, str]:
-        with django_assert_max_num_queries(18):
+        with django_assert_max_num_queries(17):
             html = client.get(f"{PAGE}judgments/?{query}").text
         return "A Needle" in html, re.findall(r"(\d+) rows?", html)[0]
 
