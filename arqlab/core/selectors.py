@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, Prefetch, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet
 from django.utils.html import strip_tags
 
 from arqlab.core.errors import UserError
@@ -180,9 +180,9 @@ def lab_rows(labs: QuerySet[Lab], *, tasks: QuerySet[Task], at: datetime) -> lis
 
     Takes two queries.
     """
-    found = labs.annotate(teams_count=Count("teams")).prefetch_related(
-        Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics")))
-    )
+    found = labs.annotate(
+        teams_count=Count("teams", filter=Q(teams__is_lab=False))
+    ).prefetch_related(Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics"))))
     rows = [_lab_row(lab, at) for lab in found]
     return sorted(rows, key=lambda row: LAB_STATES.index(row.state))
 
@@ -226,9 +226,9 @@ def own_labs(user: User, *, tasks: QuerySet[Task], at: datetime) -> list[OwnLab]
 
 
 def teams_with_members(lab: Lab) -> QuerySet[Team]:
-    """Return the teams of a lab with prefetched `memberships` and users."""
+    """Return the participating teams of a lab with prefetched `memberships` and users."""
     members = Membership.objects.select_related("user").order_by("created_at")
-    return lab.teams.prefetch_related(Prefetch("memberships", queryset=members))
+    return lab.teams.participating().prefetch_related(Prefetch("memberships", queryset=members))
 
 
 def staff_of(lab: Lab) -> QuerySet[Membership]:

@@ -89,7 +89,7 @@ class InvitationForm(forms.Form):
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
         """Offer the roles of the lab and its teams."""
         super().__init__(*args, **kwargs)
-        self.teams = {f"team-{team.pk}": team for team in lab.teams.all()}
+        self.teams = {f"team-{team.pk}": team for team in lab.teams.participating()}
         teams = [(key, team.name) for key, team in self.teams.items()]
         assessor, organizer = Membership.Role.ASSESSOR, Membership.Role.ORGANIZER
         roles: list[Any] = [(role.value, role.label) for role in (assessor, organizer)]

@@ -48,6 +48,14 @@ class Publication(models.Model):
         abstract = True
 
 
+class TeamQuerySet(models.QuerySet["Team"]):
+    """The filter of the teams that take part."""
+
+    def participating(self) -> TeamQuerySet:
+        """Return the teams of people, without the one that holds a lab's baselines."""
+        return self.filter(is_lab=False)
+
+
 class Team(Publication):
     """People who submit runs together and share one quota."""
 
@@ -68,6 +76,8 @@ class Team(Publication):
         editable=False,
         help_text="The lab itself, to which its baselines belong; it has no members.",
     )
+
+    objects = TeamQuerySet.as_manager()
 
     class Meta:
         ordering = ["lab", "name"]
