@@ -24,6 +24,7 @@ SECTIONS = {
     "guideline": "judging",
     "radar": "judging",
     "judge": "judging",
+    "late": "judging",
     "judging": "judging",
     "judgment": "judging",
     "item": "judging",
