@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from arqlab.ir.loads import LoadChanges
+from arqkit.loads import LoadChanges
 
 
 class RequestProblem(NamedTuple):

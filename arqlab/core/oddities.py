@@ -9,8 +9,8 @@ from hashlib import sha256
 
 from django.urls import reverse
 
+from arqkit.ids import visible
 from arqlab.core.models import Task
-from arqlab.ir.ids import visible
 
 MOST_NAMES = 5
 """The number of names that a sentence lists."""

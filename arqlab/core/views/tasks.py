@@ -23,7 +23,7 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     def save(form: TaskForm) -> HttpResponse:
         change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
         messages.success(request, "Task saved.")
-        return redirect("pages:task-detail", lab=lab, task=task)
+        return redirect("desk:task-detail", lab=lab, task=task)
 
     form, answer = edited(
         request,

@@ -13,9 +13,9 @@ from uuid import UUID
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
+from arqkit.formats.qrels.judgments import LONGEST_COMMENT
+from arqkit.labels import LARGEST_VALUE
 from arqlab.core.errors import RequestProblem
-from arqlab.formats.qrels.judgments import LONGEST_COMMENT
-from arqlab.ir.labels import LARGEST_VALUE
 from assessment.judging.apis.fields import (
     AnyTextField,
     KeyField,

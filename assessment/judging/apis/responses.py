@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
+from arqkit.labels import LARGEST_VALUE
 from arqlab.core.apis import ErrorSerializer
-from arqlab.ir.labels import LARGEST_VALUE
 from assessment.judging.apis.marks import MarkSerializer
 from assessment.models import PoolItem
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
+from arqkit.formats.qrels.judgments import LONGEST_COMMENT
 from arqlab.core.errors import RequestProblem
-from arqlab.formats.qrels.judgments import LONGEST_COMMENT
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Submitted
 
