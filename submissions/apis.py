@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from arqkit.records import Severity
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
