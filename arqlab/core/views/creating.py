@@ -15,8 +15,6 @@ from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 
-FIELDS_OF_ERRORS = {"taken": "slug", "dates": "deadline", "judging-dates": "judging_deadline"}
-
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -28,7 +26,7 @@ def lab_create(request: HttpRequest) -> HttpResponse:
         try:
             lab = create_lab(by=by, **form.cleaned_data)
         except UserError as error:
-            form.add_error(FIELDS_OF_ERRORS.get(error.code), error.message)
+            form.add_error("slug" if error.code == "taken" else None, error.message)
         else:
             messages.success(request, f"{lab} was created. Add its tasks.")
             return redirect("pages:lab-detail", lab=lab.slug)
@@ -42,11 +40,12 @@ def task_create(request: HttpRequest, lab: str) -> HttpResponse:
     form = NewTaskForm(request.POST or None, lab=found)
     if request.method == "POST" and form.is_valid():
         by, cleaned = permissions.signed_in(request), dict(form.cleaned_data)
+        cleaned["confirmed"] = request.POST.get("confirm", "")
         name = cleaned.pop("slug"), cleaned.pop("name")
         try:
-            task = create_task(lab=found, name=name, by=by, **cleaned)
+            task = create_task(lab=found, name=name, by=by, at=timezone.now(), **cleaned)
         except UserError as error:
-            form.add_error(FIELDS_OF_ERRORS.get(error.code), error.message)
+            form.refuse(error)
         else:
             messages.success(request, f"{task.name} was created. Load its topics.")
             return redirect("pages:task-detail", lab=lab, task=task.slug)
