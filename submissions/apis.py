@@ -17,10 +17,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from arqkit.records import Severity
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.services.teams import lab_team
-from arqlab.ir.records import Severity
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import report_data, runs_visible_to

@@ -22,13 +22,13 @@ from arqlab.core.forms.creating import NewTaskForm
 from arqlab.core.forms.labs import TaskDatesForm, TaskForm
 from arqlab.core.models import Task
 from arqlab.core.oddities import DEADLINES, past_deadlines
-from arqlab.pages import tasks
-from arqlab.pages.models import Load
+from desk import tasks
+from desk.models import Load
 from tests.factories import Scene, TaskFactory
 from tests.page_forms import form_data
 
 FORMS = {TaskForm, NewTaskForm}
-"""The forms with a field for a deadline. A lab.toml sets one too: `pages:lab-load`, `load_lab`."""
+"""The forms with a field for a deadline. A lab.toml sets one too: `desk:lab-load`, `load_lab`."""
 PAST, NOW = "2026-05-03T12:00:00", datetime(2026, 6, 1, tzinfo=UTC)
 SAID = {
     "deadline": "The deadline of Answer retrieval was on 3 May 2026, 12:00 UTC: submissions close "

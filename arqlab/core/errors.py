@@ -1,6 +1,6 @@
 """Errors with a message for the user."""
 
-from arqlab.ir.loads import LoadChanges
+from arqkit.loads import LoadChanges
 
 
 class UserError(Exception):

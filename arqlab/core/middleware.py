@@ -31,9 +31,9 @@ ALLOWED = frozenset(
     {
         "core:lab-restore",
         "core:task-restore",
-        "pages:lab-copy",
-        "pages:lab-delete",
-        "pages:task-delete",
+        "desk:lab-copy",
+        "desk:lab-delete",
+        "desk:task-delete",
     }
 )
 """The pages that change an archived lab or task, or only read it."""
@@ -212,7 +212,7 @@ class ReadOnlyArchives:
         if not request.accepts("text/html") or ":api-" in name:
             return JsonResponse({"message": REFUSAL, "code": "archived"}, status=409)
         messages.error(request, REFUSAL)
-        return redirect("pages:lab-detail", lab=slug)
+        return redirect("desk:lab-detail", lab=slug)
 
 
 def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, Any]) -> str | None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.urls import reverse
 
+from arqkit.ids import visible
 from arqlab.core.models import Task
-from arqlab.ir.ids import visible
 
 MOST_NAMES = 5
 """The number of names that a sentence lists."""

@@ -9,8 +9,8 @@ from django.test import Client
 from arqlab.core.models import Lab
 from arqlab.core.views.error_pages import NOT_SAVED, SIGNED_OUT
 from tests.core.views.test_error_pages import strict
+from tests.desk.views.test_home import text_of
 from tests.factories import PASSWORD
-from tests.pages.views.test_home import text_of
 
 EDIT = "/labs/arqmath-x/edit/"
 SIGN_IN = f"/accounts/login/?next={EDIT}"

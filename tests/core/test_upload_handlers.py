@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from arqlab.pages.models import Load
-from arqlab.pages.services.load_files import sent_files
+from desk.models import Load
+from desk.services.load_files import sent_files
 
 LOAD = "/labs/arqmath-x/collection/load/"
 RUNS = "/labs/arqmath-x/tasks/task1/runs/upload/"

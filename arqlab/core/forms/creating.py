@@ -7,10 +7,10 @@ from typing import Any
 from django import forms
 from django.utils.text import slugify
 
+from arqkit.formats.labs.tables import slug_text
+from arqkit.protocols.presets import PROTOCOLS
 from arqlab.core.forms.labs import LabForm, ParagraphsField, TaskDatesForm
 from arqlab.core.models import Lab, Task
-from arqlab.formats.labs.tables import slug_text
-from arqlab.ir.protocols.presets import PROTOCOLS
 
 
 class AddressField(forms.CharField):

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 from django import forms
 
+from arqkit.labels import LabelScale
+from arqkit.measures.names import parse_measures
+from arqkit.measures.providers import MeasureRefusedError
+from arqkit.protocols.overrides import with_overrides
+from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
-from arqlab.ir.labels import LabelScale
-from arqlab.ir.measures.names import parse_measures
-from arqlab.ir.measures.providers import MeasureRefusedError
-from arqlab.ir.protocols.overrides import with_overrides
-from arqlab.ir.protocols.scales import is_relevant_possible, read_scale
 
 OWN_FIELDS = (
     *("name", "description", "opens_at", "deadline", "judging_deadline", "shows_own_scores"),

@@ -8,13 +8,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
+from arqkit.protocols.presets import PROTOCOLS
+from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.labs import require_future, require_order
 from arqlab.core.services.people import grant_role
-from arqlab.ir.protocols.presets import PROTOCOLS
-from arqlab.ir.records import TaskKind
 
 COPIED_FIELDS = (
     "slug",

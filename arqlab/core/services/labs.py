@@ -9,12 +9,12 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from arqkit.labels import LabelScale
+from arqkit.protocols.overrides import OverrideRefusedError, with_overrides
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.oddities import past_deadlines
 from arqlab.core.services.audit import record_event, save_changes
-from arqlab.ir.labels import LabelScale
-from arqlab.ir.protocols.overrides import OverrideRefusedError, with_overrides
 
 LAB_FIELDS = frozenset({"name", "description", "is_public"})
 TASK_FIELDS = frozenset(

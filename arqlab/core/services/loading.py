@@ -9,6 +9,8 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from arqkit.formats.labs.folder import LabFile, TaskFile
+from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqlab.core.errors import require_confirmed
 from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.core.oddities import DEADLINES, past_deadlines
@@ -25,8 +27,6 @@ from arqlab.core.services.folder_edits import (
 from arqlab.core.services.labs import DATES, require_order
 from arqlab.core.services.people import grant_role
 from arqlab.core.services.topic_loading import TopicChanges, store_topics
-from arqlab.formats.labs.folder import LabFile, TaskFile
-from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 
 
 @transaction.atomic

@@ -29,7 +29,7 @@ def lab_create(request: HttpRequest) -> HttpResponse:
             form.add_error("slug" if error.code == "taken" else None, error.message)
         else:
             messages.success(request, f"{lab} was created. Add its tasks.")
-            return redirect("pages:lab-detail", lab=lab.slug)
+            return redirect("desk:lab-detail", lab=lab.slug)
     return render(request, "core/lab_create.html", {"form": form})
 
 
@@ -48,7 +48,7 @@ def task_create(request: HttpRequest, lab: str) -> HttpResponse:
             form.refuse(error)
         else:
             messages.success(request, f"{task.name} was created. Load its topics.")
-            return redirect("pages:task-detail", lab=lab, task=task.slug)
+            return redirect("desk:task-detail", lab=lab, task=task.slug)
     return render(request, "core/task_create.html", {"form": form, "lab": found})
 
 
@@ -58,7 +58,7 @@ def lab_archive(request: HttpRequest, lab: str) -> HttpResponse:
     found = permissions.organized_lab_or_404(request.user, lab)
     archive(record=found, at=timezone.now(), by=permissions.signed_in(request))
     messages.success(request, f"{found} is archived. It is read-only until you restore it.")
-    return redirect("pages:lab-detail", lab=lab)
+    return redirect("desk:lab-detail", lab=lab)
 
 
 @require_POST
@@ -67,7 +67,7 @@ def lab_restore(request: HttpRequest, lab: str) -> HttpResponse:
     found = permissions.organized_lab_or_404(request.user, lab)
     restore(record=found, by=permissions.signed_in(request))
     messages.success(request, f"{found} is restored.")
-    return redirect("pages:lab-detail", lab=lab)
+    return redirect("desk:lab-detail", lab=lab)
 
 
 @require_POST
@@ -76,7 +76,7 @@ def task_archive(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = permissions.organized_task_or_404(request.user, lab, task)
     archive(record=found, at=timezone.now(), by=permissions.signed_in(request))
     messages.success(request, f"{found.name} is archived. It is read-only until you restore it.")
-    return redirect("pages:task-detail", lab=lab, task=task)
+    return redirect("desk:task-detail", lab=lab, task=task)
 
 
 @require_POST
@@ -85,4 +85,4 @@ def task_restore(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = permissions.organized_task_or_404(request.user, lab, task)
     restore(record=found, by=permissions.signed_in(request))
     messages.success(request, f"{found.name} is restored.")
-    return redirect("pages:task-detail", lab=lab, task=task)
+    return redirect("desk:task-detail", lab=lab, task=task)

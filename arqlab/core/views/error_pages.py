@@ -189,7 +189,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """
     match, is_signed_in = request.resolver_match, request.user.is_authenticated
     if match and match.url_name == "account_login" and is_signed_in:
-        return redirect("pages:home")
+        return redirect("desk:home")
     if match and not is_signed_in and getattr(match.func, "login_required", True):
         return form_to_sign_in(request)
     text = NO_COOKIES if reason == csrf.REASON_NO_CSRF_COOKIE else OLD_FORM
@@ -208,7 +208,7 @@ def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response
 
 def _all_labs(request: HttpRequest) -> tuple[ErrorLink, ...]:
     """Return a link to all labs, and for visitors one to sign in and come back."""
-    labs = ErrorLink("See all labs", reverse("pages:lab-list"))
+    labs = ErrorLink("See all labs", reverse("desk:lab-list"))
     if request.user.is_authenticated:
         return (labs,)
     return (labs, ErrorLink("Sign in", sign_in_url(request.get_full_path())))

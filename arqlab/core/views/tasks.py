@@ -30,7 +30,7 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             confirmed=request.POST.get("confirm", ""),
         )
         messages.success(request, "Task saved.")
-        return redirect("pages:task-detail", lab=lab, task=task)
+        return redirect("desk:task-detail", lab=lab, task=task)
 
     form, answer = edited(
         request,

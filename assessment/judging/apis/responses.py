@@ -7,7 +7,7 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from arqlab.ir.labels import LARGEST_VALUE
+from arqkit.labels import LARGEST_VALUE
 from assessment.judging.apis.marks import MarkSerializer
 from assessment.models import PoolItem
 

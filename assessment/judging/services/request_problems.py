@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from arqlab.formats.qrels.judgments import LONGEST_COMMENT
+from arqkit.formats.qrels.judgments import LONGEST_COMMENT
 from assessment.errors import JudgingError, RequestProblem
 from assessment.judging.selectors.items import Submitted
 

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.formats.labs.folder import read_lab
+from arqkit.loads import LoadChoice
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from arqlab.core.permissions import may_organize
 from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.labs import change_task
 from arqlab.core.services.loading import load_lab_file
-from arqlab.formats.labs.folder import read_lab
-from arqlab.ir.loads import LoadChoice
 
 LAB = """
 [lab]

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import Permission
 
 from arqlab.core.models import AuditEvent, Lab, Membership, Task
+from tests.desk.views.test_home import text_of
 from tests.factories import FormulaTaskFactory, UserFactory
-from tests.pages.views.test_home import text_of
 
 LAB = {"name": "NTCIR-12 MathIR", "slug": "", "protocol": "ntcir-12", "description": ""}
 TASK = {"name": "Answer retrieval", "slug": "task1", "kind": "answers", "description": "Find."}

@@ -11,7 +11,7 @@ from django.urls import get_resolver
 
 from arqlab.core import permissions
 from arqlab.core.views import error_pages
-from tests.pages.views.test_home import text_of
+from tests.desk.views.test_home import text_of
 from tests.test_access import address, fill, named_addresses, rows
 
 EDIT = "/labs/arqmath-x/edit/"

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 
 import pytest
 
+from arqkit.protocols.presets import PROTOCOLS
+from arqkit.records import TaskKind
 from arqlab.core.models import AuditEvent, Task, Topic
-from arqlab.ir.protocols.presets import PROTOCOLS
-from arqlab.ir.records import TaskKind
+from tests.desk.views.test_home import text_of
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
-from tests.pages.views.test_home import text_of
 
 TASK = "/labs/arqmath-x/tasks/task1/"
 FORM = {
