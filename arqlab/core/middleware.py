@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
+from arqlab.core.errors import error_body
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import labs_visible_to
 from arqlab.core.views.account import health
@@ -210,7 +211,7 @@ class ReadOnlyArchives:
         if not labs_visible_to(request.user).filter(slug=slug).exists():
             return None  # the view answers 404
         if not request.accepts("text/html") or ":api-" in name:
-            return JsonResponse({"message": REFUSAL, "code": "archived"}, status=409)
+            return JsonResponse(error_body(REFUSAL, "archived"), status=409)
         messages.error(request, REFUSAL)
         return redirect("desk:lab-detail", lab=slug)
 

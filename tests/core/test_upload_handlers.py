@@ -113,4 +113,4 @@ def test_a_script_gets_the_refusal_as_json(scene, client_of):
     response = client.post(RUNS, {"file": file}, headers={"accept": "application/json"})
 
     assert response.status_code == 413
-    assert "Send fewer or smaller files." in response.json()["detail"]
+    assert "Send fewer or smaller files." in response.json()["message"]

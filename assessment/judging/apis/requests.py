@@ -15,7 +15,7 @@ from rest_framework.exceptions import ValidationError
 
 from arqkit.formats.qrels.judgments import LONGEST_COMMENT
 from arqkit.labels import LARGEST_VALUE
-from assessment.errors import RequestProblem
+from arqlab.core.errors import RequestProblem
 from assessment.judging.apis.fields import (
     AnyTextField,
     KeyField,
