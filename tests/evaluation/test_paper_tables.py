@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 from scipy.stats import kendalltau, pearsonr
 
-from arqkit.formats.papers.document import PREAMBLE, main_document
-from arqkit.formats.papers.matrices import CorrelationTable
+from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, main_document
 from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
 from arqkit.leaderboard import BoardRun
 from arqlab.core.caches import computed_values
