@@ -165,6 +165,10 @@ class PoolItem(models.Model):
     leased_to = models.ForeignKey(
         User, models.SET_NULL, null=True, related_name="+", db_index=False
     )
+    leased_since = models.DateTimeField(
+        null=True,
+        help_text="When its holder got the item; a lease that is renewed keeps its beginning.",
+    )
     leased_until = models.DateTimeField(null=True)
     kept_from = models.ForeignKey(
         User,
