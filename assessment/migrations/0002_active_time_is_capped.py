@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='poolitem',
             name='leased_since',
-            field=models.DateTimeField(help_text='When its holder got the item; a lease that is renewed keeps its beginning.', null=True),
+            field=models.DateTimeField(help_text='When `leased_to` got the item; a lease that is renewed keeps its beginning.', null=True),
         ),
         migrations.AlterField(
             model_name='judgment',
