@@ -53,7 +53,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "arqlab.core",
     "arqlab.notices",
-    "arqlab.pages",
+    "desk",
     "collection",
     "submissions",
     "assessment",
@@ -128,8 +128,8 @@ AUTH_PASSWORD_VALIDATORS = [
 # attempts and API requests are limited by the address of the client.
 PROXIES = ALLAUTH_TRUSTED_PROXY_COUNT = int(env("ARQLAB_PROXIES", "0"))
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "pages:home"
-ACCOUNT_LOGOUT_REDIRECT_URL = "pages:home"
+LOGIN_REDIRECT_URL = "desk:home"
+ACCOUNT_LOGOUT_REDIRECT_URL = "desk:home"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "optional"
@@ -191,7 +191,7 @@ RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 # Convert LaTeX without MathML by LaTeXML, which must be installed, instead of Temml.
 LATEXML = env_bool("ARQLAB_LATEXML", False)
-LO_TOKENIZER = env("ARQLAB_LO_TOKENIZER", "arqlab.ir.measures.overlap.answer_tokens")
+LO_TOKENIZER = env("ARQLAB_LO_TOKENIZER", "arqkit.measures.overlap.answer_tokens")
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
@@ -210,11 +210,11 @@ CELERY_BEAT_SCHEDULE = {
     "reveal-rounds": {"task": "assessment.rounds.tasks.reveal_complete_rounds", "schedule": 3.0},
     "compare-posts": {"task": "assessment.radar.tasks.find_duplicate_posts", "schedule": 60.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
-    "run-waiting-loads": {"task": "arqlab.pages.tasks.run_waiting_loads", "schedule": 5.0},
+    "run-waiting-loads": {"task": "desk.tasks.run_waiting_loads", "schedule": 5.0},
     "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
     "remind-assessors": {"task": "assessment.judging.tasks.remind_of_deadlines", "schedule": 300.0},
     "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},
-    "sweep-files": {"task": "arqlab.pages.tasks.sweep_unused_files", "schedule": 3600.0},
+    "sweep-files": {"task": "desk.tasks.sweep_unused_files", "schedule": 3600.0},
     "sweep-columns": {"task": "collection.tasks.sweep_columns", "schedule": 3600.0},
 }
 # While no worker runs, messages must not pile up.
@@ -228,7 +228,7 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "arqlab.core.apis.ApiSchema",
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
     "LIST_SERIALIZER_ERRORS_AS_DICT": True,
     "EXCEPTION_HANDLER": "arqlab.core.views.error_pages.api_exception_handler",

@@ -10,7 +10,7 @@ from arqlab.core.views import error_pages
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 urlpatterns = [
     path("", include("assessment.urls")),  # first, because judging requests are the most frequent
-    path("", include("arqlab.pages.urls")),
+    path("", include("desk.urls")),
     path("", include("arqlab.core.urls")),
     path("", include("arqlab.notices.urls")),
     path("", include("collection.urls")),

@@ -13,9 +13,9 @@ from pathlib import Path
 import ir_measures
 import polars as pl
 
-from arqlab.ir.measures.names import parse_measures
-from arqlab.ir.reusability.certificate import Study
-from arqlab.ir.reusability.rescoring import Rescorer
+from arqkit.measures.names import parse_measures
+from arqkit.reusability.certificate import Study
+from arqkit.reusability.rescoring import Rescorer
 from benchmarks.common import Benchmark, in_process, median_of, seconds, start
 from benchmarks.score import make_lab
 

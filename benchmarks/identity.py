@@ -20,8 +20,8 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from arqlab.ir.formulas.identity import visual_map
-from arqlab.ir.formulas.layout import layout_strings
+from arqkit.formulas.identity import visual_map
+from arqkit.formulas.layout import layout_strings
 from benchmarks.common import (
     Benchmark,
     in_process,
@@ -112,7 +112,7 @@ def index(name: str) -> pl.DataFrame:
 
 def from_latex(rows: pl.DataFrame) -> pl.DataFrame:
     """Add the layout strings that Temml makes from LaTeX."""
-    from arqlab.texts.maths.typesetting import presentation_mathml
+    from arqkit.texts.maths.typesetting import presentation_mathml
 
     distinct = rows.select("latex").unique().drop_nulls()
     made = layout_strings(presentation_mathml(latex) for latex in distinct["latex"])

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import polars as pl
 
-from arqlab.formats.runs.check import check_run
-from arqlab.formats.runs.report import RunRules
-from arqlab.ir.records import TaskKind
+from arqkit.formats.runs.check import check_run
+from arqkit.formats.runs.report import RunRules
+from arqkit.records import TaskKind
 from benchmarks.common import Benchmark, seconds, start
 
 TOPICS, ITEMS = 100, 1000

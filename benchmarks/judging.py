@@ -484,8 +484,8 @@ def session_of(user: Any, backend: str) -> str:
 
 def typeset_all(posts: list[Any]) -> None:
     """Typeset the formulas of posts and store them, as the first view of a post does."""
+    from arqkit.texts.html.rendering import keys_of, read_text
     from arqlab.core.services.formulas import typeset_formulas
-    from arqlab.texts.html.rendering import keys_of, read_text
 
     typeset_formulas(keys_of(read_text(post.safe_body) for post in posts))
 

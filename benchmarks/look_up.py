@@ -93,8 +93,8 @@ def load(folder: Path) -> Any:
     """Load the sample without its search indexes, and index it."""
     from django.utils import timezone
 
+    from arqkit.formats.labs.folder import CollectionFile
     from arqlab.core.models import Lab
-    from arqlab.formats.labs.folder import CollectionFile
     from collection.models import PostWords
     from collection.services.loading import load_collection
 
@@ -173,9 +173,9 @@ def copied(post: Any, copy: int) -> Any:
 
 def ask(collection: Any, rounds: int) -> dict[str, dict[str, float]]:
     """Return the median milliseconds of each question, by kind."""
-    from arqlab.ir.formulas.layout import layout_string
-    from arqlab.texts.maths.typesetting import presentation_mathml
-    from arqlab.texts.posts.queries import parse_query
+    from arqkit.formulas.layout import layout_string
+    from arqkit.texts.maths.typesetting import presentation_mathml
+    from arqkit.texts.posts.queries import parse_query
     from collection.selectors.formulas import formulas_like
     from collection.selectors.search import search_posts
     from collection.selectors.visual_maps import newest_map

@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from arqlab.ir.pooling.depths import PooledRun
-from arqlab.ir.pooling.plans import Planner
-from arqlab.ir.pooling.pools import PoolSources, make_pool, write_pool
-from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
-from arqlab.ir.records import ItemKind, TaskKind
+from arqkit.pooling.depths import PooledRun
+from arqkit.pooling.plans import Planner
+from arqkit.pooling.pools import PoolSources, make_pool, write_pool
+from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
+from arqkit.records import ItemKind, TaskKind
 from benchmarks.common import (
     Benchmark,
     environment,

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from django import forms
 
+from arqkit.texts.posts.queries import LONGEST, PostQuery, parse_query, with_filters
 from arqlab.core.forms.lists import FrameListForm
-from arqlab.texts.posts.queries import LONGEST, PostQuery, parse_query, with_filters
 
 
 class LookUpForm(forms.Form):

@@ -13,9 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from arqkit.formats.leaderboards import board_as_dict
+from arqkit.leaderboard import BoardRow, columns_in
 from arqlab.core.permissions import task_or_404
-from arqlab.formats.leaderboards import board_as_dict
-from arqlab.ir.leaderboard import BoardRow, columns_in
 from evaluation.permissions import (
     board_with_run,
     may_see_scores,

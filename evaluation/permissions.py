@@ -15,10 +15,10 @@ from enum import Enum
 from django.db.models import Min, QuerySet
 from django.http import Http404
 
+from arqkit.leaderboard import Board, BoardRow, with_runs
 from arqlab.core.models import Membership, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import teams_of
-from arqlab.ir.leaderboard import Board, BoardRow, with_runs
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard

@@ -17,10 +17,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from arqkit.records import Severity
+from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.services.teams import lab_team
-from arqlab.ir.records import Severity
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import report_data, runs_visible_to
@@ -141,16 +142,8 @@ class ReportSerializer(serializers.Serializer):
     problems = ProblemSerializer(many=True)
 
 
-class RefusalSerializer(serializers.Serializer):
-    """The message and code of an error."""
-
-    message = serializers.CharField()
-    code = serializers.CharField()
-
-
-NOT_SEEN = OpenApiResponse(description="Not found, or you do not have permission.")
 REFUSED = OpenApiResponse(
-    RefusalSerializer, description="Rejected because of the role, team, deadline, quota or run tag."
+    ErrorSerializer, description="Rejected because of the role, team, deadline, quota or run tag."
 )
 
 
@@ -166,14 +159,14 @@ class RunListApi(ListAPIView):
         found = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
         return runs_visible_to(self.request.user, found).select_related("task__lab")
 
-    @extend_schema(responses={200: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN})
+    @extend_schema(responses={200: RunSerializer(many=True)})
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List the runs of your teams (for organizers, of all teams), newest first."""
         return super().get(request, *args, **kwargs)
 
     @extend_schema(
         request={"multipart/form-data": UploadSerializer},
-        responses={202: RunSerializer(many=True), 403: NOT_SEEN, 404: NOT_SEEN, 409: REFUSED},
+        responses={202: RunSerializer(many=True), 409: REFUSED},
     )
     def post(self, request: Request, lab: str, task: str) -> Response:
         """Upload a run file. Poll the report of each run until its state is valid or invalid."""
@@ -205,7 +198,7 @@ class RunListApi(ListAPIView):
 class RunDetailApi(APIView):
     """One run."""
 
-    @extend_schema(responses={200: RunSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
+    @extend_schema(responses={200: RunSerializer})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Return a run and its details."""
         _task(request, lab, task)
@@ -215,7 +208,7 @@ class RunDetailApi(APIView):
 class RunReportApi(APIView):
     """The report of one run."""
 
-    @extend_schema(responses={200: ReportSerializer, 403: NOT_SEEN, 404: NOT_SEEN})
+    @extend_schema(responses={200: ReportSerializer})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Return every type of problem of a run with its first occurrences."""
         _task(request, lab, task)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from arqkit.records import Severity
+from arqkit.standings import Standing, standing_of
 from arqlab.core.models import Publication, Task, Team, User
-from arqlab.ir.records import Severity
-from arqlab.ir.standings import Standing, standing_of
 from submissions.standings import RunQuerySet
 
 

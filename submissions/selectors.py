@@ -16,15 +16,15 @@ from django.core.files.base import ContentFile
 from django.db.models import Count, Q
 from django.db.models.fields.files import FieldFile
 
+from arqkit.formats.archives.run_files import MAX_RUN_BYTES, Unpacked
+from arqkit.formats.archives.uploads import unpack
+from arqkit.formats.runs.repair import repaired_run
+from arqkit.formats.runs.report import RunRules
+from arqkit.ranking import OrderBy, with_order
+from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Lab, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import LabRoles, topic_ids
-from arqlab.formats.archives.run_files import MAX_RUN_BYTES, Unpacked
-from arqlab.formats.archives.uploads import unpack
-from arqlab.formats.runs.repair import repaired_run
-from arqlab.formats.runs.report import RunRules
-from arqlab.ir.ranking import OrderBy, with_order
-from arqlab.ir.records import ItemKind, TaskKind
 from collection.selectors.collections import (
     collection_of,
     formulas_frame,
@@ -178,7 +178,7 @@ def run_byte_limit(task: Task) -> int:
 def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -> list[Unpacked]:
     """Return the run files of an upload, or `only` one member of a zip.
 
-    Raise `arqlab.formats.archives.uploads.UploadRefusedError` if the file cannot be unpacked within
+    Raise `arqkit.formats.archives.uploads.UploadRefusedError` if the file cannot be unpacked within
     the limits of the site and the task.
     """
     return unpack(
@@ -194,7 +194,7 @@ def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -
 def run_bytes(run: Run) -> bytes:
     """Return the unpacked bytes of the run file.
 
-    Raise `arqlab.formats.archives.uploads.UploadRefusedError` if it cannot be unpacked.
+    Raise `arqkit.formats.archives.uploads.UploadRefusedError` if it cannot be unpacked.
     """
     with run.upload.file.open("rb") as file:
         members = unpack_runs(file, name=run.upload.name, task=run.task, only=run.member or None)
@@ -204,7 +204,7 @@ def run_bytes(run: Run) -> bytes:
 def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the index of a valid run, or some of its columns.
 
-    `arqlab.formats.runs.report.RunReport.index` describes the columns.
+    `arqkit.formats.runs.report.RunReport.index` describes the columns.
     """
     return _read_parquet(run.index, columns)
 
@@ -233,7 +233,7 @@ def run_occurrences(run: Run) -> pl.DataFrame:
 def repaired_file(run: Run) -> ContentFile | None:
     """Return the run file with the safe repairs applied, or None if there is nothing to repair.
 
-    Raise `arqlab.formats.archives.uploads.UploadRefusedError` if the upload cannot be unpacked.
+    Raise `arqkit.formats.archives.uploads.UploadRefusedError` if the upload cannot be unpacked.
     """
     repaired = repaired_run(run_bytes(run), rules_for(run.task))
     if repaired is None:

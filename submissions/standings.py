@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.db.models import Case, Count, Q, Value, When
 
-from arqlab.ir.standings import BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN, Standing
+from arqkit.standings import BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN, Standing
 
 if TYPE_CHECKING:
     from submissions.models import Run  # noqa: F401

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from arqlab.ir.protocols.scales import NTCIR
+from arqkit.protocols.scales import NTCIR
 from tests.paths import SHARED_DATA
 
 DATA = SHARED_DATA

@@ -29,12 +29,12 @@ from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
 from arqlab.notices.services.messages import send_message
 from arqlab.notices.services.notifying import new_mail
-from arqlab.pages.models import Load
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
 from assessment.rounds.services.selection import apply_to_round, renew_link
 from assessment.rounds.services.states import reveal_round
 from collection.models import Import
+from desk.models import Load
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.uploads import submit_upload
@@ -211,32 +211,32 @@ GET  core:lab-create                      302 403 403 403 403 403 200
 POST core:lab-create                      302 403 403 403 403 403 200
 GET  core:task-create                     404 404 404 404 404 200 200
 POST core:task-create                     302 404 404 404 404 200 200
-GET  pages:lab-delete                     404 404 404 404 404 200 200
-POST pages:lab-delete                     302 404 404 404 404 200 200
-GET  pages:task-delete                    404 404 404 404 404 200 200
-POST pages:task-delete                    302 404 404 404 404 200 200
+GET  desk:lab-delete                     404 404 404 404 404 200 200
+POST desk:lab-delete                     302 404 404 404 404 200 200
+GET  desk:task-delete                    404 404 404 404 404 200 200
+POST desk:task-delete                    302 404 404 404 404 200 200
 POST core:lab-archive                     302 404 404 404 404 302 302
 POST core:lab-restore                     302 404 404 404 404 302 302
 POST core:task-archive                    302 404 404 404 404 302 302
 POST core:task-restore                    302 404 404 404 404 302 302
-GET  pages:lab-load                       302 403 403 403 403 403 200
-POST pages:lab-load                       302 403 403 403 403 403 422
-GET  pages:candidates-load                404 404 404 404 404 200 200
-POST pages:candidates-load                302 404 404 404 404 422 422
-GET  pages:topic-choose                   404 404 404 404 404 404 404
-POST pages:topic-choose                   302 404 404 404 404 404 404
-GET  pages:candidate-list                 404 404 404 404 404 404 404
-GET  pages:load-list                      404 404 404 404 404 200 200
-GET  pages:collection-load                404 404 404 404 404 200 200
-POST pages:collection-load                302 404 404 404 404 422 422
-POST pages:visual-ids-make                302 404 404 404 404 302 302
-GET  pages:task-load                      404 404 404 404 404 200 200
-POST pages:task-load                      302 404 404 404 404 422 422
-GET  pages:load-detail                    404 404 404 404 404 200 200
-GET  pages:load-status                    404 404 404 404 404 200 200
-POST pages:load-repeat                    302 404 404 404 404 302 302
-GET  pages:lab-copy                       404 404 404 404 404 403 200
-POST pages:lab-copy                       302 404 404 404 404 403 200
+GET  desk:lab-load                       302 403 403 403 403 403 200
+POST desk:lab-load                       302 403 403 403 403 403 422
+GET  desk:candidates-load                404 404 404 404 404 200 200
+POST desk:candidates-load                302 404 404 404 404 422 422
+GET  desk:topic-choose                   404 404 404 404 404 404 404
+POST desk:topic-choose                   302 404 404 404 404 404 404
+GET  desk:candidate-list                 404 404 404 404 404 404 404
+GET  desk:load-list                      404 404 404 404 404 200 200
+GET  desk:collection-load                404 404 404 404 404 200 200
+POST desk:collection-load                302 404 404 404 404 422 422
+POST desk:visual-ids-make                302 404 404 404 404 302 302
+GET  desk:task-load                      404 404 404 404 404 200 200
+POST desk:task-load                      302 404 404 404 404 422 422
+GET  desk:load-detail                    404 404 404 404 404 200 200
+GET  desk:load-status                    404 404 404 404 404 200 200
+POST desk:load-repeat                    302 404 404 404 404 302 302
+GET  desk:lab-copy                       404 404 404 404 404 403 200
+POST desk:lab-copy                       302 404 404 404 404 403 200
 GET  core:api-docs                        200 200 200 200 200 200 200
 GET  core:api-lab-detail                  200 200 200 200 200 200 200
 GET  core:api-lab-list                    200 200 200 200 200 200 200
@@ -244,13 +244,13 @@ GET  core:api-schema                      200 200 200 200 200 200 200
 GET  core:api-task-detail                 200 200 200 200 200 200 200
 GET  core:api-task-list                   200 200 200 200 200 200 200
 GET  core:audit-list                      404 404 404 404 404 200 200
-GET  pages:home                            200 200 200 200 200 200 200
-GET  pages:lab-detail                      200 200 200 200 200 200 200
+GET  desk:home                            200 200 200 200 200 200 200
+GET  desk:lab-detail                      200 200 200 200 200 200 200
 GET  core:lab-edit                        404 404 404 404 404 200 200
-GET  pages:lab-download                    404 404 404 404 404 200 200
-GET  pages:task-download                   404 404 404 404 404 200 200
+GET  desk:lab-download                    404 404 404 404 404 200 200
+GET  desk:task-download                   404 404 404 404 404 200 200
 POST core:lab-edit                        302 404 404 404 404 200 200
-GET  pages:lab-list                        200 200 200 200 200 200 200
+GET  desk:lab-list                        200 200 200 200 200 200 200
 GET  core:token-list                      302 200 200 200 200 200 200
 POST core:token-list                      302 422 422 422 422 422 422
 GET  core:token-revoke                    302 404 200 404 404 404 404
@@ -259,7 +259,7 @@ GET  core:people-list                     404 404 404 404 404 200 200
 POST core:people-list                     302 404 404 404 404 200 200
 POST core:people-allow-team               302 404 404 404 404 302 302
 POST core:people-revoke                   302 404 404 404 404 302 302
-GET  pages:task-detail                     200 200 200 200 200 200 200
+GET  desk:task-detail                     200 200 200 200 200 200 200
 GET  core:task-edit                       404 404 404 404 404 200 200
 POST core:task-edit                       302 404 404 404 404 200 200
 GET  core:team-create                     302 200 200 200 200 200 200
@@ -329,7 +329,7 @@ GET  submissions:api-run-detail           403 404 200 404 404 200 200
 GET  submissions:api-run-list             403 200 200 200 404 200 200
 POST submissions:api-run-list             403 400 202 400 404 202 202
 GET  submissions:api-run-report           403 404 200 404 404 200 200
-GET  pages:run-detail               302 404 200 404 404 200 200
+GET  desk:run-detail               302 404 200 404 404 200 200
 GET  submissions:run-edit                 302 404 200 404 404 200 200
 POST submissions:run-edit                 302 404 422 404 404 422 422
 GET  submissions:run-file                 302 404 200 404 404 200 200
@@ -346,7 +346,7 @@ POST submissions:run-primary              302 404 302 404 404 302 302
 GET  submissions:run-problems             302 404 200 404 404 200 200
 GET  submissions:run-repaired             302 404 200 404 404 200 200
 POST submissions:run-repaired             302 404 302 404 404 302 302
-GET  pages:run-status               302 404 200 404 404 200 200
+GET  desk:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
 GET  submissions:task-close               404 404 404 404 404 200 200
 POST submissions:task-close               302 404 404 404 404 422 422
@@ -419,7 +419,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         .first(),
         "formula_id": "7",
         "visual_id": "70",
-        "kind": "topics" if name == "pages:task-load" else "deadline",
+        "kind": "topics" if name == "desk:task-load" else "deadline",
         "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
         "instance": PoolInstance.official.filter(item__topic__task=scene.task).first().pk,
         "round": "training-1",
@@ -433,7 +433,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "finding": vanished_finding(scene),
         "uidb36": "1",
         "api_token": scene.member.api_tokens.values_list("pk", flat=True).first(),
-        "name": "audit.tsv" if name == "pages:lab-download" else "runs.zip",
+        "name": "audit.tsv" if name == "desk:lab-download" else "runs.zip",
     }
     return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
 
@@ -619,8 +619,8 @@ def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
 @pytest.mark.parametrize(
     "name",
     [
-        "pages:run-detail",
-        "pages:run-status",
+        "desk:run-detail",
+        "desk:run-status",
         "submissions:run-file",
         "submissions:run-problems",
         "submissions:run-repaired",

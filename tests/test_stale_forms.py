@@ -67,8 +67,8 @@ EXEMPT = {
         assessment:sample-create assessment:sample-join assessment:training-create
         assessment:meeting assessment:assignment-share assessment:guideline-entry-add
         assessment:second-plan assessment:questions-create core:lab-create core:task-create
-        core:team-create core:team-join core:token-list core:people-list pages:lab-copy
-        pages:topic-choose pages:visual-ids-make notices:message-create notices:invitation-list
+        core:team-create core:team-join core:token-list core:people-list desk:lab-copy
+        desk:topic-choose desk:visual-ids-make notices:message-create notices:invitation-list
         submissions:api-run-list submissions:run-upload submissions:run-repaired
         assessment:assignment-roster assessment:assignment-roster-invite
         evaluation:paper-kit-detail""",
@@ -79,11 +79,11 @@ EXEMPT = {
         assessment:qrels-delete assessment:sample-change assessment:round-change assessment:trip-end
         assessment:assignment-roster-remove assessment:guideline-entry-list
         assessment:guideline-judgment-list assessment:radar-detail assessment:correction-undo
-        assessment:ticket-send pages:lab-delete pages:task-delete core:lab-archive core:lab-restore
+        assessment:ticket-send desk:lab-delete desk:task-delete core:lab-archive core:lab-restore
         core:task-archive core:task-restore core:token-revoke core:people-revoke core:team-leave
         core:team-remove core:team-renew notices:invitation-resend notices:invitation-withdraw
         notices:invitation-accept notices:text-restore notices:mail-retry notices:notices-read
-        notices:mail-preference pages:load-repeat evaluation:leaderboard-hide submissions:run-move
+        notices:mail-preference desk:load-repeat evaluation:leaderboard-hide submissions:run-move
         submissions:run-primary submissions:run-submit submissions:task-reopen
         assessment:late-label-list core:people-allow-team
         submissions:run-withdraw""",
@@ -99,7 +99,7 @@ EXEMPT = {
         assessment:round-api-judging-judgments assessment:round-api-judging-skip
         assessment:round-api-judging-lease assessment:bid-list""",
     "loads files, and shows what would change": """
-        pages:lab-load pages:candidates-load pages:collection-load pages:task-load""",
+        desk:lab-load desk:candidates-load desk:collection-load desk:task-load""",
 }
 """The addresses that take POST requests and have no form to become stale, by the reason."""
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 from django.urls import get_resolver
 
-from arqlab.ir.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN
+from arqkit.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN
 from assessment.models import Pool, QrelSet
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -41,7 +41,7 @@ LISTS = {
 """A run of each standing; those that do not count are the best."""
 EXEMPT = {
     "core:audit-list": "has what was done to runs, with their names of that time",
-    "pages:lab-download": "has what was done to runs, with their names of that time",
+    "desk:lab-download": "has what was done to runs, with their names of that time",
     "evaluation:score-link": "leads to another page",
 }
 QUERIES = ("", LIVE, *(f"format={name}" for name in ("tsv", "csv", "json", "latex", "zip")))

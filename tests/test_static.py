@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.ir.labels import COLOURS, PAGE_KEYS
-from arqlab.ir.protocols.scales import SCALES
+from arqkit.labels import COLOURS, PAGE_KEYS
+from arqkit.protocols.scales import SCALES
 from tests.paths import ROOT
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))

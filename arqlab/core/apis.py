@@ -6,11 +6,42 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import Direction, OpenApiResponse, extend_schema_field
 from rest_framework import generics, serializers
 
 from arqlab.core import permissions
 from arqlab.core.models import Lab, Task, Visitor
+
+
+class RequestProblemSerializer(serializers.Serializer[Any]):
+    """One problem of a request."""
+
+    instance = serializers.IntegerField(
+        allow_null=True, help_text="Of a judged item; null if the problem concerns the request."
+    )
+    field = serializers.CharField(help_text="Blank if the problem concerns no field.")
+    found = serializers.CharField()
+    expected = serializers.CharField()
+    todo = serializers.CharField()
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    """An error: a message for people, a code for programs, and all problems of the request."""
+
+    message = serializers.CharField()
+    code = serializers.CharField()
+    errors = RequestProblemSerializer(many=True)  # type: ignore[assignment]  # not its own errors
+
+
+class ApiSchema(AutoSchema):
+    """The schema of an address of the API, whose errors all have one shape."""
+
+    def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
+        bodies = super()._get_response_bodies(direction)
+        error = OpenApiResponse(ErrorSerializer, description="Every error, whatever its status.")
+        body = self._get_response_for_code(error, "default")  # type: ignore[no-untyped-call]
+        return {**bodies, "default": body}
 
 
 class ScaleLabelSerializer(serializers.Serializer[Any]):

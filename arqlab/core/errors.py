@@ -1,15 +1,38 @@
 """Errors with a message for the user."""
 
-from arqlab.ir.loads import LoadChanges
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from arqkit.loads import LoadChanges
+
+
+class RequestProblem(NamedTuple):
+    """One problem of a request in a field of an instance; None means the whole request."""
+
+    instance: int | None
+    field: str
+    found: str
+    expected: str
+    todo: str
 
 
 class UserError(Exception):
-    """A request that cannot be fulfilled; the message says what to do."""
+    """A request that cannot be fulfilled; the message says what to do. `problems` lists details."""
 
-    def __init__(self, message: str, *, code: str = "refused") -> None:
+    def __init__(
+        self, message: str, *, code: str = "refused", problems: Iterable[RequestProblem] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code
+        self.problems = tuple(problems)
+
+
+def error_body(message: str, code: str, problems: Iterable[RequestProblem] = ()) -> dict[str, Any]:
+    """Return the JSON of every error: a message for people, a code for programs, all problems."""
+    return {"message": message, "code": code, "errors": [one._asdict() for one in problems]}
 
 
 class ConfirmationError(UserError):

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonR
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
+from arqlab.core.errors import error_body
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import labs_visible_to
 from arqlab.core.views.account import health
@@ -31,9 +32,9 @@ ALLOWED = frozenset(
     {
         "core:lab-restore",
         "core:task-restore",
-        "pages:lab-copy",
-        "pages:lab-delete",
-        "pages:task-delete",
+        "desk:lab-copy",
+        "desk:lab-delete",
+        "desk:task-delete",
     }
 )
 """The pages that change an archived lab or task, or only read it."""
@@ -210,9 +211,9 @@ class ReadOnlyArchives:
         if not labs_visible_to(request.user).filter(slug=slug).exists():
             return None  # the view answers 404
         if not request.accepts("text/html") or ":api-" in name:
-            return JsonResponse({"message": REFUSAL, "code": "archived"}, status=409)
+            return JsonResponse(error_body(REFUSAL, "archived"), status=409)
         messages.error(request, REFUSAL)
-        return redirect("pages:lab-detail", lab=slug)
+        return redirect("desk:lab-detail", lab=slug)
 
 
 def _lab_of_invitation(request: HttpRequest, kwargs: dict[str, Any]) -> str | None:

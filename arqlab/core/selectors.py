@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Count, Prefetch, Q, QuerySet
 from django.utils.html import strip_tags
 
+from arqkit.formats.labs.packed import SPARE
 from arqlab.core.errors import UserError
 from arqlab.core.models import (
     Correction,
@@ -26,7 +27,6 @@ from arqlab.core.models import (
     User,
     Visitor,
 )
-from arqlab.formats.labs.packed import SPARE
 
 # Topic information that everyone may see (protocol §3). Other fields may reveal judgments.
 TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")

@@ -14,7 +14,7 @@ from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUplo
 from arqlab.core.permissions import may_create_labs, organizes_any_lab
 from arqlab.core.selectors import room_for_files
 
-LOADS = frozenset({"pages:lab-load", "pages:collection-load", "pages:load-repeat"})
+LOADS = frozenset({"desk:lab-load", "desk:collection-load", "desk:load-repeat"})
 """The pages that take whole labs and collections, up to the room on the server."""
 MOST_FILES = 16
 """Other requests have at most as many bytes as this number of the largest files."""

@@ -9,10 +9,10 @@ from typing import Any
 from django import forms
 from django.db.models import Q
 
+from arqkit.judgments.assignment_plan import AssignmentPlan
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.judgments.assignment_plan import AssignmentPlan
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
 from assessment.assignments.selectors.roster import people_off_roster

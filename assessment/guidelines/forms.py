@@ -7,9 +7,9 @@ from typing import Any
 
 from django import forms
 
+from arqkit.labels import LabelScale
+from arqkit.records import LONGEST_ID
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.labels import LabelScale
-from arqlab.ir.records import LONGEST_ID
 from assessment.guidelines.services.entries import (
     LONGEST_ENTRY,
     Decision,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from arqkit.labels import LARGEST_VALUE
 from arqlab.core.models import Task, User
-from arqlab.ir.labels import LARGEST_VALUE
 
 
 class Guideline(models.Model):

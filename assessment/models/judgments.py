@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from arqkit.labels import LARGEST_VALUE, ScaleLabel
 from arqlab.core.models import Lab, Task, User
-from arqlab.ir.labels import LARGEST_VALUE, ScaleLabel
 from assessment.models.guidelines import Guideline
 from assessment.models.pools import PoolInstance
 

@@ -6,10 +6,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils.functional import cached_property
 
+from arqkit.labels import LabelScale, scale_of_rows
+from arqkit.records import ItemKind
+from arqkit.words import ITEM_WORDS
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.labels import LabelScale, scale_of_rows
-from arqlab.ir.records import ItemKind
-from arqlab.ir.words import ITEM_WORDS
 from assessment.models.rounds import Round
 from collection.models import VisualMap
 
@@ -43,7 +43,7 @@ class Pool(models.Model):
 
     `settings`, `seed`, `visual_map`, `inputs`, `left_out` and `runs` (each with its name, its depth
     and the hash of its index) are what the pool was made from: the same inputs give the same pool,
-    byte for byte, and `sha256` is the hash of these bytes (`arqlab.ir.pooling.pools.write_pool`). A
+    byte for byte, and `sha256` is the hash of these bytes (`arqkit.pooling.pools.write_pool`). A
     late run or a new visual map needs a supplement.
     """
 
@@ -61,9 +61,9 @@ class Pool(models.Model):
     )
     reason = models.TextField(blank=True, help_text="Reason for the supplement.")
     preset = models.SlugField(max_length=40, blank=True)
-    settings = models.JSONField(help_text="The fields of arqlab.ir.protocols.presets.PoolProtocol.")
+    settings = models.JSONField(help_text="The fields of arqkit.protocols.presets.PoolProtocol.")
     scale = models.JSONField(
-        help_text="The labels of the pool's items (arqlab.ir.labels.LabelScale.rows)."
+        help_text="The labels of the pool's items (arqkit.labels.LabelScale.rows)."
     )
     seed = models.BigIntegerField()
     inputs = models.JSONField(

@@ -7,8 +7,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import cached_property
 
+from arqkit.labels import LARGEST_VALUE, LabelScale, scale_of_rows
 from arqlab.core.models import Task, User
-from arqlab.ir.labels import LARGEST_VALUE, LabelScale, scale_of_rows
 
 
 class QrelSet(models.Model):
@@ -22,12 +22,12 @@ class QrelSet(models.Model):
         help_text="Lowest label that binary measures count as relevant."
     )
     scale = models.JSONField(
-        help_text="The version's labels (arqlab.ir.labels.LabelScale.rows), even if the task's "
+        help_text="The version's labels (arqkit.labels.LabelScale.rows), even if the task's "
         "labels have changed since."
     )
     sha256 = models.CharField(
         max_length=64,
-        help_text="SHA-256 of the version's file (arqlab.formats.qrels.read.write_qrels).",
+        help_text="SHA-256 of the version's file (arqkit.formats.qrels.read.write_qrels).",
     )
     lines = models.PositiveIntegerField(help_text="Number of lines, counted when it was stored.")
     topics = models.PositiveIntegerField(help_text="Number of topics in these lines.")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from arqkit.judgments.findings import FindingKind
 from arqlab.core.models import Task, User
-from arqlab.ir.judgments.findings import FindingKind
 
 
 class DismissedFinding(models.Model):
     """A finding that an organizer dismissed with a note, or did before it was reopened.
 
     Findings are computed from the judgments. `key` names one of them, and `summary` keeps what it
-    said (arqlab.ir.judgments.findings).
+    said (arqkit.judgments.findings).
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="dismissed_findings")

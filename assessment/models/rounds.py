@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+from arqkit.judgments.questions import SpecialQuestion
 from arqlab.core.models import Task, User
-from arqlab.ir.judgments.questions import SpecialQuestion
 from assessment.models.qrels import QrelSet
 
 

@@ -19,7 +19,7 @@ class SetAsideTopic(models.Model):
     judged = models.PositiveIntegerField(help_text="Items judged when the topic was set aside.")
     relevant = models.PositiveIntegerField(help_text="Relevant items among them.")
     probability = models.FloatField(
-        help_text="Probability that the topic would have been kept (arqlab.ir.judgments.viability)."
+        help_text="Probability that the topic would have been kept (arqkit.judgments.viability)."
     )
     set_aside_at = models.DateTimeField()
     set_aside_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")

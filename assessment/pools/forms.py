@@ -8,10 +8,10 @@ from typing import Any
 
 from django import forms
 
+from arqkit.pooling.depths import DEEPEST, LARGEST_SEED, MAX_INSTANCES, OF_KIND
+from arqkit.protocols.presets import PoolProtocol
+from arqkit.records import TaskKind
 from arqlab.core.models import Task
-from arqlab.ir.pooling.settings import DEEPEST, LARGEST_SEED, MAX_INSTANCES, OF_KIND
-from arqlab.ir.protocols.presets import PoolProtocol
-from arqlab.ir.records import TaskKind
 from assessment.pools.selectors.choices import PoolChoice
 from submissions.models import Run
 

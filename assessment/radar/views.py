@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from arqkit.judgments.findings import RadarFinding
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.judgments.findings import RadarFinding
 from assessment.models import DuplicatePosts
 from assessment.pools.services.threads import thread_url
 from assessment.qrels.selectors.drafts import task_scale

@@ -6,11 +6,11 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from arqkit.judgments.assignment_plan import AssignmentPlan
+from arqkit.judgments.plan_problem import PlanTopic, Preference
 from arqlab.core.models import Lab
 from arqlab.core.selectors import corrections_of
 from arqlab.core.templatetags.core_tags import chip
-from arqlab.ir.judgments.assignment_plan import AssignmentPlan
-from arqlab.ir.judgments.plan_problem import PlanTopic, Preference
 from assessment.assignments.selectors.planning import TaskPlanning
 from assessment.assignments.selectors.rows import PersonRow, TopicRow
 from assessment.judging.services.marks import QuotedMark, quoted_marks

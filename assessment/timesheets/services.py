@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from arqkit.formats.tables import csv_lines
 from arqlab.core.models import Lab, User
 from arqlab.core.services.audit import record_event
-from arqlab.formats.tables import csv_lines
 from assessment.models import PayRule
 from assessment.timesheets.selectors.figures import SheetRow, TimeSheet
 

@@ -15,9 +15,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from arqkit.protocols.scales import SYSTEM_FAILURE
+from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.models import Lab, Membership, Task, Topic, User
-from arqlab.ir.protocols.scales import SYSTEM_FAILURE
-from arqlab.texts.html.sanitizer import RULES
 from assessment.models import (
     Assignment,
     DuplicatePosts,

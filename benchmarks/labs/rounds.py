@@ -12,8 +12,8 @@ from uuid import uuid4
 import polars as pl
 from django.conf import settings
 
+from arqkit.agreement.second_judging import draw_items, plan_second
 from arqlab.core.models import Team, User
-from arqlab.ir.agreement.second_judging import draw_items, plan_second
 from assessment.assignments.services.viability import set_topics_aside
 from assessment.guidelines.services.entries import Decision, record_case
 from assessment.guidelines.services.versions import write_guideline

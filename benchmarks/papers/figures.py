@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from django.core.management import call_command
 
-from arqlab.ir.comparison.correlation import correlations
-from arqlab.ir.leaderboard import Board
+from arqkit.comparison.correlation import correlations
+from arqkit.leaderboard import Board
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import topic_judgments, version_topics
 from benchmarks.papers.published import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentTypeError
 
-from arqlab.formats.labs.tables import slug_text
+from arqkit.formats.labs.tables import slug_text
 
 
 def collection_slug(text: str) -> str:

@@ -11,7 +11,7 @@ class Collection(models.Model):
     """A collection that one or more labs search, with Parquet files of its ids and formulas.
 
     `posts_index` has post_id, type and thread_id of the searched posts. `formulas_index` has one
-    row per formula instance (columns: `arqlab.formats.formulas.index`). `slt_index` and `opt_index`
+    row per formula instance (columns: `arqkit.formats.formulas.index`). `slt_index` and `opt_index`
     have formula_id and mathml from the index files. `conversions` has the layout strings of LaTeX
     without MathML. All columns are strings. Runs are checked against these files, because 28
     million formulas are too many for rows in the database.

@@ -10,11 +10,11 @@ from collection.models.collections import Collection
 class VisualMap(models.Model):
     """One version of a collection's visual ids. It never changes, and the newest one is used.
 
-    The fields are Parquet files; `arqlab.ir.formulas.identity` describes their columns. `mapping`
+    The fields are Parquet files; `arqkit.formulas.identity` describes their columns. `mapping`
     has formula_id and visual_id of every instance. `forms` has one row per visual id, `changes` one
     per instance whose id changed since the previous version, and `opinion` one per place where
     ArqLab would group the instances of given ids differently. `pairs` is the index of the forms by
-    symbol pairs (`arqlab.ir.formulas.similarity`), which is built later.
+    symbol pairs (`arqkit.formulas.similarity`), which is built later.
     """
 
     collection = models.ForeignKey(Collection, models.CASCADE, related_name="visual_maps")

@@ -11,8 +11,8 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqlab.ir.records import LONGEST_ID
-from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body, lacks_ids
+from arqkit.records import LONGEST_ID
+from arqkit.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body, lacks_ids
 from collection.models.collections import Collection
 
 NEVER_CLEANED = 0  # lower than any version of the rules

@@ -14,7 +14,7 @@ from collection.models.posts import Post
 
 
 class PostWords(models.Model):
-    """The normalized words of one post (`arqlab.texts.posts.text.words`), separated by spaces.
+    """The normalized words of one post (`arqkit.texts.posts.text.words`), separated by spaces.
 
     `facets` are artificial words for the collection, the kind and the tags of the thread. On SQLite
     the FTS5 table `collection_postwords_index` reads these columns. On PostgreSQL the generated

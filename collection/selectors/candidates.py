@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from django.db.models import Count
 
+from arqkit.formats.batches import in_slices
+from arqkit.texts.posts.text import plain_title
+from arqkit.texts.posts.topic_candidates import Candidate, measure_text
 from arqlab.core.models import Topic
-from arqlab.formats.batches import in_slices
-from arqlab.texts.posts.text import plain_title
-from arqlab.texts.posts.topic_candidates import Candidate, measure_text
 from collection.models import Collection, Comment, Post, PostLink
 
 BATCH = 1_000

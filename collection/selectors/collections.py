@@ -10,9 +10,9 @@ import polars as pl
 from django.core.files.storage import FileSystemStorage, storages
 from django.db.models.fields.files import FieldFile
 
+from arqkit.records import ItemKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from arqlab.ir.records import ItemKind
 from collection.models import Collection, Import, VisualMap
 
 # A file with other content has another name, so an entry never goes stale. The columns of 28

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqlab.ir.formulas.similarity import similar_forms
+from arqkit.formulas.similarity import similar_forms
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import newest_map

@@ -1,7 +1,7 @@
 """Full-text search of posts, with FTS5 on SQLite and tsquery on PostgreSQL.
 
 User input reaches SQL only in parameters, as quoted words of letters and digits
-(`arqlab.texts.posts.text.words`), so it cannot contain operators of either query language.
+(`arqkit.texts.posts.text.words`), so it cannot contain operators of either query language.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from arqlab.texts.posts.queries import Phrase, PostQuery
+from arqkit.texts.posts.queries import Phrase, PostQuery
 from collection.models import Collection
 
 TITLE_WEIGHT = 8.0

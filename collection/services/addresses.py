@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable
 
 from django.urls import reverse
 
-from arqlab.texts.posts.addresses import PostAddress, post_address
+from arqkit.texts.posts.addresses import PostAddress, post_address
 from collection.models import Collection
 from collection.selectors.threads import find_commented, find_posts
 

@@ -8,7 +8,7 @@ from copy import copy
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body
+from arqkit.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body
 from collection.models import Collection, Comment, Post
 from collection.models.posts import NEVER_CLEANED
 

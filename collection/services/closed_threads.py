@@ -6,10 +6,10 @@ from collections.abc import Set
 from copy import copy
 from dataclasses import replace
 
-from arqlab.texts.html.comments import with_markup
-from arqlab.texts.html.rendering import addresses_of, read_text, without_links
-from arqlab.texts.html.sanitizer import RULES
-from arqlab.texts.posts.addresses import post_address
+from arqkit.texts.html.comments import with_markup
+from arqkit.texts.html.rendering import addresses_of, read_text, without_links
+from arqkit.texts.html.sanitizer import RULES
+from arqkit.texts.posts.addresses import post_address
 from collection.models import Collection, Post
 from collection.selectors.threads import (
     LinkedQuestion,

@@ -15,8 +15,8 @@ import polars as pl
 from django.conf import settings
 from django.db import transaction
 
-from arqlab.ir.formulas.layout import layout_strings
-from arqlab.texts.maths.conversion import converter, converter_name
+from arqkit.formulas.layout import layout_strings
+from arqkit.texts.maths.conversion import converter, converter_name
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
 from collection.services.importing.import_records import Progress

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.utils.safestring import SafeString
 
-from arqlab.texts.posts.snippets import joined, marked
+from arqkit.texts.posts.snippets import joined, marked
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.formulas import (
     Form,

@@ -18,8 +18,8 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from arqlab.ir.formulas.similarity import GROUP, pair_index
-from arqlab.texts.posts.text import plain_text, words
+from arqkit.formulas.similarity import GROUP, pair_index
+from arqkit.texts.posts.text import plain_text, words
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.search import collection_facet, kind_facet, tag_facet

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from django.db import transaction
 
+from arqkit.formats.archives.compressed import DamagedFileError, read_pieces
+from arqkit.formats.documents import EXPECTED, is_of_documents
+from arqkit.formats.dumps.sources import DUMP_FILES
+from arqkit.formats.file_kinds import HEAD, FileKind, require_kind
+from arqkit.formats.formulas.index import read_index
+from arqkit.formats.labs.folder import CollectionFile
+from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
+from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Lab
-from arqlab.formats.archives.compressed import DamagedFileError, read_pieces
-from arqlab.formats.documents import EXPECTED, is_of_documents
-from arqlab.formats.dumps.sources import DUMP_FILES
-from arqlab.formats.file_kinds import HEAD, FileKind, require_kind
-from arqlab.formats.formulas.index import read_index
-from arqlab.formats.labs.folder import CollectionFile
-from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
-from arqlab.ir.records import FileRefusedError, Problem
 from collection.models import (
     Author,
     Collection,

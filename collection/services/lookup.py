@@ -10,10 +10,10 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count
 from django.utils.safestring import SafeString
 
-from arqlab.ir.formulas.layout import layout_string
-from arqlab.texts.maths.typesetting import presentation_mathml
-from arqlab.texts.posts.queries import PostQuery
-from arqlab.texts.posts.snippets import joined, marked, snippet
+from arqkit.formulas.layout import layout_string
+from arqkit.texts.maths.typesetting import presentation_mathml
+from arqkit.texts.posts.queries import PostQuery
+from arqkit.texts.posts.snippets import joined, marked, snippet
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.formulas import (
     FormulaMatches,

@@ -8,11 +8,9 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from arqlab.core.models import Lab, Topic
-from arqlab.core.services.formulas import typeset_formulas
-from arqlab.texts.html.comments import with_markup
-from arqlab.texts.html.highlights import matching_formulas
-from arqlab.texts.html.rendering import (
+from arqkit.texts.html.comments import with_markup
+from arqkit.texts.html.highlights import matching_formulas
+from arqkit.texts.html.rendering import (
     Key,
     PostText,
     SafeHtml,
@@ -21,10 +19,12 @@ from arqlab.texts.html.rendering import (
     keys_of,
     read_text,
 )
-from arqlab.texts.html.sanitizer import FoundFormula
-from arqlab.texts.maths.macros import Definitions
-from arqlab.texts.maths.typesetting import Typeset
-from arqlab.texts.posts.text import plain_title
+from arqkit.texts.html.sanitizer import FoundFormula
+from arqkit.texts.maths.macros import Definitions
+from arqkit.texts.maths.typesetting import Typeset
+from arqkit.texts.posts.text import plain_title
+from arqlab.core.models import Lab, Topic
+from arqlab.core.services.formulas import typeset_formulas
 from collection.models import Author, Comment, Post
 from collection.selectors.formulas import newest_forms, visual_ids_of
 from collection.selectors.threads import LinkedQuestion, Thread

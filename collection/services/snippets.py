@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from arqlab.texts.html.rendering import render_formula
-from arqlab.texts.posts.snippets import Part
+from arqkit.texts.html.rendering import render_formula
+from arqkit.texts.posts.snippets import Part
 
 
 def snippet_html(parts: Iterable[Part]) -> SafeString:

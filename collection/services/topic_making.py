@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from arqlab.formats.topics.chosen_questions import ChosenQuestion
-from arqlab.formats.topics.write import write_topic_formulas, write_topics
-from arqlab.ir.formulas.layout import layout_string
-from arqlab.ir.records import FileRefusedError, Problem, TaskKind
-from arqlab.ir.topics import info_fields, write_topic_info
-from arqlab.texts.maths.typesetting import presentation_mathml
-from arqlab.texts.posts.text import text_formulas
-from arqlab.texts.posts.topic_making import Question, Size, layout_size, make_topics
+from arqkit.formats.topics.chosen_questions import ChosenQuestion
+from arqkit.formats.topics.write import write_topic_formulas, write_topics
+from arqkit.formulas.layout import layout_string
+from arqkit.records import FileRefusedError, Problem, TaskKind
+from arqkit.texts.maths.typesetting import presentation_mathml
+from arqkit.texts.posts.text import text_formulas
+from arqkit.texts.posts.topic_making import Question, Size, layout_size, make_topics
+from arqkit.topics import info_fields, write_topic_info
 from collection.models import Collection, Post
 from collection.selectors.candidates import questions_by_id
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 from django.db import transaction
 
-from arqlab.ir.formulas import identity
+from arqkit.formulas import identity
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import JudgedFormula, map_frame, newest_map

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from arqlab.texts.html.rendering import SafeHtml, render_formula
+from arqkit.texts.html.rendering import SafeHtml, render_formula
 
 register = template.Library()
 

@@ -11,10 +11,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from arqkit.formats.tables import tsv_lines
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
 from arqlab.core.views.downloads import file_response
-from arqlab.formats.tables import tsv_lines
 from collection.models import Import
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import (

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
+from arqkit.leaderboard import Board, BoardRun, with_runs
+from arqkit.measures.names import Measure, parse_measures
+from arqkit.measures.scoring import ceilings
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Lab, Task
-from arqlab.ir.leaderboard import Board, BoardRun, with_runs
-from arqlab.ir.measures.names import Measure, parse_measures
-from arqlab.ir.measures.scoring import ceilings
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.models import Leaderboard, RunScore

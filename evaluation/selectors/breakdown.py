@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from arqkit.records import TaskKind
+from arqkit.topics import info_fields
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import PUBLIC_INFO
-from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import info_fields
 
 FREE_TEXT = ("elements",)
 """Information that makes no groups."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arqlab.ir.measures.columns import Reals
-from arqlab.ir.topics import natural_key
+from arqkit.measures.columns import Reals
+from arqkit.topics import natural_key
 from assessment.models import QrelSet
 from evaluation.models import TopicScore
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arqlab.ir.breakdown.groups import GroupPair, TopicGroup, group_pairs, topic_group
-from arqlab.ir.leaderboard import BoardRun
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.records import ItemKind
+from arqkit.breakdown.groups import GroupPair, TopicGroup, group_pairs, topic_group
+from arqkit.leaderboard import BoardRun
+from arqkit.measures.names import Measure
+from arqkit.records import ItemKind
 from assessment.models import QrelSet
 from evaluation.selectors.boards import live_board
 from evaluation.selectors.comparison import topic_matrix

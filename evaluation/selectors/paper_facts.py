@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from arqkit.agreement.estimates import Agreement
+from arqkit.formats.papers.sentences import AssessmentFacts, KappaFacts, PoolFacts
+from arqkit.formats.papers.words import binarization
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task
-from arqlab.formats.papers.sentences import AssessmentFacts, KappaFacts, PoolFacts
-from arqlab.formats.papers.words import binarization
-from arqlab.ir.agreement.estimates import Agreement
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, QrelSet, Round
 from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
 from assessment.qrels.selectors.drafts import host_of, task_scale

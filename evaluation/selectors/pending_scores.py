@@ -9,9 +9,9 @@ from hashlib import sha256
 from django.db.models import CharField, OuterRef, Subquery, Value
 from django.db.models.functions import Coalesce
 
+from arqkit.measures.names import Measure, parse_measures
+from arqkit.records import ItemKind
 from arqlab.core.models import Task
-from arqlab.ir.measures.names import Measure, parse_measures
-from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from collection.models import Collection, VisualMap
 from evaluation.models import Scoring

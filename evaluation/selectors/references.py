@@ -15,12 +15,12 @@ from typing import Any
 import polars as pl
 from django.conf import settings
 
+from arqkit.measures.names import Measure, parse_measures
+from arqkit.measures.overlap import Reference
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
+from arqkit.texts.posts.text import pieces
 from arqlab.core.models import Task
 from arqlab.core.selectors import corrections_of
-from arqlab.ir.measures.names import Measure, parse_measures
-from arqlab.ir.measures.overlap import Reference
-from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
-from arqlab.texts.posts.text import pieces
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.threads import corrected_post, posts_of

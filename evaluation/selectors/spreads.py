@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arqkit.leaderboard import Board, BoardRun, by_mean
+from arqkit.measures.names import Measure
 from arqlab.core.caches import computed_values
-from arqlab.ir.leaderboard import Board, BoardRun, by_mean
-from arqlab.ir.measures.names import Measure
 from assessment.models import QrelSet
 from evaluation.selectors.comparison import topic_matrix
 

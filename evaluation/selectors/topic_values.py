@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 
-from arqlab.ir.leaderboard import Board, BoardRun
-from arqlab.ir.measures.names import Measure
+from arqkit.leaderboard import Board, BoardRun
+from arqkit.measures.names import Measure
 from assessment.models import QrelSet
 from evaluation.models import TopicScore
 

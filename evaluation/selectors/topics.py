@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from arqkit.measures.names import Measure
+from arqkit.topics import natural_key
 from arqlab.core.models import Topic
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.topics import natural_key
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import TopicJudgments, topic_judgments
 from evaluation.models import TopicScore

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqlab.ir.agreement.effect import RankingEffect, ranking_effects
-from arqlab.ir.measures.names import Measure
+from arqkit.agreement.effect import RankingEffect, ranking_effects
+from arqkit.measures.names import Measure
 from assessment.models import QrelSet
 from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import measures_of

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqkit.formulas.visual_ids import as_formulas
+from arqkit.measures.names import Measure
+from arqkit.records import ItemKind
+from arqkit.reusability.certificate import Certificate, certified_measures, certify
+from arqkit.reusability.rescoring import Rescorer
 from arqlab.core.caches import computed_values
-from arqlab.ir.formulas.visual_ids import as_formulas
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.records import ItemKind
-from arqlab.ir.reusability.certificate import Certificate, certified_measures, certify
-from arqlab.ir.reusability.rescoring import Rescorer
 from assessment.models import QrelSet
 from assessment.pools.selectors.contributions import PooledTops, contributions_of, pooled_tops
 from assessment.qrels.selectors.versions import judged_frame

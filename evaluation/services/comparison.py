@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arqlab.core.caches import computed_values
-from arqlab.ir.comparison.differences import (
+from arqkit.comparison.differences import (
     bootstrap_intervals,
     effect_sizes,
     pair_differences,
     run_pairs,
     wins_ties_losses,
 )
-from arqlab.ir.comparison.families import FAMILY_TESTS, PairFamily, pair_family
-from arqlab.ir.leaderboard import BoardRun, by_mean
-from arqlab.ir.measures.columns import Reals
-from arqlab.ir.measures.names import Measure
+from arqkit.comparison.families import FAMILY_TESTS, PairFamily, pair_family
+from arqkit.leaderboard import BoardRun, by_mean
+from arqkit.measures.columns import Reals
+from arqkit.measures.names import Measure
+from arqlab.core.caches import computed_values
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.comparison import TopicMatrix, topic_matrix
 

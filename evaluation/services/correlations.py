@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from arqkit.comparison.correlation import Correlations, correlations
+from arqkit.leaderboard import Board
 from arqlab.core.models import Task
-from arqlab.ir.comparison.correlation import Correlations, correlations
-from arqlab.ir.leaderboard import Board
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import host_of
 from evaluation.services.questions import round_answers

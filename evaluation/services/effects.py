@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from arqkit.agreement.effect import RankingEffect, ranking_effects
+from arqkit.judgments.qrels import Level
+from arqkit.measures.names import Measure
+from arqkit.measures.providers import MeasureFailedError
+from arqkit.measures.scoring import Scorer
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
+from arqkit.records import ItemKind
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
-from arqlab.ir.agreement.effect import RankingEffect, ranking_effects
-from arqlab.ir.judgments.qrels import Level
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.measures.providers import MeasureFailedError
-from arqlab.ir.measures.scoring import Scorer
-from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
-from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import Draft, draft_of, items_at, levels_of
 from assessment.qrels.selectors.versions import qrels_named

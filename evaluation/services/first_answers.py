@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from arqkit.measures.names import parse_measures
 from arqlab.core.models import Task, Visitor
-from arqlab.ir.measures.names import parse_measures
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.permissions import ScoreAccess, Sight, VisibleBoard, score_access_of
 from evaluation.services.further_measures import (

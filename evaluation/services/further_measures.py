@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqkit.leaderboard import with_runs
+from arqkit.measures.names import Measure, parse_measure, parse_measures
+from arqkit.measures.providers import MeasureFailedError, MeasureRefusedError
+from arqkit.measures.scoring import Scorer, ceilings, means
 from arqlab.core.caches import computed_values
-from arqlab.ir.leaderboard import with_runs
-from arqlab.ir.measures.names import Measure, parse_measure, parse_measures
-from arqlab.ir.measures.providers import MeasureFailedError, MeasureRefusedError
-from arqlab.ir.measures.scoring import Scorer, ceilings, means
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard

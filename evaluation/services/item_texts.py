@@ -10,12 +10,12 @@ from urllib.parse import quote, urlencode
 import polars as pl
 from django.utils.safestring import SafeString
 
+from arqkit.records import ItemKind
+from arqkit.texts.html.plain_text import plain_html
+from arqkit.texts.html.rendering import render_formula
+from arqkit.texts.posts.snippets import Part, joined, snippet
 from arqlab.core.models import Corrections, Lab
 from arqlab.core.selectors import corrections_of
-from arqlab.ir.records import ItemKind
-from arqlab.texts.html.plain_text import plain_html
-from arqlab.texts.html.rendering import render_formula
-from arqlab.texts.posts.snippets import Part, joined, snippet
 from collection.models import Post
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import FormulaShown, formulas_shown

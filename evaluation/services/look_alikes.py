@@ -12,18 +12,18 @@ from typing import NamedTuple, TypeVar
 
 import polars as pl
 
-from arqlab.core.caches import computed_values
-from arqlab.core.models import Task
-from arqlab.ir.comparison.look_alikes import (
+from arqkit.comparison.look_alikes import (
     Likeness,
     Purity,
     is_replay,
     likenesses,
     purity_of,
 )
-from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
-from arqlab.ir.ranking import OrderBy
-from arqlab.ir.records import ItemKind, TaskKind
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
+from arqkit.ranking import OrderBy
+from arqkit.records import ItemKind, TaskKind
+from arqlab.core.caches import computed_values
+from arqlab.core.models import Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.selectors.pending_scores import formulas_index_of

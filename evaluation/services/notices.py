@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.urls import reverse
 
+from arqkit.measures.names import parse_measure
 from arqlab.core.models import User
-from arqlab.ir.measures.names import parse_measure
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from evaluation.models import Leaderboard

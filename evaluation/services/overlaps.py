@@ -9,8 +9,8 @@ import polars as pl
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.measures.overlap import LexicalOverlap, Reference
+from arqkit.measures.names import Measure
+from arqkit.measures.overlap import LexicalOverlap, Reference
 from assessment.models import QrelSet
 from evaluation.selectors.references import (
     answers_qrels,

@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from arqlab.core.caches import computed_values
-from arqlab.core.models import Visitor
-from arqlab.formats.papers.document import PREAMBLE, kit_archive, main_document
-from arqlab.formats.papers.figures import (
+from arqkit.formats.papers.figures import (
     PaperFigure,
     TopicScores,
     kappa_figure,
@@ -17,15 +14,18 @@ from arqlab.formats.papers.figures import (
     scores_figure,
     topics_figure,
 )
-from arqlab.formats.papers.sentences import (
+from arqkit.formats.papers.matrices import PREAMBLE, kit_archive, main_document
+from arqkit.formats.papers.sentences import (
     agreement_sentence,
     assessment_sentences,
     pool_sentences,
     results_sentences,
     runs_sentence,
 )
-from arqlab.formats.papers.words import PAPER_WORDS, binarization
-from arqlab.ir.records import ItemKind, TaskKind
+from arqkit.formats.papers.words import PAPER_WORDS, binarization
+from arqkit.records import ItemKind, TaskKind
+from arqlab.core.caches import computed_values
+from arqlab.core.models import Visitor
 from assessment.models import QrelSet
 from assessment.pools.selectors.choices import POOL_KINDS
 from assessment.qrels.selectors.versions import version_topics

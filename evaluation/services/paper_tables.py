@@ -6,18 +6,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from arqlab.core.models import Task, Visitor
-from arqlab.formats.papers.matrices import CorrelationTable
-from arqlab.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
-from arqlab.formats.papers.words import (
+from arqkit.formats.papers.matrices import CorrelationTable
+from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
+from arqkit.formats.papers.words import (
     caption,
     correlations_caption,
     measure_notes,
     question_note,
 )
-from arqlab.ir.leaderboard import Board
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.records import ItemKind
+from arqkit.leaderboard import Board
+from arqkit.measures.names import Measure
+from arqkit.records import ItemKind
+from arqlab.core.models import Task, Visitor
 from assessment.models import Pool, QrelSet
 from assessment.pools.selectors.choices import WRITTEN
 from assessment.qrels.selectors.drafts import host_of

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from arqkit.comparison.correlation import top_stability
+from arqkit.judgments.qrels import JudgedTopic
+from arqkit.measures.names import Measure
 from arqlab.core.models import Task
-from arqlab.ir.comparison.stability import top_stability
-from arqlab.ir.judgments.qrels import JudgedTopic
-from arqlab.ir.measures.names import Measure
 from evaluation.services.effects import draft_scores
 
 TOP = 5

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import polars as pl
 from django.db.models import Count
 
+from arqkit.judgments.questions import AnswerShare, answer_shares
+from arqkit.labels import ScaleLabel
+from arqkit.measures.names import parse_measures
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
-from arqlab.ir.judgments.questions import AnswerShare, answer_shares
-from arqlab.ir.labels import ScaleLabel
-from arqlab.ir.measures.names import parse_measures
 from assessment.models import PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import qrels_named

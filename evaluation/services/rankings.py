@@ -7,8 +7,8 @@ from hashlib import sha256
 
 import polars as pl
 
+from arqkit.records import ItemKind
 from arqlab.core.caches import computed_values
-from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import topic_frame
 from collection.selectors.collections import visual_ids_among

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import polars as pl
 from django.db import transaction
 
+from arqkit.formulas.visual_ids import distinct_visual
+from arqkit.measures.providers import MeasureFailedError
+from arqkit.measures.scoring import Scorer, means
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
+from arqkit.records import ItemKind
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
-from arqlab.ir.formulas.visual_ids import distinct_visual
-from arqlab.ir.measures.providers import MeasureFailedError
-from arqlab.ir.measures.scoring import Scorer, means
-from arqlab.ir.polars_errors import EngineFailedError, panics_as_errors
-from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids

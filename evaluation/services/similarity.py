@@ -7,10 +7,10 @@ from hashlib import sha256
 from statistics import fmean
 from typing import NamedTuple
 
+from arqkit.comparison.correlation import jaccard, rank_biased_overlap
+from arqkit.measures.scoring import Scorer
+from arqkit.records import ItemKind
 from arqlab.core.caches import computed_values
-from arqlab.ir.comparison.similarity import jaccard, rank_biased_overlap
-from arqlab.ir.measures.scoring import Scorer
-from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.selectors.pending_scores import formulas_index_of, item_identity

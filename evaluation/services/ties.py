@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from arqkit.measures.names import Measure
+from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
 from arqlab.core.caches import computed_values
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.measures.scoring import Scorer, means
-from arqlab.ir.measures.ties import has_tie_bounds, tie_orders
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard

@@ -12,10 +12,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from arqkit.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
+from arqkit.leaderboard import columns_in
+from arqkit.measures.definitions import MEASURE_KINDS, definition_of
 from arqlab.core.permissions import task_or_404
-from arqlab.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
-from arqlab.ir.leaderboard import columns_in
-from arqlab.ir.measures.definitions import MEASURE_KINDS, definition_of
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
 from evaluation.permissions import (

@@ -11,11 +11,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from arqkit.breakdown.groups import TopicGroup, group_pairs, topic_group, topic_groups
+from arqkit.topics import heading
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.views.downloads import table_response
-from arqlab.ir.breakdown.groups import TopicGroup, group_pairs, topic_group, topic_groups
-from arqlab.ir.topics import heading
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.breakdown import topic_attributes, usual_values
 from evaluation.services.comparison import ComparedRuns

@@ -9,11 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from arqkit.formats.tables import tsv_lines
+from arqkit.measures.names import Measure
+from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.permissions import organized_task_or_404
 from arqlab.core.views.downloads import file_response
-from arqlab.formats.tables import tsv_lines
-from arqlab.ir.measures.names import Measure
-from arqlab.ir.reusability.certificate import Certificate, LeftOut
 from assessment.models import QrelSet
 from evaluation.services.certificates import Certification, certification_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from arqlab.ir.measures.names import Measure
+from arqkit.measures.names import Measure
 from evaluation.permissions import ScoreAccess, VisibleBoard
 from evaluation.selectors.spreads import MOST_RUNS, RunSpread, run_spreads
 from evaluation.views.tables import link_ends

@@ -11,11 +11,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from arqkit.comparison.families import FAMILY_TESTS, TUKEY
+from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
 from arqlab.core.views.downloads import table_response
-from arqlab.ir.comparison.families import FAMILY_TESTS, TUKEY
-from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
 from evaluation.services.comparison import ComparedRuns, RunPair, compared_runs, run_pair
 from evaluation.services.similarity import run_similarity

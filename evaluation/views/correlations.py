@@ -10,10 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from arqkit.measures.columns import Reals
+from arqkit.measures.definitions import MEASURE_KINDS
 from arqlab.core.permissions import task_or_404
 from arqlab.core.views.downloads import table_response
-from arqlab.ir.measures.columns import Reals
-from arqlab.ir.measures.definitions import MEASURE_KINDS
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.correlations import (
     Column,

@@ -7,9 +7,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from arqkit.leaderboard import columns_in
+from arqkit.measures.definitions import definition_of
 from arqlab.core.permissions import task_or_404
-from arqlab.ir.leaderboard import columns_in
-from arqlab.ir.measures.definitions import definition_of
 from evaluation.permissions import visible_board
 from evaluation.services.first_answers import first_answers, first_answers_access
 from evaluation.views.boards import board_file
@@ -29,7 +29,7 @@ def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpRespon
     if format_:
         return board_file(shown, format_, name="first-answers")
     sort = request.GET.get("sort", "")
-    task_url = reverse("pages:task-detail", args=[access.task.lab.slug, access.task.slug])
+    task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
     context = {
         "task": found,
         "lab": found.lab,

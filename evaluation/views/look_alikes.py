@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from arqkit.comparison.look_alikes import PURITY, SUSPICIOUS
 from arqlab.core.permissions import organized_task_or_404
-from arqlab.ir.comparison.look_alikes import PURITY, SUSPICIOUS
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.services.look_alikes import look_alikes, replays
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from arqlab.ir.comparison.differences import pair_differences, run_pairs
-from arqlab.ir.comparison.families import PairFamily
-from arqlab.ir.leaderboard import BoardRun
-from arqlab.ir.measures.columns import Reals
+from arqkit.comparison.differences import pair_differences, run_pairs
+from arqkit.comparison.families import PairFamily
+from arqkit.leaderboard import BoardRun
+from arqkit.measures.columns import Reals
 from evaluation.services.comparison import SIGNIFICANT, ComparedRuns
 
 TESTS = {

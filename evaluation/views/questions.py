@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from arqkit.formats.tables import csv_lines
 from arqlab.core.permissions import organized_task_or_404
 from arqlab.core.views.downloads import file_response
-from arqlab.formats.tables import csv_lines
 from assessment.models import Round
 from assessment.rounds.selectors.rounds import is_unused, round_progress
 from evaluation.services.questions import MEASURES, RunAnswers, round_answers

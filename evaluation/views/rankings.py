@@ -13,10 +13,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from arqkit.labels import ScaleLabel
+from arqkit.records import ItemKind
 from arqlab.core.models import Topic
 from arqlab.core.permissions import task_or_404
-from arqlab.ir.labels import ScaleLabel
-from arqlab.ir.records import ItemKind
 from evaluation.permissions import ScoreAccess, VisibleBoard, board_with_run, score_access_of
 from evaluation.selectors.topic_values import RunValue, spread_of, topic_values, values_of_runs
 from evaluation.services.item_texts import ItemText, item_texts

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from arqkit.labels import LabelScale
 from arqlab.core.permissions import organized_task_or_404
-from arqlab.ir.labels import LabelScale
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.rounds import is_unused, open_second_pools, round_progress

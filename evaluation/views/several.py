@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from arqkit.comparison.families import TUKEY
+from arqkit.leaderboard import BoardRun
+from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.core.views.downloads import table_response
-from arqlab.ir.comparison.families import TUKEY
-from arqlab.ir.leaderboard import BoardRun
-from arqlab.texts.html.rendering import title_text
 from evaluation.services.comparison import ComparedRuns, SeveralRuns, several_runs
 from evaluation.views.matrix import CORRECTIONS, TESTS
 

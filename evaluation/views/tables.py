@@ -11,10 +11,10 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from arqkit.leaderboard import Board, BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
+from arqkit.measures.names import Measure
+from arqkit.texts.html.rendering import title_text
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.ir.leaderboard import Board, BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
-from arqlab.ir.measures.names import Measure
-from arqlab.texts.html.rendering import title_text
 from evaluation.permissions import ScoreAccess, VisibleBoard
 from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run

@@ -15,11 +15,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from arqkit.labels import ScaleLabel
+from arqkit.leaderboard import BoardRun
+from arqkit.records import ItemKind
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
-from arqlab.ir.labels import ScaleLabel
-from arqlab.ir.leaderboard import BoardRun
-from arqlab.ir.records import ItemKind
 from assessment.qrels.selectors.versions import version_topics
 from assessment.qrels.views.labels import label_shares
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board

@@ -4,36 +4,36 @@
 const OFFLINE = "ArqLab cannot be reached. Check your network connection, then try again.";
 const UNKNOWN = "The server could not answer. Try again in a minute.";
 
-/** Return the JSON of a failed response, with its sentences in `detail`. */
+/** Return the JSON of a failed response, with its sentences in `message`. */
 export function failureOf(text) {
   try {
     const failure = JSON.parse(text);
-    return failure.detail || failure.errors ? failure : { detail: UNKNOWN };
+    return failure.message ? failure : { message: UNKNOWN };
   } catch {
-    return { detail: UNKNOWN };
+    return { message: UNKNOWN };
   }
 }
 
 /** Return a paragraph with the sentences, and a link to the sign-in page if that helps. */
-export function errorMessage({ detail, sign_in: signIn }) {
-  const message = document.createElement("p");
-  message.className = "message message-error";
-  message.dataset.requestError = "";
-  message.setAttribute("role", "alert");
-  message.textContent = detail;
+export function errorMessage({ message, sign_in: signIn }) {
+  const paragraph = document.createElement("p");
+  paragraph.className = "message message-error";
+  paragraph.dataset.requestError = "";
+  paragraph.setAttribute("role", "alert");
+  paragraph.textContent = message;
   if (signIn) {
     const link = document.createElement("a");
     link.href = signIn;
     link.textContent = "Sign in";
-    message.append(" ", link);
+    paragraph.append(" ", link);
   }
-  return message;
+  return paragraph;
 }
 
 /** Show a message at the start of an element, unless it is already there. */
 function show(place, failure) {
   const earlier = place.querySelector(":scope > [data-request-error]");
-  if (earlier?.textContent.startsWith(failure.detail)) return;
+  if (earlier?.textContent.startsWith(failure.message)) return;
   earlier?.remove();
   place.prepend(errorMessage(failure));
 }
@@ -42,5 +42,5 @@ document.addEventListener("htmx:responseError", ({ detail }) => {
   show(detail.target, failureOf(detail.xhr.responseText));
 });
 document.addEventListener("htmx:sendError", ({ detail }) => {
-  show(detail.target, { detail: OFFLINE });
+  show(detail.target, { message: OFFLINE });
 });

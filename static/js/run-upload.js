@@ -26,7 +26,7 @@ async function fragment(form, place, names) {
   const headers = { Accept: "application/json, text/html;q=0.9" };
   const request = fetch(place.dataset.guess, { method: "POST", body, headers });
   const response = await request.catch(() => null);
-  if (!response) return [errorMessage({ detail: UNREACHABLE })];
+  if (!response) return [errorMessage({ message: UNREACHABLE })];
   const text = await response.text();
   if (!response.ok) return [errorMessage(failureOf(text))];
   const page = new DOMParser().parseFromString(text, "text/html");

@@ -214,7 +214,7 @@ class UploadForm {
     }
     this.ask(body?.question);
     if (body?.sign_in) return this.refuse([SIGNED_OUT], signInLink(body.sign_in));
-    this.refuse(body?.errors ?? this.errorsIn(request));
+    this.refuse(body?.errors?.length ? body.errors : this.errorsIn(request));
   }
 
   /** Show a question with its checkbox, or hide the checkbox. */
@@ -228,12 +228,12 @@ class UploadForm {
     field.hidden = !question;
   }
 
-  /** Return the errors in the error summary of a page that came instead of JSON, or its detail. */
+  /** Return the errors in the error summary of a page that came instead of JSON, or its message. */
   errorsIn({ responseText }) {
     const page = new DOMParser().parseFromString(responseText, "text/html");
     const items = [...page.querySelectorAll("[data-error-summary] li")];
     if (items.length) return items.map((item) => item.textContent.trim());
-    return [failureOf(responseText).detail];
+    return [failureOf(responseText).message];
   }
 
   refuse(errors, link = "") {

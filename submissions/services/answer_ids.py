@@ -7,11 +7,11 @@ from collections import defaultdict
 import polars as pl
 from django.db import transaction
 
+from arqkit.formats.runs.filename import file_stem
+from arqkit.loads import Change, Fate, LoadChanges
 from arqlab.core.models import Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
-from arqlab.formats.runs.filename import file_stem
-from arqlab.ir.loads import Change, Fate, LoadChanges
 from submissions.models import AnswerId, Run, RunProblem
 
 KIND = "no-answer-ids"

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from arqlab.formats.runs.report import ProblemGroup, RunReport
-from arqlab.ir.records import Problem, Severity
+from arqkit.formats.runs.report import ProblemGroup, RunReport
+from arqkit.records import Problem, Severity
 from submissions.models import RunProblem
 
 FIRST_LINES = 10
@@ -43,7 +43,7 @@ class CheckResult:
 
 
 def check_result_of(report: RunReport) -> CheckResult:
-    """Return the result to store for a report of `arqlab.formats.runs.check`."""
+    """Return the result to store for a report of `arqkit.formats.runs.check`."""
     facts = {
         "format": report.format,
         "format_name": report.format_name,

@@ -10,12 +10,12 @@ from typing import Any
 
 from django.core.files import File
 
+from arqkit.formats.archives.uploads import UploadRefusedError
+from arqkit.formats.runs.check import check_run
+from arqkit.formats.runs.report import RunRules
+from arqkit.polars_errors import panics_as_errors
+from arqkit.records import ItemKind
 from arqlab.core.models import Task
-from arqlab.formats.archives.uploads import UploadRefusedError
-from arqlab.formats.runs.check import check_run
-from arqlab.formats.runs.report import RunRules
-from arqlab.ir.polars_errors import panics_as_errors
-from arqlab.ir.records import ItemKind
 from submissions.models import Run
 from submissions.selectors import report_data, rules_for, run_bytes, unpack_runs
 from submissions.services.check_result import CheckResult, check_result_of, unreadable_upload_result

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
+from arqkit.records import ItemKind
 from arqlab.core.models import Task
-from arqlab.ir.records import ItemKind
 from collection.selectors.collections import scan_columns
 from submissions.models import Run
 from submissions.selectors import run_items

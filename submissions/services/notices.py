@@ -53,7 +53,7 @@ def _path(runs: Sequence[Run], task: Task) -> str:
     """Return the page of the only run, or of the list of runs."""
     place = [task.lab.slug, task.slug]
     if len(runs) == 1:
-        return reverse("pages:run-detail", args=[*place, runs[0].pk])
+        return reverse("desk:run-detail", args=[*place, runs[0].pk])
     return reverse("submissions:run-list", args=place)
 
 

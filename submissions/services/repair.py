@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from arqlab.formats.runs.diff import repair_diff
-from arqlab.formats.runs.repair import repaired_run
-from arqlab.formats.runs.report import RunRules
+from arqkit.formats.runs.diff import repair_diff
+from arqkit.formats.runs.repair import repaired_run
+from arqkit.formats.runs.report import RunRules
 
 SHOWN_LINES = 60
 SHOWN_CHARACTERS = 160

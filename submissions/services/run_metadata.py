@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from arqkit.formats.runs.filename import read_name
 from arqlab.core.models import Lab, Task
 from arqlab.core.selectors import team_key
-from arqlab.formats.runs.filename import read_name
 
 TAG_LENGTH = 100
 

@@ -15,12 +15,12 @@ from django.core.files import File
 from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
+from arqkit.formats.archives.run_files import ZIP, first_bytes
+from arqkit.formats.archives.uploads import UploadRefusedError, zip_members
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
-from arqlab.formats.archives.run_files import ZIP, first_bytes
-from arqlab.formats.archives.uploads import UploadRefusedError, zip_members
 from submissions.models import Run, Upload
 from submissions.selectors import run_byte_limit
 from submissions.services.rules import Sender, require_role, require_submission, require_tags

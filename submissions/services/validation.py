@@ -13,8 +13,8 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.fields.files import FieldFile
 
+from arqkit.polars_errors import panics_as_errors
 from arqlab.core.services.audit import record_event
-from arqlab.ir.polars_errors import panics_as_errors
 from submissions.models import Run, RunProblem
 from submissions.services.answer_ids import join_answer_ids
 from submissions.services.check_result import CheckResult, failed_check_result

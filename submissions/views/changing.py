@@ -16,12 +16,12 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from arqkit.formats.archives.uploads import UploadRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.views.downloads import exact_response
 from arqlab.core.views.editing import edited
-from arqlab.formats.archives.uploads import UploadRefusedError
 from submissions.forms import (
     MoveForm,
     RunEditForm,
@@ -232,4 +232,4 @@ def _events(run: Run, verb: str) -> QuerySet[AuditEvent]:
 
 
 def _to(run: Run) -> HttpResponse:
-    return redirect("pages:run-detail", run.task.lab.slug, run.task.slug, run.pk)
+    return redirect("desk:run-detail", run.task.lab.slug, run.task.slug, run.pk)

@@ -27,11 +27,11 @@ def task_close(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             if request.POST.get("seen") == digest or found.state(at) == "closed":
                 close_task(task=found, by=signed_in(request), at=at)
                 messages.success(request, "The task is closed. Teams can no longer submit runs.")
-                return redirect("pages:task-detail", lab, task)
+                return redirect("desk:task-detail", lab, task)
             refusals = [CHANGED]
         except UserError as refused:
             messages.error(request, refused.message)
-            return redirect("pages:task-detail", lab, task)
+            return redirect("desk:task-detail", lab, task)
     context = {"task": found, "lab": found.lab, "oddities": oddities, "digest": digest}
     context |= {"refusals": refusals, "state": found.state(at)}
     context["runs"] = Run.objects.valid().filter(task=found).count()
@@ -54,4 +54,4 @@ def task_reopen(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             )
         else:
             messages.success(request, "The task is open again.")
-    return redirect("pages:task-detail", lab, task)
+    return redirect("desk:task-detail", lab, task)

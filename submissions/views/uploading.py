@@ -171,7 +171,7 @@ def _location(task: Task, runs: list[Run]) -> str:
     """Return the URL to open after an upload: the only run, or the list of runs."""
     where = (task.lab.slug, task.slug)
     if len(runs) == 1:
-        return reverse("pages:run-detail", args=[*where, runs[0].pk])
+        return reverse("desk:run-detail", args=[*where, runs[0].pk])
     return reverse("submissions:run-list", args=where)
 
 

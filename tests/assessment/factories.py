@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
+from arqkit.protocols.presets import PoolProtocol
+from arqkit.protocols.scales import SYSTEM_FAILURE
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.protocols.presets import PoolProtocol
-from arqlab.ir.protocols.scales import SYSTEM_FAILURE
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
 from collection.selectors.collections import collection_of
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from arqkit.protocols.presets import PoolProtocol
+from arqkit.protocols.scales import NTCIR
 from arqlab.core.models import Membership, Task
 from arqlab.core.services.labs import change_task
-from arqlab.ir.protocols.presets import PoolProtocol
-from arqlab.ir.protocols.scales import NTCIR
 from assessment.models import Judgment, Pool, PoolItem, QrelSet, Ticket
 from assessment.pools.selectors.sources import PoolChoice
 from assessment.pools.services.freezing import freeze_pool, supplement_pool

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+from arqkit.formats.topics.read import read_topics
 from arqlab.core.models import Task, Topic
 from arqlab.core.services.topic_pages import topic_pages
-from arqlab.formats.topics.read import read_topics
 from tests.assessment.factories import assign, make_formula_pool, make_pool
 from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, Scene

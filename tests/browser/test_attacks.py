@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page
 
-from arqlab.texts.html.allowed_html import ATTRIBUTES, POST_TAGS
-from arqlab.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body
+from arqkit.texts.html.allowed_html import ATTRIBUTES, POST_TAGS
+from arqkit.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body
 from collection.models import Collection, Comment, LabCollection, Post
+from tests.arqkit.texts.html.xss import vectors
 from tests.factories import make_lab
-from tests.texts.html.xss import vectors
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -37,17 +37,17 @@ ROLES = ("visitor", "member", "assessor", "organizer")
 NO_PAGES = {"admin:index", "submissions:run-file", "submissions:run-problems"}
 NO_PAGES |= {"collection:import-status", "collection:import-problems", "core:topic-information-csv"}
 NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
-NO_PAGES |= {"pages:lab-download", "pages:task-download", "submissions:run-map"}
-NO_PAGES |= {"submissions:run-repaired", "pages:run-status", "submissions:run-guess"}
-NO_PAGES |= {"submissions:run-map", "pages:lab-download", "pages:task-download"}
-NO_PAGES |= {"pages:load-status", "pages:candidate-list"}
+NO_PAGES |= {"desk:lab-download", "desk:task-download", "submissions:run-map"}
+NO_PAGES |= {"submissions:run-repaired", "desk:run-status", "submissions:run-guess"}
+NO_PAGES |= {"submissions:run-map", "desk:lab-download", "desk:task-download"}
+NO_PAGES |= {"desk:load-status", "desk:candidate-list"}
 NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
 NO_PAGES |= {"assessment:training-votes", "assessment:sample-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
-    "pages:home",
-    "pages:lab-detail",
-    "pages:task-detail",
+    "desk:home",
+    "desk:lab-detail",
+    "desk:task-detail",
     "evaluation:leaderboard",
     "submissions:run-list",
 }
@@ -109,7 +109,7 @@ def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
             yield address(name, scene, runs["valid"].pk)
     if role == "member":
         yield from (
-            address("pages:run-detail", scene, runs[kind].pk) for kind in ("refused", "withdrawn")
+            address("desk:run-detail", scene, runs[kind].pk) for kind in ("refused", "withdrawn")
         )
     if role == "organizer":
         yield address("evaluation:leaderboard", scene, 0) + "?live=1"

@@ -4,7 +4,7 @@ One assessor judges with keys in the browser. The others judge over the judging 
 the page does; the bids of all are keys in the browser. Every figure on the pages is compared with
 one that is computed from the tables that the organizer downloads from these pages, by scikit-learn,
 statsmodels, krippendorff, scipy and pytrec_eval. Confidence intervals come from random samples:
-here they only have to contain their value, `tests/ir/agreement` checks them.
+here they only have to contain their value, `tests/arqkit/agreement` checks them.
 """
 
 from __future__ import annotations

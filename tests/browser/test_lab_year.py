@@ -11,9 +11,9 @@ from django.core.management import call_command
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from arqlab.pages.demo.posts import FOLDER as DEMO
-from arqlab.pages.tasks import run_waiting_loads
 from assessment.models import PoolInstance
+from desk.demo.posts import FOLDER as DEMO
+from desk.tasks import run_waiting_loads
 from evaluation.services.scoring import score_waiting
 from tests.browser.judging import SHOWN, Assessor
 from tests.browser.lab_browser import LabBrowser

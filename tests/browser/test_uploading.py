@@ -7,7 +7,7 @@ from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
 from arqlab.core.models import Team
-from arqlab.pages.models import Load
+from desk.models import Load
 from submissions.models import Run
 from tests.browser.conftest import enter
 from tests.browser.test_first_path import DROP

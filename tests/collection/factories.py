@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from arqkit.formats.labs.folder import CollectionFile
+from arqkit.loads import LoadChoice
 from arqlab.core.models import Lab
-from arqlab.formats.labs.folder import CollectionFile
-from arqlab.ir.loads import LoadChoice
 from collection.models import Collection, Comment, Import, ImportProblem, Post, PostLink
 from collection.services.loading import load_collection
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from arqkit.formulas.identity import visual_map
+from arqkit.formulas.layout import layout_string
+from arqkit.texts.html.sanitizer import RULES
+from arqkit.texts.maths.typesetting import presentation_mathml
 from arqlab.core.models import Lab
-from arqlab.ir.formulas.identity import visual_map
-from arqlab.ir.formulas.layout import layout_string
-from arqlab.texts.html.sanitizer import RULES
-from arqlab.texts.maths.typesetting import presentation_mathml
 from collection.models import Collection, LabCollection, Post, VisualMap
 from collection.services.indexing import index_formulas, index_posts
 from collection.services.parquet_files import store_frame

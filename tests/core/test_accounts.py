@@ -7,8 +7,8 @@ from django.contrib.auth import get_user
 from django.core import mail
 
 from arqlab.core.models import User
+from tests.desk.views.test_home import text_of
 from tests.factories import PASSWORD
-from tests.pages.views.test_home import text_of
 
 ADA = {"email": "ada@example.org", "username": "ada", "password1": "a quiet blackboard 7"}
 

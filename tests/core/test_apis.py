@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import call_command
 
+from arqkit.protocols.scales import ARQMATH
 from arqlab.core.models import Task
-from arqlab.ir.protocols.scales import ARQMATH
 from tests.factories import TaskFactory, make_lab
 
 

@@ -6,11 +6,12 @@ import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client
 
+from arqlab.core.errors import error_body
 from arqlab.core.models import Lab
 from arqlab.core.views.error_pages import NOT_SAVED, SIGNED_OUT
 from tests.core.views.test_error_pages import strict
+from tests.desk.views.test_home import text_of
 from tests.factories import PASSWORD
-from tests.pages.views.test_home import text_of
 
 EDIT = "/labs/arqmath-x/edit/"
 SIGN_IN = f"/accounts/login/?next={EDIT}"
@@ -62,7 +63,7 @@ def test_a_script_gets_401_with_the_sign_in_page(lost):
         (lost.get("/labs/arqmath-x/judging/", headers=page), SIGNED_OUT),
     ):
         assert response.status_code == 401
-        assert response.json() == {"detail": message, "sign_in": SIGN_IN}
+        assert response.json() == error_body(message, "signed-out") | {"sign_in": SIGN_IN}
 
 
 def test_a_page_leads_to_the_sign_in_page_and_back_once_the_session_is_lost(lost):

@@ -83,7 +83,7 @@ def test_invalid_tokens_are_refused(scene):
     for token in (expired, inactive, "arqlab_invented", "", "\xff"):
         answer = ask(token)
         assert answer.status_code == 401
-        assert "Create one on your account page" in answer.json()["detail"]
+        assert "Create one on your account page" in answer.json()["message"]
 
 
 def test_a_revoked_token_is_refused(scene, client_of):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from arqlab.pages.models import Load
-from arqlab.pages.services.load_files import sent_files
+from desk.models import Load
+from desk.services.load_files import sent_files
 
 LOAD = "/labs/arqmath-x/collection/load/"
 RUNS = "/labs/arqmath-x/tasks/task1/runs/upload/"
@@ -113,4 +113,4 @@ def test_a_script_gets_the_refusal_as_json(scene, client_of):
     response = client.post(RUNS, {"file": file}, headers={"accept": "application/json"})
 
     assert response.status_code == 413
-    assert "Send fewer or smaller files." in response.json()["detail"]
+    assert "Send fewer or smaller files." in response.json()["message"]

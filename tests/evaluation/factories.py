@@ -11,8 +11,8 @@ from typing import Any
 import polars as pl
 from django.core.files.base import ContentFile
 
+from arqkit.ranking import with_order
 from arqlab.core.models import Task, Team
-from arqlab.ir.ranking import with_order
 from assessment.models import Qrel, QrelSet
 from submissions.models import Run, Upload
 

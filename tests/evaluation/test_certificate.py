@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 import pytest
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool

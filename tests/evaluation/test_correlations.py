@@ -1,4 +1,4 @@
-"""The correlation of the measures of a board: figures, file and roles. Laws are in tests/ir."""
+"""The correlation of the measures of a board: figures, file and roles. Laws are in tests/arqkit."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task, Team, User
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, PoolInstance, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool

@@ -20,11 +20,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import get_resolver, reverse
 
+from arqkit.measures.names import parse_measures
+from arqkit.measures.scoring import Scorer
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.labs import change_task
 from arqlab.core.services.teams import join_team
-from arqlab.ir.measures.names import parse_measures
-from arqlab.ir.measures.scoring import Scorer
 from evaluation.models import RunScore, Scoring
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -88,7 +88,7 @@ def test_a_team_reads_nothing_but_rounded_means(shown, client_of, tmp_path):
                 assert not re.search(r"\d [Jj]udged|Best possible|A\.1\b", answer.text), path
 
     assert opened == MEANS
-    page = client.get(reverse("pages:run-detail", args=[*_at(shown), run.pk]))
+    page = client.get(reverse("desk:run-detail", args=[*_at(shown), run.pk]))
     assert figures(page.text) <= allowed
 
 

@@ -12,9 +12,9 @@ import pytest
 from django.core.cache.backends.locmem import LocMemCache
 from sklearn.metrics import cohen_kappa_score
 
+from arqkit.formats.papers.figures import PaperFigure
+from arqkit.formats.papers.matrices import kit_archive
 from arqlab.core.caches import computed_values
-from arqlab.formats.papers.document import kit_archive
-from arqlab.formats.papers.figures import PaperFigure
 from assessment.models import Judgment, PoolInstance, Round
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 import pytest
 from scipy.stats import kendalltau, pearsonr
 
+from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, main_document
+from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
+from arqkit.leaderboard import BoardRun
 from arqlab.core.caches import computed_values
-from arqlab.formats.papers.document import PREAMBLE, main_document
-from arqlab.formats.papers.matrices import CorrelationTable
-from arqlab.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
-from arqlab.ir.leaderboard import BoardRun
 from assessment.models import PoolInstance, QrelSet
 from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
 from benchmarks.papers.published import MEASURES_OF_TASK_3

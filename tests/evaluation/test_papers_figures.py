@@ -11,9 +11,9 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.core.management import call_command
 
+from arqkit.formats.runs.filename import read_name
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.labs import change_task
-from arqlab.formats.runs.filename import read_name
 from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from evaluation.selectors.boards import live_board

@@ -146,7 +146,7 @@ def test_a_team_links_runs_on_the_page_of_a_run(scene, now, earlier, client_of):
     choices = {f"run-{now.pk}": "linked", f"run-{old.pk}": "trained"}
     assert browser.get(address).status_code == 200
     assert browser.post(address, choices).status_code == 302
-    page = browser.get(reverse("pages:run-detail", args=where)).content.decode()
+    page = browser.get(reverse("desk:run-detail", args=where)).content.decode()
     assert "trained on these topics" in page
 
     both = choices | {f"run-{run_of(earlier, 'afterwards').pk}": "linked"}

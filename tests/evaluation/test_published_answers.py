@@ -14,8 +14,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from arqkit.loads import LoadChoice
 from arqlab.core.models import Task, Team, User
-from arqlab.ir.loads import LoadChoice
 from assessment.models import QrelSet
 from assessment.pools.selectors.choices import poolable_runs
 from assessment.qrels.services.loading import load_lab

@@ -14,7 +14,7 @@ import pytest
 from lxml import html as lxml_html
 from scipy.stats import pearsonr
 
-from arqlab.ir.judgments.qrels import Level
+from arqkit.judgments.qrels import Level
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
 from assessment.qrels.selectors.drafts import draft_of
 from evaluation.models import RunScore, TopicScore

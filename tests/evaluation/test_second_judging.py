@@ -19,7 +19,7 @@ from lxml import html as lxml_html
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from arqlab.ir.measures.names import parse_measures
+from arqkit.measures.names import parse_measures
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, SecondPlan
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs

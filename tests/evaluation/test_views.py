@@ -9,9 +9,9 @@ from urllib.parse import urljoin
 import pytest
 from django.urls import reverse
 
+from arqkit.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, columns_in
 from arqlab.core.models import Task
 from arqlab.core.services.labs import change_task
-from arqlab.ir.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, columns_in
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import released_leaderboard
 from evaluation.services.releasing import release_leaderboard
@@ -195,7 +195,7 @@ def test_a_count_has_a_dash_for_its_best_possible_value(played, client_of, organ
 
 def test_a_new_column_reaches_the_page_and_the_api(played, client_of, organizer, monkeypatch):
     kind = BoardColumn("kind", "Kind", lambda run: f"by {run.tag}", EVERYWHERE)
-    monkeypatch.setattr("arqlab.ir.leaderboard.COLUMNS", (*COLUMNS, kind))
+    monkeypatch.setattr("arqkit.leaderboard.COLUMNS", (*COLUMNS, kind))
 
     page = client_of(organizer).get(board_url(played)).content.decode()
     run = client_of(organizer).get(f"/api{board_url(played)}").json()["runs"][0]

@@ -14,8 +14,8 @@ from arqlab.notices.forms import addresses_in
 from arqlab.notices.models import Invitation, Mail
 from arqlab.notices.services.invitations import accept_invitation, invite_people
 from arqlab.notices.tasks import send_mail
+from tests.desk.views.test_home import text_of
 from tests.factories import TeamFactory
-from tests.pages.views.test_home import text_of
 
 LIST = "/labs/arqmath-x/invitations/"
 

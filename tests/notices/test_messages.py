@@ -11,8 +11,8 @@ from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Mail, Message, Notice
 from arqlab.notices.services.reading import set_mail_preference
 from arqlab.notices.tasks import send_mail
+from tests.desk.views.test_home import text_of
 from tests.factories import AssessorFactory, LabFactory, OrganizerFactory
-from tests.pages.views.test_home import text_of
 
 LIST = "/labs/arqmath-x/messages/"
 NEW = f"{LIST}new/"

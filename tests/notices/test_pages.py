@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from arqlab.notices.models import Kind, MailOptOut, Notice
-from tests.pages.views.test_home import text_of
+from tests.desk.views.test_home import text_of
 
 
 @pytest.fixture

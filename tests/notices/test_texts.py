@@ -10,8 +10,8 @@ from arqlab.core.models import AuditEvent
 from arqlab.notices.models import EditedText, Kind, Notice
 from arqlab.notices.services.texts import DEFAULTS, placeholders
 from submissions.services.reminders import remind_teams
+from tests.desk.views.test_home import text_of
 from tests.factories import LabFactory
-from tests.pages.views.test_home import text_of
 from tests.submissions.factories import NOW
 
 LIST = "/labs/arqmath-x/texts/"

@@ -79,7 +79,11 @@ def test_a_member_cannot_send_a_baseline(browser: Client, scene: Scene) -> None:
 
 def test_a_member_of_two_teams_names_one(browser: Client, scene: Scene) -> None:
     MemberFactory(team=TeamFactory(lab=scene.lab, name="Gamma"), user=scene.member)
-    assert send(browser).json() == {"team": ["Name one of your teams: Alpha, Gamma."]}
+    [problem] = send(browser).json()["errors"]
+    assert (problem["field"], problem["expected"]) == (
+        "team",
+        "Name one of your teams: Alpha, Gamma.",
+    )
     assert send(browser, team="gamma", name="a.tsv").json()[0]["team"] == "Gamma"
 
 

@@ -11,9 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.sources import task_sources
 from evaluation.permissions import board_with_run, may_see_scores, score_access_of, visible_board
@@ -186,7 +186,7 @@ def test_a_post_hoc_run_is_marked_and_no_peer_of_official_runs(
         "official": "alternate",
     }
     client.force_login(scene.member)
-    page = client.get(reverse("pages:run-detail", args=[*_at(scene), late.pk])).content.decode()
+    page = client.get(reverse("desk:run-detail", args=[*_at(scene), late.pk])).content.decode()
     assert "Post-hoc" in page
     assert "Mark as primary" not in page
     with pytest.raises(Http404):

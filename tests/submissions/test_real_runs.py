@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from django.core.files import File
 
+from arqkit.formats.labs.folder import read_lab
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.loading import load_lab_file
-from arqlab.formats.labs.folder import read_lab
 from collection.services.loading import load_collection
 from submissions.models import Run
 from submissions.services.uploads import submit_upload

@@ -8,8 +8,8 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from pytest_django import DjangoAssertNumQueries
 
+from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task
-from arqlab.ir.records import ItemKind, TaskKind
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
     line_limit,

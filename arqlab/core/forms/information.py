@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from django import forms
 
+from arqkit.records import TaskKind
+from arqkit.topics import InfoChange, heading, info_fields, normalized_value
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
-from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import InfoChange, heading, info_fields, normalized_value
 
 INCOMPLETE = "The form is incomplete, so nothing was saved. Reload the page and try again."
 

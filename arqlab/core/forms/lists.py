@@ -12,8 +12,8 @@ from django import forms
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Model, OrderBy, Q, QuerySet, Transform
 
+from arqkit.topics import topic_order
 from arqlab.core.models import Lab
-from arqlab.ir.topics import topic_order
 
 ROWS_A_PAGE = 100
 

@@ -14,12 +14,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from arqkit.loads import LoadChoice, cause_lines
+from arqkit.records import FileRefusedError
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import User
 from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
-from arqlab.ir.loads import LoadChoice, cause_lines
-from arqlab.ir.records import FileRefusedError
 
 
 def read_bytes(path: Path) -> bytes:

@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('slug', models.SlugField(unique=True)),
                 ('name', models.CharField(max_length=200)),
                 ('description', models.TextField(blank=True)),
-                ('protocol', models.CharField(help_text='Slug of a preset in arqlab.ir.protocols.presets.', max_length=40)),
+                ('protocol', models.CharField(help_text='Slug of a preset in arqkit.protocols.presets.', max_length=40)),
                 ('is_public', models.BooleanField(default=True, help_text='Everyone sees a public lab. Only its organizers, assessors and teams see a draft.')),
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

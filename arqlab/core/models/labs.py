@@ -10,11 +10,11 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from arqlab.ir.protocols.overrides import with_overrides
-from arqlab.ir.protocols.presets import PROTOCOLS, TaskProtocol
-from arqlab.ir.records import ItemKind, TaskKind
-from arqlab.ir.topics import merged_info
-from arqlab.ir.words import ITEM_WORDS, TASK_WORDS, TaskWords
+from arqkit.protocols.overrides import with_overrides
+from arqkit.protocols.presets import PROTOCOLS, TaskProtocol
+from arqkit.records import ItemKind, TaskKind
+from arqkit.topics import merged_info
+from arqkit.words import ITEM_WORDS, TASK_WORDS, TaskWords
 
 
 class Lab(models.Model):
@@ -24,7 +24,7 @@ class Lab(models.Model):
     name = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     protocol = models.CharField(
-        max_length=40, help_text="Slug of a preset in arqlab.ir.protocols.presets."
+        max_length=40, help_text="Slug of a preset in arqkit.protocols.presets."
     )
     is_public = models.BooleanField(
         default=True,

@@ -7,13 +7,13 @@ from datetime import datetime
 
 from django.db import transaction
 
+from arqkit.texts.html.sanitizer import clean_post
+from arqkit.texts.maths.typesetting import typeset
 from arqlab.core.errors import UserError
 from arqlab.core.models import Correction, Lab, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.topic_pages import renew_topics
-from arqlab.texts.html.sanitizer import clean_post
-from arqlab.texts.maths.typesetting import typeset
 
 LONGEST_CORRECTION = 100_000
 """The longest value in characters; the longest post of the labs' collections has 60,000."""

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from django.db import OperationalError, transaction
 from django.db.models import Q
 
+from arqkit.formats.batches import in_slices
+from arqkit.texts.maths.typesetting import ENGINE, Typeset, can_be_set, typeset, typeset_now
 from arqlab.core.models import TypesetFormula
-from arqlab.formats.batches import in_slices
-from arqlab.texts.maths.typesetting import ENGINE, Typeset, can_be_set, typeset, typeset_now
 
 BATCH = 5_000  # parameters of one query
 AT_ONCE = 200  # old formulas, about a tenth of a second

@@ -9,8 +9,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from arqkit.formats.labs.folder import LabFile, TaskFile
+from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqlab.core.errors import require_confirmed
 from arqlab.core.models import Lab, Membership, Task, User
+from arqlab.core.oddities import DEADLINES, past_deadlines
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.folder_edits import (
@@ -24,8 +27,6 @@ from arqlab.core.services.folder_edits import (
 from arqlab.core.services.labs import DATES, require_order
 from arqlab.core.services.people import grant_role
 from arqlab.core.services.topic_loading import TopicChanges, store_topics
-from arqlab.formats.labs.folder import LabFile, TaskFile
-from arqlab.ir.loads import NO_CHOICE, LoadChanges, LoadChoice
 
 
 @transaction.atomic
@@ -49,14 +50,15 @@ def load_lab_file(
     `choice.keeps_edits` says; if it is None, raises `FolderEditsError` with them. So are dates that
     would reopen a task that is closed `at` this time.
 
-    Raises `UnconfirmedLoadError` if stored topics would change; a caller that loads more passes
-    `changes`, to which those of the topics are added, and asks itself. Raises `UserError`
+    Raises `UnconfirmedLoadError` if stored topics would change, or a deadline to a date in the past
+    (a new task may have one); a caller that loads more passes `changes`, to which these are added,
+    and asks itself. Raises `UserError`
     (`archived`) if the lab is archived, or an archived task would change.
     """
-    found = TopicChanges(changes or LoadChanges())
+    found, at = TopicChanges(changes or LoadChanges()), at or timezone.now()
     for known in Lab.objects.filter(slug=lab_file.slug):
         require_unarchived(known)
-    edits = _decided_edits(lab_file, at=at or timezone.now(), keeps_edits=choice.keeps_edits)
+    edits = _decided_edits(lab_file, at=at, keeps_edits=choice.keeps_edits)
     kept = {(edit.record, edit.field) for edit in edits if choice.keeps_edits}
     lab, is_new = Lab.objects.get_or_create(
         slug=lab_file.slug, defaults={"name": lab_file.name, "protocol": lab_file.protocol.slug}
@@ -67,7 +69,7 @@ def load_lab_file(
     tasks = [
         task.slug
         for position, task in enumerate(lab_file.tasks, start=1)
-        if _load_task(lab, task, position=position, kept=kept, topics=found)
+        if _load_task(lab, task, position=position, kept=kept, topics=found, at=at)
     ]
     if is_new or changed or tasks:
         detail: dict[str, Any] = {"tasks": tasks, "edits": list(map(str, edits))}
@@ -115,6 +117,7 @@ def _load_task(
     position: int,
     kept: Set[tuple[str, str]],
     topics: TopicChanges,
+    at: datetime,
 ) -> bool:
     """Create or update a task from the folder; return whether anything changed."""
     fields = _task_fields(task_file, position=position)
@@ -122,6 +125,8 @@ def _load_task(
     overrides = _without_kept(task, dict(task_file.overrides), kept, prefix=OVERRIDE)
     own = _without_kept(task, fields, kept)
     require_order(Task(**{name: own.get(name, getattr(task, name)) for name in DATES}))
+    for field, sentence in () if is_new else past_deadlines(task, own, at=at).items():
+        topics.load.add(DEADLINES[field], Fate.CHANGED, Change(sentence))
     changed = bool(_update(task, own | {"overrides": task.overrides | overrides}))
     changed = bool(store_topics(task, task_file, topics) or changed or is_new)
     if changed:

@@ -10,15 +10,15 @@ from django.db import transaction
 from django.db.models import ProtectedError
 from django.utils import timezone
 
+from arqkit import records
+from arqkit.formats.labs.folder import TaskFile
+from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
+from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, TopicVersion, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.topic_pages import TopicPage, topic_pages
-from arqlab.formats.labs.folder import TaskFile
-from arqlab.ir import records
-from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
-from arqlab.texts.maths.typesetting import ENGINE
 
 TEXT_FIELDS = ("title", "body", "tags", "formula_id", "latex")
 """What assessors and teams read of a topic."""

@@ -9,12 +9,9 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from arqlab.core.models import Corrections, Lab, Topic
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.formulas import typeset_formulas
-from arqlab.ir import records
-from arqlab.texts.html.highlights import matching_formulas
-from arqlab.texts.html.rendering import (
+from arqkit import records
+from arqkit.texts.html.highlights import matching_formulas
+from arqkit.texts.html.rendering import (
     Key,
     PostText,
     addresses_of,
@@ -23,9 +20,12 @@ from arqlab.texts.html.rendering import (
     one_formula,
     read_text,
 )
-from arqlab.texts.html.sanitizer import clean_title_and_body
-from arqlab.texts.maths.macros import Definitions
-from arqlab.texts.maths.typesetting import ENGINE, Typeset
+from arqkit.texts.html.sanitizer import clean_title_and_body
+from arqkit.texts.maths.macros import Definitions
+from arqkit.texts.maths.typesetting import ENGINE, Typeset
+from arqlab.core.models import Corrections, Lab, Topic
+from arqlab.core.selectors import corrections_of
+from arqlab.core.services.formulas import typeset_formulas
 
 AT_ONCE = 20  # topics of another version
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
+from arqkit.records import TaskKind
+from arqkit.topics import LONGEST_VALUE, InfoChange, info_fields, normalized_value, updated_edits
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
-from arqlab.ir.records import TaskKind
-from arqlab.ir.topics import LONGEST_VALUE, InfoChange, info_fields, normalized_value, updated_edits
 
 MAX_NAMED = 10
 

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from arqlab.ir.measures.names import parse_measure
-from arqlab.ir.measures.providers import MeasureRefusedError
-from arqlab.ir.standings import Standing
+from arqkit.measures.names import parse_measure
+from arqkit.measures.providers import MeasureRefusedError
+from arqkit.standings import Standing
 
 register = template.Library()
 

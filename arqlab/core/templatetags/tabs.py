@@ -111,7 +111,7 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
 
 def task_tabs(lab: Lab, task: Task, standing: LabRoles) -> list[Tab]:
     """Return the tabs of a task."""
-    pages = [("overview", "Overview", "pages:task-detail"), ("topics", "Topics", "core:topic-list")]
+    pages = [("overview", "Overview", "desk:task-detail"), ("topics", "Topics", "core:topic-list")]
     if standing.organizes or standing.teams:
         pages.append(("runs", "Runs", "submissions:run-list"))
     if standing.organizes:
@@ -134,7 +134,7 @@ def task_tabs(lab: Lab, task: Task, standing: LabRoles) -> list[Tab]:
 
 def tabs_of_lab(lab: Lab, standing: LabRoles) -> list[Tab]:
     """Return the tabs of a lab."""
-    pages = [("overview", "Overview", "pages:lab-detail")]
+    pages = [("overview", "Overview", "desk:lab-detail")]
     if standing.assesses or standing.organizes:
         pages.append(("judging", "Judging", "assessment:judging-home"))
         pages.append(("search", "Search", "collection:post-list"))

@@ -15,8 +15,6 @@ from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 
-FIELDS_OF_ERRORS = {"taken": "slug", "dates": "deadline", "judging-dates": "judging_deadline"}
-
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -28,10 +26,10 @@ def lab_create(request: HttpRequest) -> HttpResponse:
         try:
             lab = create_lab(by=by, **form.cleaned_data)
         except UserError as error:
-            form.add_error(FIELDS_OF_ERRORS.get(error.code), error.message)
+            form.add_error("slug" if error.code == "taken" else None, error.message)
         else:
             messages.success(request, f"{lab} was created. Add its tasks.")
-            return redirect("pages:lab-detail", lab=lab.slug)
+            return redirect("desk:lab-detail", lab=lab.slug)
     return render(request, "core/lab_create.html", {"form": form})
 
 
@@ -42,14 +40,15 @@ def task_create(request: HttpRequest, lab: str) -> HttpResponse:
     form = NewTaskForm(request.POST or None, lab=found)
     if request.method == "POST" and form.is_valid():
         by, cleaned = permissions.signed_in(request), dict(form.cleaned_data)
+        cleaned["confirmed"] = request.POST.get("confirm", "")
         name = cleaned.pop("slug"), cleaned.pop("name")
         try:
-            task = create_task(lab=found, name=name, by=by, **cleaned)
+            task = create_task(lab=found, name=name, by=by, at=timezone.now(), **cleaned)
         except UserError as error:
-            form.add_error(FIELDS_OF_ERRORS.get(error.code), error.message)
+            form.refuse(error)
         else:
             messages.success(request, f"{task.name} was created. Load its topics.")
-            return redirect("pages:task-detail", lab=lab, task=task.slug)
+            return redirect("desk:task-detail", lab=lab, task=task.slug)
     return render(request, "core/task_create.html", {"form": form, "lab": found})
 
 
@@ -59,7 +58,7 @@ def lab_archive(request: HttpRequest, lab: str) -> HttpResponse:
     found = permissions.organized_lab_or_404(request.user, lab)
     archive(record=found, at=timezone.now(), by=permissions.signed_in(request))
     messages.success(request, f"{found} is archived. It is read-only until you restore it.")
-    return redirect("pages:lab-detail", lab=lab)
+    return redirect("desk:lab-detail", lab=lab)
 
 
 @require_POST
@@ -68,7 +67,7 @@ def lab_restore(request: HttpRequest, lab: str) -> HttpResponse:
     found = permissions.organized_lab_or_404(request.user, lab)
     restore(record=found, by=permissions.signed_in(request))
     messages.success(request, f"{found} is restored.")
-    return redirect("pages:lab-detail", lab=lab)
+    return redirect("desk:lab-detail", lab=lab)
 
 
 @require_POST
@@ -77,7 +76,7 @@ def task_archive(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = permissions.organized_task_or_404(request.user, lab, task)
     archive(record=found, at=timezone.now(), by=permissions.signed_in(request))
     messages.success(request, f"{found.name} is archived. It is read-only until you restore it.")
-    return redirect("pages:task-detail", lab=lab, task=task)
+    return redirect("desk:task-detail", lab=lab, task=task)
 
 
 @require_POST
@@ -86,4 +85,4 @@ def task_restore(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     found = permissions.organized_task_or_404(request.user, lab, task)
     restore(record=found, by=permissions.signed_in(request))
     messages.success(request, f"{found.name} is restored.")
-    return redirect("pages:task-detail", lab=lab, task=task)
+    return redirect("desk:task-detail", lab=lab, task=task)

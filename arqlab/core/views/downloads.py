@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from django.http import HttpResponse, StreamingHttpResponse
 
-from arqlab.formats.tables import frame_text
+from arqkit.formats.tables import frame_text
 
 
 def table_response(rows: pl.DataFrame, name: str) -> HttpResponse:
@@ -18,7 +18,7 @@ def table_response(rows: pl.DataFrame, name: str) -> HttpResponse:
 
 
 def file_response(lines: Iterable[bytes], name: str) -> StreamingHttpResponse:
-    """Return the lines of a writer of tables (`arqlab.formats.tables`) as the file of a name."""
+    """Return the lines of a writer of tables (`arqkit.formats.tables`) as the file of a name."""
     return StreamingHttpResponse(lines, **_of_file(name))
 
 

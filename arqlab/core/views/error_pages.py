@@ -1,26 +1,30 @@
 """The answers to failed requests: what happened, and what to do next.
 
-Browsers get a page, and the API and scripts get JSON with the same sentences. A page needs no
-database and no session, so it also works when those fail.
+Browsers get a page, and the API and scripts get JSON with the same sentences (`error_body`). A page
+needs no database and no session, so it also works when those fail.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from django.contrib import messages
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.middleware import csrf
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from rest_framework import exceptions
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import RequestProblem, UserError, error_body
 
 API = "/api/"
 
@@ -78,6 +82,35 @@ SERVER_ERROR = ErrorText(
     "The error is on our side and has been logged. Everything you saved before is safe.",
     "Try again in a minute. If the error persists, tell an organizer what you did and when.",
 )
+CODES = {
+    400: "malformed",
+    403: "permission-denied",
+    404: "not-found",
+    405: "method-not-allowed",
+    409: "refused",
+    413: "too-large",
+    429: "throttled",
+    500: "server-error",
+}
+"""The code for programs that an error page has as JSON, by its status."""
+API_CODES = {
+    "authentication_failed": "signed-out",
+    "error": "malformed",
+    "not_authenticated": "signed-out",
+    "parse_error": "malformed",
+}
+"""The codes of the REST framework that have another name here; in others, `_` becomes `-`."""
+API_MESSAGES = {
+    "csrf": "The request has no valid CSRF token, so nothing was changed. Programs sign in with an "
+    "API token instead of a cookie.",
+    "invalid": "The request is not valid, so nothing was changed. Correct what `errors` lists.",
+    "malformed": "ArqLab could not read this request, so nothing was changed: {detail}",
+    "not-found": "Nothing is at this address, or you do not have permission to see it. Check the "
+    "address and sign in with an API token.",
+    "signed-out": "You are not signed in. Send an API token, which you can create on your account "
+    "page.",
+}
+"""The messages of errors in the API by code. A view may have its own in `error_messages`."""
 SIGNED_OUT = "You are signed out. Sign in to continue."
 NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
 OLD_FORM = ErrorText(
@@ -111,9 +144,11 @@ def wants_json(request: HttpRequest) -> bool:
 def error_response(
     request: HttpRequest, text: ErrorText, *, status: int, links: tuple[ErrorLink, ...] = ()
 ) -> HttpResponse:
-    """Return the page of an error, or its sentences as JSON in the form of the REST framework."""
+    """Return the page of an error, or its sentences as JSON."""
     if wants_json(request):
-        return JsonResponse({"detail": f"{text.happened} {text.todo}"}, status=status)
+        return JsonResponse(
+            error_body(f"{text.happened} {text.todo}", CODES[status]), status=status
+        )
     # Without the request, so that no context processor asks the database.
     page = render_to_string("error.html", {"text": text, "links": links})
     return HttpResponse(page, status=status)
@@ -140,7 +175,7 @@ def form_to_sign_in(request: HttpRequest) -> HttpResponse:
     url = sign_in_url(page_of_form(request))
     message = SIGNED_OUT if request.method == "GET" else NOT_SAVED
     if wants_json(request):
-        return JsonResponse({"detail": message, "sign_in": url}, status=401)
+        return JsonResponse(error_body(message, "signed-out") | {"sign_in": url}, status=401)
     messages.info(request, message)
     return redirect(url)
 
@@ -189,7 +224,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """
     match, is_signed_in = request.resolver_match, request.user.is_authenticated
     if match and match.url_name == "account_login" and is_signed_in:
-        return redirect("pages:home")
+        return redirect("desk:home")
     if match and not is_signed_in and getattr(match.func, "login_required", True):
         return form_to_sign_in(request)
     text = NO_COOKIES if reason == csrf.REASON_NO_CSRF_COOKIE else OLD_FORM
@@ -200,15 +235,59 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def api_exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Return 409 and `{"message", "code"}` for a `UserError`, else the framework's answer."""
+    """Return the JSON of an error, or None for an error of ours, which `server_error` answers.
+
+    A `UserError` has the status 409, or that of its code in the `error_statuses` of the view.
+    """
+    request, view = context["request"], context["view"]
+    # Whatever the view renders, and whatever the client accepts.
+    request.accepted_renderer, request.accepted_media_type = JSONRenderer(), "application/json"
     if isinstance(error, UserError):
-        return Response({"message": error.message, "code": error.code}, status=409)
-    return exception_handler(error, context)
+        status = getattr(view, "error_statuses", {}).get(error.code, 409)
+        return Response(error_body(error.message, error.code, error.problems), status=status)
+    response = exception_handler(error, context)
+    if response is None:
+        return None
+    detail, code, problems = "", _api_code(error), []
+    if isinstance(error, exceptions.ValidationError):
+        problems = list(_invalid_fields(error.detail, request))
+    elif isinstance(error, exceptions.APIException):
+        detail = str(error.detail)
+    messages = API_MESSAGES | getattr(view, "error_messages", {})
+    message = messages.get(code, "{detail}").format(detail=detail)
+    response.data = error_body(message, code, problems)
+    return response
+
+
+def _api_code(error: Exception) -> str:
+    """Return the code for programs of an error that the REST framework answers."""
+    if isinstance(error, Http404):
+        return CODES[404]
+    if not isinstance(error, exceptions.APIException):
+        return CODES[403]
+    if str(error.detail).startswith("CSRF Failed"):
+        return "csrf"
+    return API_CODES.get(error.default_code, error.default_code.replace("_", "-"))
+
+
+def _invalid_fields(detail: Any, request: Request, field: str = "") -> Iterator[RequestProblem]:
+    """Yield the problems of a request that a serializer refused, with what was sent."""
+    if isinstance(detail, dict):
+        for name, problems in detail.items():
+            yield from _invalid_fields(problems, request, field or str(name))
+    elif isinstance(detail, list):
+        for problem in detail:
+            yield from _invalid_fields(problem, request, field)
+    else:
+        sent = str(request.data.get(field, "")) if isinstance(request.data, Mapping) else ""
+        found = sent.replace("\0", "")[:80] or "nothing"
+        todo = "Correct this field and send the request again."
+        yield RequestProblem(None, field, found, str(detail), todo)
 
 
 def _all_labs(request: HttpRequest) -> tuple[ErrorLink, ...]:
     """Return a link to all labs, and for visitors one to sign in and come back."""
-    labs = ErrorLink("See all labs", reverse("pages:lab-list"))
+    labs = ErrorLink("See all labs", reverse("desk:lab-list"))
     if request.user.is_authenticated:
         return (labs,)
     return (labs, ErrorLink("Sign in", sign_in_url(request.get_full_path())))

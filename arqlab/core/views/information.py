@@ -9,15 +9,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from arqkit.formats.topics.information import read_info_rows
+from arqkit.records import Problem
+from arqkit.topics import InfoChange, info_changes, write_topic_info
 from arqlab.core import permissions
 from arqlab.core.errors import UserError
 from arqlab.core.forms.information import InformationFileForm, InformationForm, read_changes
 from arqlab.core.models import Task
 from arqlab.core.services.topics import change_topic_information
 from arqlab.core.views.downloads import exact_response
-from arqlab.formats.topics.information import read_info_rows
-from arqlab.ir.records import Problem
-from arqlab.ir.topics import InfoChange, info_changes, write_topic_info
 
 MAX_BYTES = 2**20
 

@@ -28,7 +28,7 @@ def lab_edit(request: HttpRequest, lab: str) -> HttpResponse:
     def save(form: LabEditForm) -> HttpResponse:
         change_lab(lab=found, changes=form.cleaned_data, by=by)
         messages.success(request, "Lab saved.")
-        return redirect("pages:lab-detail", lab=lab)
+        return redirect("desk:lab-detail", lab=lab)
 
     form, answer = edited(
         request,

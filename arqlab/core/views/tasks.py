@@ -21,9 +21,16 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     by = permissions.signed_in(request)
 
     def save(form: TaskForm) -> HttpResponse:
-        change_task(task=found, changes=form.changes, protocol=form.protocol, by=by)
+        change_task(
+            task=found,
+            changes=form.changes,
+            protocol=form.protocol,
+            by=by,
+            at=timezone.now(),
+            confirmed=request.POST.get("confirm", ""),
+        )
         messages.success(request, "Task saved.")
-        return redirect("pages:task-detail", lab=lab, task=task)
+        return redirect("desk:task-detail", lab=lab, task=task)
 
     form, answer = edited(
         request,

@@ -116,7 +116,7 @@ def team_leave(request: HttpRequest, lab: str, team: int) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("core:team-detail", lab=lab, team=team)
     messages.success(request, f"You left {found.name}.")
-    return redirect("pages:lab-detail", lab=lab)
+    return redirect("desk:lab-detail", lab=lab)
 
 
 @login_required

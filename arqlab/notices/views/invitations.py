@@ -107,7 +107,7 @@ def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     messages.success(request, f"You are now {invitation.words_with_article} in {lab}.")
     if team:
         return redirect("core:team-detail", lab=lab.slug, team=team.pk)
-    return redirect("pages:lab-detail", lab=lab.slug)
+    return redirect("desk:lab-detail", lab=lab.slug)
 
 
 def _link(request: HttpRequest, invitation: Invitation) -> str:

@@ -12,8 +12,8 @@ from django.db.models.functions import TruncDate
 from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
+from arqkit.judgments.completion import expected_per_day
 from arqlab.core.models import Task
-from arqlab.ir.judgments.completion import expected_per_day
 from assessment.assignments.selectors.rows import AssignmentGrid
 from assessment.models import Judgment
 

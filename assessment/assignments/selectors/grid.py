@@ -9,8 +9,8 @@ from typing import Any
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
+from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.core.models import Lab, Membership, Task, User
-from arqlab.ir.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from assessment.assignments.selectors.rows import (
     AssignmentGrid,
     JudgedCounts,

@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from arqlab.core.models import Task
-from arqlab.ir.judgments.assignment_plan import AssignmentPlan, plan_assignments, plan_of
-from arqlab.ir.judgments.completion import expected_seconds
-from arqlab.ir.judgments.plan_problem import (
+from arqkit.judgments.assignment_plan import AssignmentPlan, plan_assignments, plan_of
+from arqkit.judgments.completion import expected_seconds
+from arqkit.judgments.plan_problem import (
     PlanAssessor,
     PlanProblem,
     PlanTopic,
     Preference,
 )
+from arqlab.core.models import Task
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
 from assessment.assignments.selectors.rows import AssignmentGrid, TopicRow, together

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
+from arqkit.judgments.plan_problem import Preference
 from arqlab.core.models import AuditEvent, Lab, Task, Topic, User
-from arqlab.ir.judgments.plan_problem import Preference
 from assessment.assignments.selectors.grid import GRID_FIELDS, judging_staff
 from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from arqkit.judgments.completion import Pace
 from arqlab.core.models import Topic, User
-from arqlab.ir.judgments.completion import Pace
 from assessment.models import Assignment
 
 NO_PACE = Pace()

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from arqkit.judgments.viability import JudgedSample, keep_probabilities
+from arqkit.records import TaskKind
 from arqlab.core.models import Task
-from arqlab.ir.judgments.viability import JudgedSample, keep_probabilities
-from arqlab.ir.records import TaskKind
 from assessment.assignments.selectors.grid import topic_counts
 from assessment.assignments.selectors.rows import TopicRow
 from assessment.models import Judgment, PoolItem

@@ -13,12 +13,12 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.urls import reverse
 
+from arqkit.formats.assignments import read_assignments, resolve
+from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
+from arqkit.records import Problem
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
-from arqlab.formats.assignments import read_assignments, resolve
-from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
-from arqlab.ir.records import Problem
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff

@@ -11,12 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from arqkit.formats.assignments import share_out
+from arqkit.loads import LoadChoice
+from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.formats.assignments import share_out
-from arqlab.ir.loads import LoadChoice
-from arqlab.ir.records import Problem
 from assessment.assignments.forms import (
     ASSIGN,
     REASSIGN,

@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.judgments.assignment_plan import AssignmentPlan, plan_of
 from assessment.assignments.forms import PlanForm, read_choices, read_edits, write_proposal
 from assessment.assignments.selectors.planning import (
     TaskPlanning,

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, QuerySet, Value, When
 
+from arqkit.judgments.guidelines import default_guideline
+from arqkit.labels import LabelScale
+from arqkit.records import TaskKind
+from arqkit.texts.posts.text import plain_text
 from arqlab.core.models import Task, User
-from arqlab.ir.judgments.guidelines import default_guideline
-from arqlab.ir.labels import LabelScale
-from arqlab.ir.records import TaskKind
-from arqlab.texts.posts.text import plain_text
 from assessment.models import Guideline, Judgment
 from assessment.qrels.selectors.drafts import task_scale
 

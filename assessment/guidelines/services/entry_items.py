@@ -5,13 +5,13 @@ from __future__ import annotations
 from html import escape
 from typing import NamedTuple
 
+from arqkit.records import TaskKind
+from arqkit.texts.html.plain_text import answer_html
+from arqkit.texts.html.sanitizer import clean_title_and_body
+from arqkit.texts.posts.text import TextFormula, text_formulas
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from arqlab.core.selectors import corrections_of
-from arqlab.ir.records import TaskKind
-from arqlab.texts.html.plain_text import answer_html
-from arqlab.texts.html.sanitizer import clean_title_and_body
-from arqlab.texts.posts.text import TextFormula, text_formulas
 from assessment.models import PoolInstance, PoolItem
 from assessment.qrels.selectors.drafts import pooled_instances
 from collection.models import Post

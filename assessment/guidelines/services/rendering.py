@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from lxml.html.diff import htmldiff
 
+from arqkit.labels import LabelScale, ScaleLabel
+from arqkit.texts.html.plain_text import plain_html
+from arqkit.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_of, read_text
+from arqkit.texts.html.sanitizer import clean_post
+from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Task
 from arqlab.core.services.formulas import typeset_formulas
-from arqlab.ir.labels import LabelScale, ScaleLabel
-from arqlab.texts.html.plain_text import plain_html
-from arqlab.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_of, read_text
-from arqlab.texts.html.sanitizer import clean_post
-from arqlab.texts.maths.typesetting import Typeset
 from assessment.guidelines.selectors.entries import entries_of, version_of
 from assessment.guidelines.selectors.versions import guideline_source, version_numbered
 from assessment.models import Guideline, GuidelineEntry

@@ -10,11 +10,11 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from arqkit.records import TaskKind
+from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.records import TaskKind
-from arqlab.texts.posts.queries import parse_query
 from assessment.guidelines.forms import EntryForm
 from assessment.guidelines.selectors.entries import entries_of, version_of, waiting_entries
 from assessment.guidelines.selectors.versions import current_guideline, guideline_text

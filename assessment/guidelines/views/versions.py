@@ -10,6 +10,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from arqkit.labels import LabelScale
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import (
@@ -19,7 +20,6 @@ from arqlab.core.permissions import (
     signed_in,
     task_or_404,
 )
-from arqlab.ir.labels import LabelScale
 from assessment.guidelines.forms import GuidelineForm
 from assessment.guidelines.selectors.entries import version_of, waiting_entries
 from assessment.guidelines.selectors.versions import (

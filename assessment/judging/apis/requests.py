@@ -14,9 +14,9 @@ from uuid import UUID
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from arqlab.formats.qrels.judgments import LONGEST_COMMENT
-from arqlab.ir.labels import LARGEST_VALUE
-from assessment.errors import RequestProblem
+from arqkit.formats.qrels.judgments import LONGEST_COMMENT
+from arqkit.labels import LARGEST_VALUE
+from arqlab.core.errors import RequestProblem
 from assessment.judging.apis.fields import (
     AnyTextField,
     KeyField,

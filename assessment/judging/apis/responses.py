@@ -7,7 +7,8 @@ from typing import Any
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
-from arqlab.ir.labels import LARGEST_VALUE
+from arqkit.labels import LARGEST_VALUE
+from arqlab.core.apis import ErrorSerializer
 from assessment.judging.apis.marks import MarkSerializer
 from assessment.models import PoolItem
 
@@ -16,39 +17,19 @@ HAVE = OpenApiParameter(
 )
 
 
-class WrongSerializer(serializers.Serializer[Any]):
-    """One problem; without an instance, it concerns the whole request."""
-
-    instance = serializers.IntegerField(allow_null=True)
-    field = serializers.CharField()
-    found = serializers.CharField()
-    expected = serializers.CharField()
-    todo = serializers.CharField()
-
-
-class JudgingRefusalSerializer(serializers.Serializer[Any]):
-    """An error: a message for the user, a code for the page, and all problems."""
-
-    message = serializers.CharField()
-    code = serializers.CharField()
-    errors = WrongSerializer(many=True)  # type: ignore[assignment]  # not the serializer's errors
-
-
 REFUSALS = {
-    400: OpenApiResponse(
-        JudgingRefusalSerializer, description="`bad-label`, `bad-comment` or `malformed`."
-    ),
-    403: OpenApiResponse(JudgingRefusalSerializer, description="`signed-out` or `csrf`."),
+    400: OpenApiResponse(ErrorSerializer, description="`bad-label`, `bad-comment` or `malformed`."),
+    403: OpenApiResponse(ErrorSerializer, description="`signed-out` or `csrf`."),
     404: OpenApiResponse(
-        JudgingRefusalSerializer,
+        ErrorSerializer,
         description="`not-found`: the topic or item is not assigned to the user.",
     ),
     409: OpenApiResponse(
-        JudgingRefusalSerializer,
+        ErrorSerializer,
         description="`pool-closed`, `not-in-pool`, `forged-lease`, `leased-elsewhere`, "
         "`key-used`, `overtaken` or `no-text`.",
     ),
-    413: OpenApiResponse(JudgingRefusalSerializer, description="`too-large`."),
+    413: OpenApiResponse(ErrorSerializer, description="`too-large`."),
 }
 
 

@@ -52,6 +52,13 @@ STATUSES = {
     "malformed": status.HTTP_400_BAD_REQUEST,
     "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
 }
+_AGAIN = "Sign in again in another tab, then continue here; nothing is lost."
+MESSAGES = {
+    "csrf": f"Your session has changed. {_AGAIN}",
+    "malformed": "Nothing was stored because the request is unreadable: {detail}.",
+    "not-found": "This topic or item is not assigned to you. Your input is kept in this browser.",
+    "signed-out": f"You are signed out. {_AGAIN}",
+}
 _IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 FORGED = (
     "This item is not leased to you. If you signed in with another account in another tab, "
@@ -71,11 +78,13 @@ class BodyParser(JSONParser):
 
 
 class JudgingApi(APIView):
-    """The base class of the judging API: authentication, size limit and error responses."""
+    """The base class of the judging API: authentication, size limit and errors."""
 
     parser_classes = (BodyParser,)
     throttle_classes = ()  # one item takes seconds, and counting requests takes time
     http_method_names = ("get", "post", "options")  # no HEAD, because a GET request leases an item
+    error_statuses = STATUSES
+    error_messages = MESSAGES
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Reject signed-out users, users who did not open the page, and large bodies."""
@@ -91,17 +100,6 @@ class JudgingApi(APIView):
                 "Shorten the comment.",
                 code="too-large",
             )
-
-    def handle_exception(self, exc: Exception) -> Response:
-        """Return every error as a message, a code and the list of problems."""
-        if isinstance(exc, JudgingError):
-            errors = [problem._asdict() for problem in exc.problems]
-            return _refusal(
-                exc.message, exc.code, STATUSES.get(exc.code, status.HTTP_409_CONFLICT), errors
-            )
-        response = super().handle_exception(exc)
-        message, code = _words(exc, response.status_code)
-        return _refusal(message, code, response.status_code, [])
 
     @property
     def person(self) -> User:
@@ -140,35 +138,6 @@ class JudgingApi(APIView):
     def shown(self, found: Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
         return taken_payload(found, seat=self.seat) if found else None
-
-
-def _refusal(message: str, code: str, to: int, errors: list[dict[str, Any]]) -> Response:
-    return Response({"message": message, "code": code, "errors": errors}, status=to)
-
-
-def _words(error: Exception, to: int) -> tuple[str, str]:
-    """Return the message and the code for an error of the framework."""
-    if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
-        return (
-            "You are signed out. "
-            "Sign in again in another tab, then continue here; nothing is lost.",
-            "signed-out",
-        )
-    if to == status.HTTP_403_FORBIDDEN:
-        return (
-            "Your session has changed. "
-            "Sign in again in another tab, then continue here; nothing is lost.",
-            "csrf",
-        )
-    if to == status.HTTP_404_NOT_FOUND:
-        return (
-            "This topic or item is not assigned to you. Your input is kept in this browser.",
-            "not-found",
-        )
-    return (
-        f"Nothing was stored because the request is unreadable: {getattr(error, 'detail', error)}.",
-        "malformed",
-    )
 
 
 @extend_schema(tags=["judging"])

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from arqlab.ir.labels import LabelScale, scale_of_rows
+from arqkit.labels import LabelScale, scale_of_rows
 from assessment.assignments.selectors.trips import LEASE
 from assessment.judging.selectors.statements import (
     NEXT,

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from django.db.models import Count, Exists, OuterRef
 
+from arqkit.judgments.completion import ENOUGH, Pace, expected_seconds
 from arqlab.core.models import Lab, Membership, Task, Topic, User
-from arqlab.ir.judgments.completion import ENOUGH, Pace, expected_seconds
 from assessment.assignments.selectors.grid import (
     JUDGING_ROLES,
     TOPIC_TEXTS,

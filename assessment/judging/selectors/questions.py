@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from arqlab.ir.judgments.questions import SpecialQuestion
+from arqkit.judgments.questions import SpecialQuestion
 from assessment.judging.selectors.items import TopicPath
 from assessment.models import Judgment, PoolItem, Round
 

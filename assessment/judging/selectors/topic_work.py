@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 
+from arqkit.labels import LabelScale, ScaleLabel, scale_of_rows
 from arqlab.core.models import Topic, User
-from arqlab.ir.labels import LabelScale, ScaleLabel, scale_of_rows
 from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.progress import (
     assigned_topics,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from arqkit.formats.qrels.judgments import JudgedLine
+from arqkit.records import Problem
 from arqlab.core.models import Task, User
-from arqlab.formats.qrels.judgments import JudgedLine
-from arqlab.ir.records import Problem
 from assessment.qrels.selectors.drafts import host_of
 
 

@@ -12,14 +12,14 @@ from uuid import uuid4
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
+from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
+from arqkit.labels import LabelScale
+from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
+from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
-from arqlab.formats.qrels.judgments import JudgedLine, read_judgments
-from arqlab.ir.labels import LabelScale
-from arqlab.ir.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
-from arqlab.ir.records import FileRefusedError, Problem
 from assessment.judging.services.import_names import ImportNames, names_in, unknown_names
 from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
 from assessment.qrels.selectors.drafts import pooled_instances, task_scale, with_current
@@ -86,7 +86,7 @@ def import_judgments(
 ) -> LoadChanges:
     """Store the labels of a file as judgments of the items of the task's pools.
 
-    `arqlab.formats.qrels.judgments` describes the file. A label that is already stored stays, and
+    `arqkit.formats.qrels.judgments` describes the file. A label that is already stored stays, and
     so does a newer one unless the choice is to take older ones; a different one is superseded.
     Raises `UnconfirmedLoadError` if a stored label would change, `FileRefusedError` with every
     problem of the file, or `UserError` (codes `no-pool`, `judged-meanwhile`), and then stores

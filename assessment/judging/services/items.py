@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from arqlab.core.models import Corrections
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.formulas import typeset_formulas
-from arqlab.texts.html.rendering import (
+from arqkit.texts.html.rendering import (
     Key,
     PostText,
     addresses_of,
@@ -21,8 +18,11 @@ from arqlab.texts.html.rendering import (
     one_formula,
     read_text,
 )
-from arqlab.texts.maths.macros import Definitions
-from arqlab.texts.maths.typesetting import Typeset
+from arqkit.texts.maths.macros import Definitions
+from arqkit.texts.maths.typesetting import Typeset
+from arqlab.core.models import Corrections
+from arqlab.core.selectors import corrections_of
+from arqlab.core.services.formulas import typeset_formulas
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.selectors.questions import NOTHING_ASKED, AskedQuestions
 from assessment.judging.services.leases import Taken

@@ -8,15 +8,15 @@ from typing import NamedTuple
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from arqkit.judgments.questions import SpecialQuestion
+from arqkit.labels import LabelScale, ScaleLabel
+from arqkit.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
+from arqkit.texts.maths.macros import Definitions
+from arqkit.texts.maths.typesetting import Typeset
+from arqkit.texts.posts.text import pieces, text_formulas
 from arqlab.core.models import Corrections, Lab
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
-from arqlab.ir.judgments.questions import SpecialQuestion
-from arqlab.ir.labels import LabelScale, ScaleLabel
-from arqlab.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
-from arqlab.texts.maths.macros import Definitions
-from arqlab.texts.maths.typesetting import Typeset
-from arqlab.texts.posts.text import pieces, text_formulas
 from assessment.judging.services.items import heading_of
 from assessment.judging.services.marks import QuotedMark, quoted_marks
 from assessment.models import Judgment, PoolItem

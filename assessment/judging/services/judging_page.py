@@ -6,10 +6,10 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from arqkit import records
 from arqlab.core.models import Topic, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.topic_pages import question_with_links
-from arqlab.ir import records
 from assessment.errors import JudgingError
 from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.questions import asked_questions

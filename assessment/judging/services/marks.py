@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from arqkit.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
+from arqkit.texts.maths.macros import Definitions
+from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.services.formulas import typeset_formulas
-from arqlab.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
-from arqlab.texts.maths.macros import Definitions
-from arqlab.texts.maths.typesetting import Typeset
 from assessment.models import Judgment
 
 FORMULA = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for a formula in the text of a mark

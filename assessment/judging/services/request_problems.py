@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from arqlab.formats.qrels.judgments import LONGEST_COMMENT
-from assessment.errors import JudgingError, RequestProblem
+from arqkit.formats.qrels.judgments import LONGEST_COMMENT
+from arqlab.core.errors import RequestProblem
+from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Submitted
 
 RELOAD = "Reload the page. Stored labels are kept."

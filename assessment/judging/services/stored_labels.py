@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from arqlab.core.errors import RequestProblem
 from arqlab.core.models import User
-from assessment.errors import JudgingError, RequestProblem
+from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Held, Submitted
 from assessment.models import Judgment, LateLabel, PoolItem
 

@@ -22,7 +22,7 @@ MAX_HOURS = 7 * 24
 DEFAULT_HOURS = 24
 TRIP_HOURS = {6: "6 hours", 24: "24 hours", 72: "3 days", 168: "7 days"}
 _PARTS = {".css", ".js", ".svg", ".woff2"}
-_UNUSED = ("vendor/echarts/", "vendor/temml/temml.min.js")  # not on the pages that are prepared
+_UNUSED = "vendor/echarts/"  # not on the pages that are prepared
 
 
 class Trip(NamedTuple):

@@ -171,7 +171,7 @@ def _config(
         "page_url": place.address(),
         "worker": {
             "url": reverse("assessment:offline-worker"),
-            "scope": reverse("pages:lab-detail", args=[lab]),
+            "scope": reverse("desk:lab-detail", args=[lab]),
         },
         "judgments_url": place.address("judgment-list"),
         "search_url": reverse("collection:post-list", args=[lab]),

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from arqkit.loads import LoadChoice
+from arqkit.records import FileRefusedError
 from arqlab.core.management.labcommand import LoadCommand, read_bytes
 from arqlab.core.selectors import person_named, task_named
-from arqlab.ir.loads import LoadChoice
-from arqlab.ir.records import FileRefusedError
 from assessment.assignments.services.assigning import assign_topics, pairs_of_file
 
 

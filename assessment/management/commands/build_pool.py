@@ -9,12 +9,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from arqkit.pooling.pools import write_pool
+from arqkit.protocols.presets import RunKind
 from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import CeremonyCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named, topic_ids
-from arqlab.ir.pooling.pools import write_pool
-from arqlab.ir.protocols.presets import RunKind
 from assessment.models import Pool
 from assessment.pools.selectors.choices import (
     PoolChoice,

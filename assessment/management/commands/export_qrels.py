@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 from django.core.management.base import CommandError
 
+from arqkit.formats.qrels.read import write_qrels
+from arqkit.formats.tables import frame_text
+from arqkit.judgments.qrels import Level
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
-from arqlab.formats.qrels.read import write_qrels
-from arqlab.formats.tables import frame_text
-from arqlab.ir.judgments.qrels import Level
 from assessment.qrels.selectors.drafts import draft_of, levels_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
 from submissions.run_map import run_map

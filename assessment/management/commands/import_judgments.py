@@ -8,9 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from arqkit.loads import LoadChoice
 from arqlab.core.management.labcommand import LoadCommand, read_bytes
 from arqlab.core.selectors import person_named, task_named
-from arqlab.ir.loads import LoadChoice
 from assessment.judging.services.importing import import_judgments
 
 

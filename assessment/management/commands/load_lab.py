@@ -11,13 +11,13 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from arqkit.loads import LoadChoice
 from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import Lab, Membership
 from arqlab.core.permissions import has_verified_address
 from arqlab.core.selectors import person_named
 from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.people import confirm_address, grant_role
-from arqlab.ir.loads import LoadChoice
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
 from assessment.tickets.services.loading import load_judging_rules

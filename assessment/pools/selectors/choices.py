@@ -8,10 +8,10 @@ from types import MappingProxyType
 
 from django.db.models import Q, QuerySet
 
+from arqkit.formats.runs.layouts import TASK3_IDS
+from arqkit.protocols.presets import PoolProtocol, RunKind
+from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task
-from arqlab.formats.runs.layouts import TASK3_IDS
-from arqlab.ir.protocols.presets import PoolProtocol, RunKind
-from arqlab.ir.records import ItemKind, TaskKind
 from assessment.models import Pool
 from submissions.models import Run
 from submissions.selectors import run_items

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from arqkit.pooling.pools import gather_for, pooled_rows
 from arqlab.core.models import Task
-from arqlab.ir.pooling.pools import gather_for, pooled_rows
 from assessment.models import Pool
 from assessment.pools.selectors.choices import WRITTEN, PoolChoice, choice_of, valid_runs
 from assessment.pools.selectors.sources import TaskSources, kernel_sources

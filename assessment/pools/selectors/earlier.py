@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from arqkit.formulas.visual_ids import as_formulas
 from arqlab.core.models import Task
-from arqlab.ir.formulas.visual_ids import as_formulas
 from assessment.models import Pool, PoolInstance
 from collection.models import VisualMap
 from collection.selectors.collections import visual_ids_among

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.db.models import Count
 
+from arqkit.pooling.pools import write_pool
+from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
+from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.ir.pooling.pools import write_pool
-from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
-from arqlab.ir.records import TaskKind
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from assessment.pools.selectors.choices import WRITTEN
 from assessment.pools.selectors.sources import TaskSources
@@ -100,7 +100,7 @@ def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
 
 
 def pool_frame(pool: Pool) -> pl.DataFrame:
-    """Return a pool as a frame for `arqlab.ir.pooling.pools.write_pool`."""
+    """Return a pool as a frame for `arqkit.pooling.pools.write_pool`."""
     rows = PoolInstance.official.filter(item__pool=pool).order_by()
     fields = {
         "topic": "item__topic__query_id",

@@ -9,11 +9,11 @@ from datetime import datetime
 import polars as pl
 from django.urls import reverse
 
+from arqkit.formats.batches import in_slices
+from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import Oddity, counted, name_list, submission_oddities, task_url
 from arqlab.core.selectors import corrections_of
-from arqlab.formats.batches import in_slices
-from arqlab.ir.records import ItemKind
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.versions import qrels_named
 from collection.models import Post

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from arqkit.pooling.plans import Cost, Plan, Planner
+from arqkit.protocols.presets import RunKind
 from arqlab.core.models import Task
-from arqlab.ir.pooling.plans import Cost, Plan, Planner
-from arqlab.ir.protocols.presets import RunKind
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import TopicSize
 from assessment.pools.selectors.sources import (
@@ -62,7 +62,7 @@ class TeamPlan(NamedTuple):
 class PoolPlan:
     """The plan of a pool or supplement: all topics of the task, its runs and teams.
 
-    `counts` is the plan of `arqlab.ir.pooling.plans`, or None if there is nothing to count.
+    `counts` is the plan of `arqkit.pooling.plans`, or None if there is nothing to count.
     """
 
     topics: list[TopicSize]

@@ -11,12 +11,12 @@ from typing import Any
 import polars as pl
 from django.db.models import Max, Q, QuerySet
 
+from arqkit.formats.topics.threads import threads_of
+from arqkit.pooling.depths import PooledRun
+from arqkit.pooling.pools import PoolSources
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids
-from arqlab.formats.topics.threads import threads_of
-from arqlab.ir.pooling.depths import PooledRun
-from arqlab.ir.pooling.pools import PoolSources
 from assessment.models import Judgment, Pool
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.pools.selectors.earlier import pooled_before

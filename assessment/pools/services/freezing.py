@@ -15,14 +15,14 @@ import polars as pl
 from django.db import transaction
 from django.db.models import Max
 
+from arqkit.pooling.depths import invalid_settings
+from arqkit.pooling.pools import make_pool, write_pool
+from arqkit.records import LONGEST_ID, TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
-from arqlab.ir.pooling.pools import make_pool, write_pool
-from arqlab.ir.pooling.settings import invalid_settings
-from arqlab.ir.records import LONGEST_ID, TaskKind
 from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice, candidate_runs
@@ -42,7 +42,7 @@ from submissions.services.left_out import left_out_runs
 
 @dataclass(frozen=True)
 class ComputedPool:
-    """A pool before it is frozen: its rows (`arqlab.ir.pooling.pools.make_pool`), hash and sources.
+    """A pool before it is frozen: its rows (`arqkit.pooling.pools.make_pool`), hash and sources.
 
     `texts` has the answers of Task 3 by topic and item; `inputs` is for `Pool.inputs`.
     """

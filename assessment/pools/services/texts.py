@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from arqlab.texts.html.plain_text import answer_html
+from arqkit.texts.html.plain_text import answer_html
 from assessment.models import PoolItem
 from collection.models import Post
 

@@ -11,7 +11,7 @@ import time
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
-from arqlab.formats.batches import in_slices
+from arqkit.formats.batches import in_slices
 from assessment.models import Pool, PoolInstance, PoolItem
 from collection.models import Import
 from collection.selectors.threads import posts_of

@@ -13,11 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
+from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.downloads import exact_response
-from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
 from assessment.pools.selectors.changes import pool_news

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
+from arqkit.protocols.presets import PROTOCOLS
 from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
 from arqlab.core.forms.leaving_out import ReasonsForm
@@ -20,7 +21,6 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.selectors import topic_ids
-from arqlab.ir.protocols.presets import PROTOCOLS
 from assessment.models import PayRule, Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
 from assessment.pools.selectors.choices import (

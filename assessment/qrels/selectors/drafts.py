@@ -9,10 +9,8 @@ from typing import NamedTuple
 import polars as pl
 from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
 
-from arqlab.core.errors import UserError
-from arqlab.core.models import Task
-from arqlab.ir.formulas.visual_ids import as_formulas
-from arqlab.ir.judgments.qrels import (
+from arqkit.formulas.visual_ids import as_formulas
+from arqkit.judgments.qrels import (
     JUDGED_SCHEMA,
     JudgedTopic,
     Level,
@@ -20,8 +18,10 @@ from arqlab.ir.judgments.qrels import (
     make_qrels,
     qrels_item_kind,
 )
-from arqlab.ir.labels import LabelScale, scale_of_rows
-from arqlab.ir.records import ItemKind, TaskKind
+from arqkit.labels import LabelScale, scale_of_rows
+from arqkit.records import ItemKind, TaskKind
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.qrels.selectors.counting import counting_labels
 from assessment.qrels.selectors.frames import read_frame
@@ -44,7 +44,7 @@ class DroppedTopic(NamedTuple):
 class Draft:
     """The instances in a task's pools with their current labels, their scale, and the topics.
 
-    The columns are those of `arqlab.ir.judgments.qrels`.
+    The columns are those of `arqkit.judgments.qrels`.
     """
 
     task: Task

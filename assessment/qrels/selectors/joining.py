@@ -12,10 +12,10 @@ from functools import lru_cache
 import polars as pl
 from django.db.models import Count
 
+from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted, name_list
 from arqlab.core.selectors import topic_ids
-from arqlab.ir.records import ItemKind
 from assessment.models import PoolInstance, Qrel, QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import IdSource, id_source, known_ids, scan_columns

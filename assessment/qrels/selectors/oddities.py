@@ -7,9 +7,9 @@ from datetime import datetime
 from django.db.models import Count
 from django.urls import reverse
 
+from arqkit.topics import natural_key
 from arqlab.core.models import Task
 from arqlab.core.oddities import Oddity, counted, name_list, submission_oddities, task_url
-from arqlab.ir.topics import natural_key
 from assessment.models import Pool, Ticket
 from assessment.qrels.selectors.drafts import host_of, own_instances, with_current
 from submissions.models import Run

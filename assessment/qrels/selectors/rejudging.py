@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 from django.db.models import Q
 
+from arqkit.records import ItemKind
 from arqlab.core.models import Lab
-from arqlab.ir.records import ItemKind
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judgments_of
 from collection.models import VisualMap

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.db.models import Count, Q, QuerySet
 
+from arqkit.judgments.qrels import JudgedTopic, judged_topics
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
-from arqlab.ir.judgments.qrels import JudgedTopic, judged_topics
 from assessment.models import Guideline, Qrel, QrelSet, TicketPolicy
 from collection.models import VisualMap
 from submissions.models import AnswerId

@@ -10,15 +10,15 @@ from typing import Protocol
 
 from django.db import transaction
 
+from arqkit.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
+from arqkit.loads import NO_CHOICE, LoadChanges, LoadChoice
+from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import require_confirmed
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.oddities import name_list
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.loading import load_lab_file
-from arqlab.formats.labs.folder import LabFile, QrelsFile, TaskFile, read_lab
-from arqlab.ir.loads import NO_CHOICE, LoadChanges, LoadChoice
-from arqlab.ir.records import FileRefusedError, Problem
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas

@@ -12,12 +12,12 @@ import polars as pl
 from django.db import transaction
 from django.db.models import Max, ProtectedError
 
+from arqkit.formats.qrels.read import write_qrels
+from arqkit.judgments.qrels import Level
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
-from arqlab.formats.qrels.read import write_qrels
-from arqlab.ir.judgments.qrels import Level
 from assessment.models import Qrel, QrelSet
 from assessment.qrels.selectors.drafts import DroppedTopic, draft_of, items_at, levels_of
 from submissions.services.left_out import set_out_of_competition

@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from arqkit.judgments.qrels import QrelDiff, diff_qrels
+from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
 from arqlab.core.views.downloads import table_response
-from arqlab.ir.judgments.diff import QrelDiff, diff_qrels
-from arqlab.ir.labels import LabelScale, ScaleLabel
 from assessment.models import QrelSet
 from assessment.qrels.forms import DifferenceListForm
 from assessment.qrels.selectors.changes import changing_judgments

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from arqlab.ir.judgments.qrels import JudgedTopic
-from arqlab.ir.labels import LabelScale, ScaleLabel
+from arqkit.judgments.qrels import JudgedTopic
+from arqkit.labels import LabelScale, ScaleLabel
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from arqkit.formats.qrels.read import write_qrels
+from arqkit.judgments.qrels import Level
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.downloads import exact_response
-from arqlab.formats.qrels.read import write_qrels
-from arqlab.ir.judgments.qrels import Level
 from assessment.models import QrelSet
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items
 from assessment.qrels.selectors.joining import join_warnings

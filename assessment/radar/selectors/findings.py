@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 from django.db.models import QuerySet
 
+from arqkit.judgments.findings import DRIFTS, FindingKind, RadarFinding
+from arqkit.judgments.radar import contradictions, find_all
+from arqkit.labels import LabelScale
 from arqlab.core.models import Task, User
-from arqlab.ir.judgments.findings import DRIFTS, FindingKind, RadarFinding
-from arqlab.ir.judgments.radar import contradictions, find_all
-from arqlab.ir.labels import LabelScale
 from assessment.models import DismissedFinding
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.radar.selectors.judged import judged_twice, read_judged

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from django.db.models import QuerySet
 
+from arqkit.judgments.findings import DRIFTS, RadarFinding
+from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.models import Task
-from arqlab.ir.judgments.findings import DRIFTS, RadarFinding
-from arqlab.ir.labels import LabelScale, ScaleLabel
 from assessment.models import Judgment
 
 

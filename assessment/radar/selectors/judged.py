@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import polars as pl
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
+from arqkit.judgments.findings import RADAR_SCHEMA
+from arqkit.labels import LabelScale
 from arqlab.core.models import Task
-from arqlab.ir.judgments.findings import RADAR_SCHEMA
-from arqlab.ir.labels import LabelScale
 from assessment.models import DuplicatePosts, Judgment, Pool, PoolInstance, Round
 from assessment.qrels.selectors.frames import read_frame
 

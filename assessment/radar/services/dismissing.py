@@ -6,10 +6,10 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
+from arqkit.judgments.findings import RadarFinding
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from arqlab.ir.judgments.findings import RadarFinding
 from assessment.models import DismissedFinding
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.radar.selectors.findings import summary_of

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from django.db.models import F, Max, OuterRef, Q, Subquery
 
+from arqkit.texts.posts.topic_making import duplicate_groups
 from arqlab.core.models import Task
-from arqlab.texts.posts.duplicates import duplicate_groups
 from assessment.models import DuplicatePosts, PoolInstance, PoolItem
 from collection.models import Import, Post
 from collection.selectors.collections import collection_of

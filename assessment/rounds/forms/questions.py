@@ -7,9 +7,9 @@ from typing import Any
 
 from django import forms
 
+from arqkit.judgments.questions import MOST_ANSWERS, SpecialQuestion, answer_scale
+from arqkit.labels import LONGEST_WORD, LabelScale
 from arqlab.core.models import Task, User
-from arqlab.ir.judgments.questions import MOST_ANSWERS, SpecialQuestion, answer_scale
-from arqlab.ir.labels import LONGEST_WORD, LabelScale
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale

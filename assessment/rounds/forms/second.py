@@ -9,8 +9,7 @@ import polars as pl
 from django import forms
 from django.utils import timezone
 
-from arqlab.core.models import Membership, Task, Topic, User
-from arqlab.ir.agreement.second_judging import (
+from arqkit.agreement.second_judging import (
     RejudgingPlan,
     SecondItem,
     draw_items,
@@ -18,7 +17,8 @@ from arqlab.ir.agreement.second_judging import (
     plan_second,
     with_own,
 )
-from arqlab.ir.pooling.settings import LARGEST_SEED
+from arqkit.pooling.depths import LARGEST_SEED
+from arqlab.core.models import Membership, Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.rounds.forms.training import PeopleField, TopicsField

@@ -6,10 +6,10 @@ from typing import Any
 
 from django import forms
 
+from arqkit.labels import LabelScale
+from arqkit.pooling.depths import LARGEST_SEED
+from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.labels import LabelScale
-from arqlab.ir.pooling.settings import LARGEST_SEED
-from arqlab.texts.html.rendering import title_text
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.entries import LONGEST_ENTRY
 from assessment.models import QrelSet, Round

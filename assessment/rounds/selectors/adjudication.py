@@ -7,11 +7,11 @@ from typing import NamedTuple
 import polars as pl
 from django.db.models import Q, QuerySet
 
+from arqkit.agreement.disagreements import disagreements
+from arqkit.agreement.votes import judgments_only
+from arqkit.labels import ScaleLabel
+from arqkit.topics import topic_order
 from arqlab.core.models import AuditEvent, Task, User
-from arqlab.ir.agreement.disagreements import disagreements
-from arqlab.ir.agreement.votes import judgments_only
-from arqlab.ir.labels import ScaleLabel
-from arqlab.ir.topics import topic_order
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, Ticket
 from assessment.qrels.selectors.drafts import task_scale

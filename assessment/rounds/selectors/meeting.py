@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from arqlab.ir.agreement.disagreements import disagreements
-from arqlab.ir.agreement.votes import judgments_only
-from arqlab.ir.labels import ScaleLabel
+from arqkit.agreement.disagreements import disagreements
+from arqkit.agreement.votes import judgments_only
+from arqkit.labels import ScaleLabel
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from assessment.rounds.selectors.training_votes import (
     GOLD,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q
 
+from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
-from arqlab.ir.agreement.estimates import Agreement, Coefficients
 from assessment.models import PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.second_agreement import pair_agreement

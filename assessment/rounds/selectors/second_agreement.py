@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqkit.agreement.estimates import RESAMPLES, Agreement, agreement_of
+from arqkit.agreement.votes import confusion_matrix
+from arqkit.labels import LabelScale
 from arqlab.core.models import User
-from arqlab.ir.agreement.estimates import RESAMPLES, Agreement, agreement_of
-from arqlab.ir.agreement.votes import confusion_matrix
-from arqlab.ir.labels import LabelScale
 
 IMPORTED = "imported"
 """The key of imported labels, which have no assessor."""

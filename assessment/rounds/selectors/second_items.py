@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 from django.db.models import Q
 
+from arqkit.agreement.second_judging import SecondItem
+from arqkit.labels import LabelScale
 from arqlab.core.models import Task
-from arqlab.ir.agreement.second_judging import SecondItem
-from arqlab.ir.labels import LabelScale
 from assessment.models import Judgment, PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import read_frame

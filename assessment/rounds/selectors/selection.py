@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.models import User
-from arqlab.ir.labels import LabelScale, ScaleLabel
 from assessment.models import Applicant, Judgment, PoolInstance, Round
 
 

@@ -10,8 +10,8 @@ from typing import TypeVar
 import polars as pl
 from django.db.models import Q, QuerySet
 
+from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Membership, Task, Topic, User
-from arqlab.ir.records import ItemKind
 from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.items import CopiedInstance, CopiedItem, copied_items

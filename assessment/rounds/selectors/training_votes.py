@@ -7,9 +7,9 @@ from hashlib import sha256
 
 import polars as pl
 
+from arqkit.agreement.estimates import RESAMPLES, Agreement, agreement_of
+from arqkit.records import ItemKind
 from arqlab.core.models import User
-from arqlab.ir.agreement.estimates import RESAMPLES, Agreement, agreement_of
-from arqlab.ir.records import ItemKind
 from assessment.models import Judgment, PoolInstance, PoolItem, Qrel, Round
 from assessment.rounds.selectors.rounds import letters_at
 from assessment.rounds.selectors.votes import round_votes
@@ -20,7 +20,7 @@ SEPARATOR = "\t"
 
 
 def agreement_votes(found: Round) -> pl.DataFrame:
-    """Return the votes of a round as `arqlab.ir.agreement` reads them, with the gold labels.
+    """Return the votes of a round as `arqkit.agreement` reads them, with the gold labels.
 
     An item is a topic and an id in qrels; an assessor is the key of a user, or GOLD.
     """

@@ -13,10 +13,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
+from arqkit.labels import LabelScale
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from arqlab.ir.labels import LabelScale
 from assessment.models import Pool, PoolInstance, PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.items import CopiedItem

@@ -8,8 +8,8 @@ from typing import Any
 
 from django.db import transaction
 
+from arqkit.agreement.second_judging import RejudgingPlan
 from arqlab.core.models import Task, User
-from arqlab.ir.agreement.second_judging import RejudgingPlan
 from assessment.models import PoolItem, Round
 from assessment.rounds.selectors.items import copied_items
 from assessment.rounds.services.making import RoundPlan, make_round

@@ -125,7 +125,7 @@ def _accept(applicant: Applicant, by: User) -> None:
         lab=lab,
         kind=Kind.APPLICATION_ACCEPTED,
         people=[applicant.user],
-        path=reverse("pages:lab-detail", args=[lab.slug]),
+        path=reverse("desk:lab-detail", args=[lab.slug]),
         key=f"application-accepted {applicant.pk}",
         values={"person": by.name, "round": str(found)},
     )

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from django.contrib.humanize.templatetags.humanize import apnumber
 
-from arqlab.ir.agreement.estimates import Agreement, Coefficients, Estimate
-from arqlab.ir.labels import LabelScale, ScaleLabel
+from arqkit.agreement.estimates import Agreement, Coefficients, Estimate
+from arqkit.labels import LabelScale, ScaleLabel
 from assessment.pools.views.charts import HEATS
 
 

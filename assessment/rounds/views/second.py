@@ -11,9 +11,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from arqkit.agreement.second_judging import RejudgingPlan, SecondItem
 from arqlab.core.models import User
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.ir.agreement.second_judging import RejudgingPlan, SecondItem
 from assessment.rounds.forms.second import SecondRoundForm
 from assessment.rounds.selectors.second_items import open_second_items
 from assessment.rounds.services.second import make_second_round

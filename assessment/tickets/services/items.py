@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from arqlab.core.models import Corrections
-from arqlab.core.selectors import corrections_of
-from arqlab.core.services.formulas import typeset_formulas
-from arqlab.core.services.topic_pages import topic_texts
-from arqlab.texts.html.pasted import read_shown
-from arqlab.texts.html.rendering import (
+from arqkit.texts.html.pasted import read_shown
+from arqkit.texts.html.rendering import (
     Key,
     PostText,
     SafeHtml,
@@ -18,9 +14,13 @@ from arqlab.texts.html.rendering import (
     keys_of,
     read_text,
 )
-from arqlab.texts.html.sanitizer import clean_post
-from arqlab.texts.maths.macros import Definitions
-from arqlab.texts.maths.typesetting import Typeset
+from arqkit.texts.html.sanitizer import clean_post
+from arqkit.texts.maths.macros import Definitions
+from arqkit.texts.maths.typesetting import Typeset
+from arqlab.core.models import Corrections
+from arqlab.core.selectors import corrections_of
+from arqlab.core.services.formulas import typeset_formulas
+from arqlab.core.services.topic_pages import topic_texts
 from assessment.models import PoolInstance, PoolItem, Ticket
 from assessment.pools.services.texts import body_of
 from collection.models import Post

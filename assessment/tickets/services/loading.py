@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from arqkit.formats.labs.folder import LabFile, TaskFile
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.selectors import person_named
-from arqlab.formats.labs.folder import LabFile, TaskFile
 from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import TicketPolicy

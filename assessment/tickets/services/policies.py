@@ -7,11 +7,11 @@ from datetime import datetime
 
 from django.db import transaction
 
+from arqkit.labels import ScaleLabel
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
-from arqlab.ir.labels import ScaleLabel
 from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
 from assessment.tickets.selectors import policy_of, tickets_of

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from django.db import models, transaction
 from django.db.models import Q, QuerySet
 
+from arqkit.texts.html.rendering import SafeHtml
 from arqlab.core.errors import UserError
 from arqlab.core.models import Correction, Corrections, Lab, User
 from arqlab.core.selectors import corrections_of
@@ -16,7 +17,6 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.corrections import require_shown, save_correction
 from arqlab.core.services.formulas import store_formulas, typeset_again
 from arqlab.core.services.topic_pages import renew_topics
-from arqlab.texts.html.rendering import SafeHtml
 from assessment.models import Ticket
 from assessment.tickets.services.items import TicketItem, read_ticket_item
 from collection.models import Post

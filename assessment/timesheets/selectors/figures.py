@@ -8,8 +8,8 @@ from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple, TypeVar
 
+from arqkit.judgments.completion import Pace, expected_seconds
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.judgments.completion import Pace, expected_seconds
 from assessment.models import PayRule, Round
 
 MS_PER_HOUR = 3_600_000

@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from arqkit.loads import LoadChanges, LoadChoice
 from arqlab.core.errors import require_confirmed
 from arqlab.core.management.labcommand import LoadCommand
-from arqlab.ir.loads import LoadChanges, LoadChoice
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines

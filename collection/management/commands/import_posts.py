@@ -12,13 +12,13 @@ from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
+from arqkit.formats.dumps.records import Window
+from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
+from arqkit.loads import LoadChanges, LoadChoice
+from arqkit.records import FileRefusedError
 from arqlab.core.errors import require_confirmed
 from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import Lab
-from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.sources import DUMP_FILES, dump_files
-from arqlab.ir.loads import LoadChanges, LoadChoice
-from arqlab.ir.records import FileRefusedError
 from collection.management.arguments import collection_slug
 from collection.management.progress import ProgressLine
 from collection.management.report_text import import_lines

@@ -11,10 +11,9 @@ from typing import Any, TypeVar
 
 from django.core.management.base import CommandError
 
-from arqlab.core.management.labcommand import LabCommand
-from arqlab.formats.topics.chosen_questions import read_chosen
-from arqlab.ir.records import FileRefusedError
-from arqlab.texts.posts.topic_candidates import (
+from arqkit.formats.topics.chosen_questions import read_chosen
+from arqkit.records import FileRefusedError
+from arqkit.texts.posts.topic_candidates import (
     ALIKE,
     MEASURED,
     Bounds,
@@ -22,6 +21,7 @@ from arqlab.texts.posts.topic_candidates import (
     sift,
     write_candidates,
 )
+from arqlab.core.management.labcommand import LabCommand
 from collection.models import Collection
 from collection.selectors.candidates import candidates_of, existing_topics, highest_topic_number
 from collection.selectors.collections import collection_named

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from django.db import transaction
 
-from arqlab.formats.batches import in_slices
-from arqlab.formats.documents import SourceDocument, read_documents
-from arqlab.ir.records import Problem
-from arqlab.texts.html.document_html import WITHOUT_LATEX, document_html, text_html
-from arqlab.texts.html.sanitizer import RULES, clean_title_and_body
+from arqkit.formats.batches import in_slices
+from arqkit.formats.documents import SourceDocument, read_documents
+from arqkit.records import Problem
+from arqkit.texts.html.document_html import WITHOUT_LATEX, document_html, text_html
+from arqkit.texts.html.sanitizer import RULES, clean_title_and_body
 from collection.models import Collection, Import, Post
 from collection.services.importing.import_records import (
     WHOLE,
@@ -41,7 +41,7 @@ def import_documents(
 ) -> Import:
     """Import the documents of a file or folder into a collection. Return the record.
 
-    `arqlab.formats.documents` describes the files. One that is already imported is not read again.
+    `arqkit.formats.documents` describes the files. One that is already imported is not read again.
     What cannot be read becomes a problem of the record. Raise `UserError` if another process is
     importing it.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from arqlab.formats.batches import in_slices
+from arqkit.formats.batches import in_slices
 from collection.models import Author, Collection, Post
 
 # SQLite allows 32,766 parameters in one statement, and a row may need four.

@@ -12,11 +12,11 @@ from pathlib import Path
 import polars as pl
 from django.db.models.functions import Coalesce
 
-from arqlab.formats.batches import in_slices
-from arqlab.formats.formulas.seen_ids import SeenIds
-from arqlab.texts.html.allowed_html import FORMULA
-from arqlab.texts.html.dump_posts import ReadyPost
-from arqlab.texts.html.sanitizer import source_latex
+from arqkit.formats.batches import in_slices
+from arqkit.formats.formulas.seen_ids import SeenIds
+from arqkit.texts.html.allowed_html import FORMULA
+from arqkit.texts.html.dump_posts import ReadyPost
+from arqkit.texts.html.sanitizer import source_latex
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing.import_records import FORMULA_KINDS

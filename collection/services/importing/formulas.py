@@ -17,8 +17,8 @@ from tempfile import TemporaryDirectory
 import polars as pl
 from django.db import transaction
 
-from arqlab.formats.formulas.index import IndexPart, read_index
-from arqlab.ir.formulas.layout import layout_strings
+from arqkit.formats.formulas.index import IndexPart, read_index
+from arqkit.formulas.layout import layout_strings
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing.import_records import (

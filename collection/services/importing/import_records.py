@@ -16,11 +16,11 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from arqkit.formats.dumps.records import Window
+from arqkit.formats.dumps.sources import dump_files
+from arqkit.loads import Change, Fate, LoadChanges
+from arqkit.records import Problem
 from arqlab.core.errors import UserError
-from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.sources import dump_files
-from arqlab.ir.loads import Change, Fate, LoadChanges
-from arqlab.ir.records import Problem
 from collection.models import Collection, Import, ImportProblem
 from collection.models.imports import STALE_AFTER
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from arqlab.formats.formulas.index import COLUMNS
+from arqkit.formats.formulas.index import COLUMNS
 from collection.services.parquet_files import store_file
 
 ROWS = 250_000

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from arqkit.texts.html.dump_posts import FIELDS
 from arqlab.core.services.storing import copy_lines, takes_copy
-from arqlab.texts.html.dump_posts import FIELDS
 from collection.models import Collection, Post
 from collection.services.importing.existing_ids import known_posts
 
@@ -22,7 +22,7 @@ _COLUMNS = ("collection_id", "is_searched", *FIELDS)
 
 
 class StoredPost(NamedTuple):
-    """A post to be stored, with its values from `arqlab.texts.html.dump_posts`."""
+    """A post to be stored, with its values from `arqkit.texts.html.dump_posts`."""
 
     number: int
     is_searched: bool

@@ -16,13 +16,13 @@ from tempfile import TemporaryDirectory
 from django.db import transaction
 from django.db.models import QuerySet
 
+from arqkit.formats.batches import in_slices
+from arqkit.formats.dumps.blocks import blocks
+from arqkit.formats.dumps.records import Window
+from arqkit.formats.dumps.sources import dump_files
+from arqkit.records import FileRefusedError, Problem
+from arqkit.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
 from arqlab.core.services.storing import takes_copy
-from arqlab.formats.batches import in_slices
-from arqlab.formats.dumps.blocks import blocks
-from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.sources import dump_files
-from arqlab.ir.records import FileRefusedError, Problem
-from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
 from collection.models import Collection, Import, Post
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (

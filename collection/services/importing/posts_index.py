@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from arqlab.formats.batches import in_slices
+from arqkit.formats.batches import in_slices
 from collection.models import Collection, Post
 from collection.services.importing.parquet_parts import Parts
 from collection.services.parquet_files import replace_files

@@ -17,13 +17,13 @@ from typing import Any, Protocol
 
 from django.db import transaction
 
-from arqlab.formats.dumps import records as dumprecords
-from arqlab.formats.dumps.blocks import blocks
-from arqlab.formats.dumps.records import Window
-from arqlab.formats.dumps.rows import DumpRow, read_block
-from arqlab.formats.dumps.sources import dump_files
-from arqlab.formats.formulas.seen_ids import SeenIds
-from arqlab.ir.records import FileRefusedError, Problem
+from arqkit.formats.dumps import records as dumprecords
+from arqkit.formats.dumps.blocks import blocks
+from arqkit.formats.dumps.records import Window
+from arqkit.formats.dumps.rows import DumpRow, read_block
+from arqkit.formats.dumps.sources import dump_files
+from arqkit.formats.formulas.seen_ids import SeenIds
+from arqkit.records import FileRefusedError, Problem
 from collection.models import Collection, Import
 from collection.services.importing import related_rows, votes_and_badges
 from collection.services.importing.documents import import_documents

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from arqlab.formats.dumps.records import AuthorRecord, CommentRecord, PostLinkRecord, TagRecord
-from arqlab.texts.html.sanitizer import RULES, CleanText, clean_comment
+from arqkit.formats.dumps.records import AuthorRecord, CommentRecord, PostLinkRecord, TagRecord
+from arqkit.texts.html.sanitizer import RULES, CleanText, clean_comment
 from collection.models import Author, Collection, Comment, PostLink, Tag
 from collection.services.importing.existing_ids import known_posts
 

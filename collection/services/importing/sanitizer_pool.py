@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import current_process, get_context
 
-from arqlab.texts.html.dump_posts import ReadyBlock, Work, begin_worker, make_ready
+from arqkit.texts.html.dump_posts import ReadyBlock, Work, begin_worker, make_ready
 
 LARGE = 16 * 2**20
 """The file size in bytes from which a pool pays off."""

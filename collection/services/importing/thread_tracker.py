@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from arqlab.formats.formulas.seen_ids import SeenIds
-from arqlab.ir.records import Problem
-from arqlab.texts.html.dump_posts import IN, LATER, OUT, ReadyPost
+from arqkit.formats.formulas.seen_ids import SeenIds
+from arqkit.records import Problem
+from arqkit.texts.html.dump_posts import IN, LATER, OUT, ReadyPost
 from collection.services.importing.post_store import StoredPost
 
 QUESTION = "question"

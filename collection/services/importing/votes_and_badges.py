@@ -12,8 +12,8 @@ import numpy.typing as npt
 from django.db import connection
 from django.db.models import F
 
-from arqlab.formats.batches import in_slices
-from arqlab.formats.dumps.records import BadgeRecord, VoteRecord
+from arqkit.formats.batches import in_slices
+from arqkit.formats.dumps.records import BadgeRecord, VoteRecord
 from collection.models import Author, Collection, Import, Post
 from collection.services.importing.existing_ids import IDS_PER_STATEMENT, known_authors, known_posts
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from arqkit.formats.leaderboards import CONTENT_TYPES, write_board
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import task_named
-from arqlab.formats.leaderboards import CONTENT_TYPES, write_board
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import unscored_runs

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from arqlab.ir.loads import LoadChoice
+from arqkit.loads import LoadChoice
 from arqlab.notices.models import Notice
 from assessment.assignments.services.assigning import assign_topics
 from tests.assessment.factories import NOW

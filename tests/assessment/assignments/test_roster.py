@@ -178,7 +178,7 @@ def test_unknown_choices_and_topics_are_refused(bidding, task, choice):
     response = bid(bidding, topic, choice, HX_Request="true")
 
     assert response.status_code == 409
-    assert "The topics have changed since you opened this page" in response.json()["detail"]
+    assert "The topics have changed since you opened this page" in response.json()["message"]
     assert bids() == set()
 
 

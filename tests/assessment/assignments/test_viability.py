@@ -8,9 +8,9 @@ import pytest
 from django.urls import reverse
 from scipy.stats import betabinom
 
+from arqkit.judgments.viability import LAB_PRIORS
+from arqkit.records import TaskKind
 from arqlab.core.models import AuditEvent, Topic
-from arqlab.ir.judgments.viability import LAB_PRIORS
-from arqlab.ir.records import TaskKind
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.own_work import task_judging
 from assessment.judging.selectors.places import place_of

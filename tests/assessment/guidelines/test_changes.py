@@ -10,10 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from arqkit.judgments.guidelines import default_guideline
+from arqkit.protocols.scales import ARQMATH
+from arqkit.records import TaskKind
 from arqlab.core.models import AuditEvent
-from arqlab.ir.judgments.guidelines import default_guideline
-from arqlab.ir.protocols.scales import ARQMATH
-from arqlab.ir.records import TaskKind
 from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.entries import (
     Decision,

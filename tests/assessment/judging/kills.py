@@ -33,7 +33,7 @@ from uuid import uuid4
 
 import psycopg2
 
-from arqlab.ir.protocols.scales import SYSTEM_FAILURE
+from arqkit.protocols.scales import SYSTEM_FAILURE
 from tests.assessment.judging.dying import STEP
 from tests.paths import ROOT
 from tests.served import start_on

@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from arqkit.judgments.qrels import Level
 from arqlab.core.models import AuditEvent, User
 from arqlab.core.services.people import revoke_role
-from arqlab.ir.judgments.qrels import Level
 from arqlab.notices.models import Notice
 from assessment.models import Assignment, Judgment, LateLabel, PoolItem, Round, Ticket
 from assessment.qrels.selectors.drafts import draft_of

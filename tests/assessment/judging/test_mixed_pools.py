@@ -15,8 +15,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task, User
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import PoolItem, Ticket
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool

@@ -14,13 +14,13 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from arqkit.formats.formulas.index import read_index
+from arqkit.formats.labs.folder import read_lab
+from arqkit.formats.qrels.read import read_qrels
+from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.loading import load_lab_file
-from arqlab.formats.formulas.index import read_index
-from arqlab.formats.labs.folder import read_lab
-from arqlab.formats.qrels.read import read_qrels
-from arqlab.texts.maths.typesetting import Typeset
 from collection.services.loading import load_collection
 from tests.assessment.factories import assign, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk, doc_id_of
@@ -47,7 +47,7 @@ def labs(kept_db: None, shared_data: Path) -> dict[str, Lab]:
 
 @pytest.fixture(autouse=True)
 def _formulas_of_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Typeset none of the 17,000 formulas, which here nobody looks at; `tests/texts` does."""
+    """Typeset none of the 17,000 formulas, unseen here; `tests/arqkit/texts` does."""
     monkeypatch.setattr(
         "arqlab.core.services.formulas.typeset",
         lambda latex, *, display: Typeset("<math></math>", latex),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from arqkit.judgments.questions import SpecialQuestion, answer_scale
 from arqlab.core.models import Task, User
-from arqlab.ir.judgments.questions import SpecialQuestion, answer_scale
 from assessment.models import PoolInstance, PoolItem, Round
 from assessment.rounds.selectors.items import CopiedInstance, copied_items
 from assessment.rounds.services.making import RoundPlan, make_round

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.ir.judgments.qrels import Level
+from arqkit.judgments.qrels import Level
 from arqlab.notices.models import Notice
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round, Ticket
 from assessment.qrels.selectors.drafts import draft_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.ir.judgments.qrels import Level
+from arqkit.judgments.qrels import Level
 from assessment.models import Judgment, PoolItem, Round
 from assessment.qrels.selectors.drafts import draft_of
 from tests.assessment.factories import assign, judge, make_pool

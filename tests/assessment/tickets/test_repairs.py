@@ -7,10 +7,10 @@ import re
 import pytest
 from django.urls import reverse
 
+from arqkit.records import TopicRecord
+from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.models import AuditEvent, Correction, Topic, TypesetFormula
 from arqlab.core.services.topic_pages import topic_pages
-from arqlab.ir.records import TopicRecord
-from arqlab.texts.maths.typesetting import ENGINE
 from assessment.models import PoolInstance, Ticket
 from collection.models import Collection, LabCollection, Post
 from collection.services.loading import load_collection

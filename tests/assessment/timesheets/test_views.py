@@ -13,8 +13,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from arqkit.loads import LoadChoice
 from arqlab.core.models import AuditEvent, Task
-from arqlab.ir.loads import LoadChoice
 from assessment.judging.services.importing import import_judgments
 from assessment.models import Judgment, PayRule, PoolInstance, PoolItem, Round
 from assessment.rounds.selectors.items import copied_items

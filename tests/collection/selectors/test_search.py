@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from arqlab.texts.posts.queries import parse_query
+from arqkit.texts.posts.queries import parse_query
 from collection.models import Collection, Post
 from collection.selectors.search import search_posts
 from collection.services.indexing import index_posts

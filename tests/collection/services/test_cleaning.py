@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.models import Lab
-from arqlab.texts.html.sanitizer import RULES
 from collection.models import Collection, Comment, Post
 from collection.services.cleaning import clean_posts
 from tests.collection.factories import load_small

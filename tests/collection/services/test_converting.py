@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import polars as pl
 import pytest
 
-from arqlab.texts.maths.conversion import Converter, converter
+from arqkit.texts.maths.conversion import Converter, converter
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
 from collection.services import converting

@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.utils import timezone
 
-from arqlab.texts.posts.queries import parse_query
+from arqkit.texts.posts.queries import parse_query
 from collection import tasks
 from collection.models import Collection, Post, PostWords, TextIndex, VisualMap
 from collection.selectors.search import search_posts

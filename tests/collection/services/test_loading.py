@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.db import transaction
 
+from arqkit.formats.labs.folder import read_lab
+from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
-from arqlab.formats.labs.folder import read_lab
-from arqlab.ir.records import FileRefusedError
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import collection_of, formulas_frame, posts_frame
 from collection.services import loading

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.models import TypesetFormula
-from arqlab.texts.html.sanitizer import RULES
 from collection.selectors.threads import find_thread
 from collection.services.rendering import render_thread
 from tests.collection.threads import (

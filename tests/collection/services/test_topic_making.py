@@ -2,10 +2,10 @@
 
 import pytest
 
-from arqlab.formats.labs.folder import read_lab
-from arqlab.formats.topics.chosen_questions import read_chosen
-from arqlab.formats.topics.information import read_topic_info
-from arqlab.ir.records import FileRefusedError
+from arqkit.formats.labs.folder import read_lab
+from arqkit.formats.topics.chosen_questions import read_chosen
+from arqkit.formats.topics.information import read_topic_info
+from arqkit.records import FileRefusedError
 from collection.models import Post
 from collection.services.topic_making import formula_size, make_topic_files
 from tests.collection.factories import make_dump

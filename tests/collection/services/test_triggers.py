@@ -8,7 +8,7 @@ from django.db import connection, models
 from django.db.migrations import AlterField, Migration
 from django.db.migrations.executor import MigrationExecutor
 
-from arqlab.texts.posts.queries import parse_query
+from arqkit.texts.posts.queries import parse_query
 from collection.models import Collection, Post, PostWords
 from collection.selectors.search import search_posts
 from collection.services.indexing import index_posts, unindexed_collections

@@ -11,10 +11,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.utils import timezone
 
+from arqkit.formats.labs.folder import read_lab
+from arqkit.loads import LoadChoice
 from arqlab.core.models import Lab, Task
 from arqlab.core.services.loading import load_lab_file
-from arqlab.formats.labs.folder import read_lab
-from arqlab.ir.loads import LoadChoice
 from collection.models import Collection, LabCollection
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting

@@ -72,7 +72,7 @@ def test_the_overview_asks_the_same_number_of_queries_whatever_was_imported(
 
 
 def test_organizers_find_the_collection_on_the_labs_page(scene: Scene, client_of: SignIn) -> None:
-    lab_page = reverse("pages:lab-detail", args=[scene.lab.slug])
+    lab_page = reverse("desk:lab-detail", args=[scene.lab.slug])
 
     assert overview(scene) in client_of(scene.organizer).get(lab_page).text
     assert overview(scene) not in client_of(scene.member).get(lab_page).text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from arqkit.records import TopicRecord
+from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.models import Topic
 from arqlab.core.services import topic_pages as module
 from arqlab.core.services.topic_pages import topic_pages, typeset_old_topics
-from arqlab.ir.records import TopicRecord
-from arqlab.texts.maths.typesetting import ENGINE
 from tests.factories import make_lab
 
 pytestmark = pytest.mark.django_db

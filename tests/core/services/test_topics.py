@@ -2,10 +2,10 @@
 
 import pytest
 
+from arqkit.topics import InfoChange
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Topic
 from arqlab.core.services.topics import change_topic_information
-from arqlab.ir.topics import InfoChange
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from tests.submissions.processes import MAKE_LAB, output_of, outputs_together
 
 SAVE = """
 from arqlab.core.services.topics import change_topic_information
-from arqlab.ir.topics import InfoChange
+from arqkit.topics import InfoChange
 try:
     change = InfoChange(Topic.objects.first().query_id, "difficulty", "", "{value}")
     print(json.dumps(change_topic_information(task=Task.objects.get(), changes=[change], by=None)))

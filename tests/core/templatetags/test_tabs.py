@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from arqlab.core.models import Lab
-from arqlab.pages.models import Load
-from tests.pages.views.test_home import text_of
+from desk.models import Load
+from tests.desk.views.test_home import text_of
 
 LAB, TASK = "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"
 ALL = [

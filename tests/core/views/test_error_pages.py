@@ -10,8 +10,9 @@ from django.test import Client, override_settings
 from django.urls import get_resolver
 
 from arqlab.core import permissions
+from arqlab.core.errors import error_body
 from arqlab.core.views import error_pages
-from tests.pages.views.test_home import text_of
+from tests.desk.views.test_home import text_of
 from tests.test_access import address, fill, named_addresses, rows
 
 EDIT = "/labs/arqmath-x/edit/"
@@ -97,7 +98,7 @@ def test_a_failure_gets_500_without_the_database():
 
 
 def test_the_api_and_scripts_get_the_sentences_as_json(client, db):
-    wanted = {"detail": sentences(error_pages.NOT_FOUND_BY_VISITOR)}
+    wanted = error_body(sentences(error_pages.NOT_FOUND_BY_VISITOR), "not-found")
 
     assert client.get("/api/none/").json() == wanted
     assert client.get("/none/", headers={"accept": "application/json"}).json() == wanted

@@ -8,8 +8,8 @@ from django.utils import timezone
 from arqlab.core.models import AuditEvent, Lab, Membership
 from arqlab.core.permissions import may_organize
 from arqlab.core.services.audit import record_event
+from tests.desk.views.test_home import text_of
 from tests.factories import MemberFactory, TaskFactory, TeamFactory, UserFactory, make_lab
-from tests.pages.views.test_home import text_of
 
 PEOPLE = "/labs/arqmath-x/people/"
 

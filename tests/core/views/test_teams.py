@@ -6,8 +6,8 @@ from django.test import Client
 
 from arqlab.core.models import AuditEvent, Membership, Team
 from arqlab.core.services.teams import join_team
+from tests.desk.views.test_home import text_of
 from tests.factories import MemberFactory, UserFactory
-from tests.pages.views.test_home import text_of
 
 NEW = "/labs/arqmath-x/teams/new/"
 

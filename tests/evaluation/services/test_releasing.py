@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from arqkit.leaderboard import Board
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from arqlab.core.services.labs import change_task
-from arqlab.ir.leaderboard import Board
 from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_board, released_board, released_leaderboard
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from arqlab.formats.runs.check import check_run
-from arqlab.formats.runs.report import RunRules
-from arqlab.ir.records import Problem, TaskKind
+from arqkit.formats.runs.check import check_run
+from arqkit.formats.runs.report import RunRules
+from arqkit.records import Problem, TaskKind
 from submissions.services.check_result import (
     FIRST_LINES,
     OCCURRENCES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arqlab.formats.runs.report import RunRules
-from arqlab.ir.records import TaskKind
+from arqkit.formats.runs.report import RunRules
+from arqkit.records import TaskKind
 from submissions.services.repair import SHOWN_CHARACTERS, SHOWN_LINES, repair_facts
 
 RULES = RunRules(TaskKind.ANSWERS, ("A.1",))

@@ -9,8 +9,8 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
+from arqkit.polars_errors import EngineFailedError
 from arqlab.core.models import AuditEvent
-from arqlab.ir.polars_errors import EngineFailedError
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
 from submissions.services import checking, validation

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task, Topic
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem
 from collection.models import Collection, LabCollection
 from tests.assessment.factories import assign, judge, make_formula_pool

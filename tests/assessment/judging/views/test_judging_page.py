@@ -12,8 +12,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from arqkit import records
 from arqlab.core.services.topic_pages import topic_pages
-from arqlab.ir import records
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
 from tests.assessment.factories import NOW, assign, judge, make_formula_pool, make_pool

@@ -15,8 +15,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from arqlab.ir.protocols.presets import PROTOCOLS
-from arqlab.ir.records import TaskKind
+from arqkit.protocols.presets import PROTOCOLS
+from arqkit.records import TaskKind
 from assessment.models import Pool
 from assessment.qrels.services.loading import load_lab
 from tests.assessment.factories import make_written_pool

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 from django.core.files.base import ContentFile
 
+from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
+from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
-from arqlab.ir.protocols.presets import PROTOCOLS, PoolProtocol
-from arqlab.ir.records import TaskKind
 from assessment.models import Assignment, Pool, PoolInstance, PoolItem
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import pool_file

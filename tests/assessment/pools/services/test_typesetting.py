@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from arqkit.loads import LoadChoice
 from arqlab.core.models import TypesetFormula
-from arqlab.ir.loads import LoadChoice
 from assessment.models import Pool
 from assessment.pools.tasks import typeset_pools
 from collection.services.loading import load_collection

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from arqkit.formats.runs.layouts import TASK3_IDS
 from arqlab.core.models import AuditEvent, Task
-from arqlab.formats.runs.layouts import TASK3_IDS
 from assessment.models import Pool
 from assessment.pools.selectors.changes import pool_news
 from assessment.qrels.services.versions import choose_current_qrels

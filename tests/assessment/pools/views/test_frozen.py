@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task, User
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import Pool, PoolInstance
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool

@@ -14,8 +14,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task, Topic, User
-from arqlab.ir.protocols.presets import PoolProtocol
 from assessment.models import PayRule, Pool
 from tests.assessment.factories import make_pool
 from tests.evaluation.factories import make_run

@@ -8,10 +8,10 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
+from arqkit.formats.qrels.read import write_qrels
+from arqkit.judgments.qrels import Level
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
-from arqlab.formats.qrels.read import write_qrels
-from arqlab.ir.judgments.qrels import Level
 from assessment.models import PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
 from assessment.qrels.services.versions import QrelsChoice, choose_current_qrels, freeze_qrels

@@ -8,11 +8,11 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from arqlab.ir.agreement.estimates import agreement_of
-from arqlab.ir.agreement.votes import confusion_matrix
-from arqlab.ir.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
+from arqkit.agreement.estimates import agreement_of
+from arqkit.agreement.votes import confusion_matrix
+from arqkit.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
 from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
-from tests.ir.agreement.tables import noisy_rows, votes_of
+from tests.arqkit.agreement.tables import noisy_rows, votes_of
 
 VOTES = votes_of(noisy_rows(40, 3, seed=1))
 AGREEMENT = agreement_of(VOTES, scale=ARQMATH, relevant_from=2)

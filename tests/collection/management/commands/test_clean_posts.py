@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.models import Lab
-from arqlab.texts.html.sanitizer import RULES
 from collection.models import Post
 from tests.collection.factories import load_small
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from arqkit.formats.labs.folder import CollectionFile
+from arqkit.records import FileRefusedError, ItemKind
+from arqkit.texts.posts.queries import parse_query
 from arqlab.core.models import Lab, User
-from arqlab.formats.labs.folder import CollectionFile
-from arqlab.ir.records import FileRefusedError, ItemKind
-from arqlab.texts.posts.queries import parse_query
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import id_source, posts_frame
 from collection.selectors.imports import holdings_of, missing_parts

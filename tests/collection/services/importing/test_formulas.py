@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from arqlab.formats.dumps.records import Window
+from arqkit.formats.dumps.records import Window
 from collection.models import Collection, Import
 from collection.selectors.collections import scan_columns
 from collection.services.importing import parquet_parts

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from django.db import transaction
 
+from arqkit.formats.dumps import blocks
+from arqkit.formats.dumps.records import Window
+from arqkit.records import FileRefusedError
+from arqkit.texts.html.allowed_html import FORMULA
+from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.errors import UserError
-from arqlab.formats.dumps import blocks
-from arqlab.formats.dumps.records import Window
-from arqlab.ir.records import FileRefusedError
-from arqlab.texts.html.allowed_html import FORMULA
-from arqlab.texts.html.sanitizer import RULES
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing import extracted_formulas as found_formulas

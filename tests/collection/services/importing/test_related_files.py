@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from arqlab.formats.dumps import blocks
-from arqlab.formats.dumps.records import Window
+from arqkit.formats.dumps import blocks
+from arqkit.formats.dumps.records import Window
 from collection.models import Author, Collection, Comment, Import, Post, PostLink, Tag
 from collection.services.importing import related_files
 from collection.services.importing.related_files import import_file

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqlab.formats.dumps.records import BadgeRecord
+from arqkit.formats.dumps.records import BadgeRecord
 from collection.services.importing.votes_and_badges import BADGES, badge_tally
 
 KINDS = st.sampled_from([*BADGES, "wooden"])

@@ -1,0 +1,176 @@
+"""Read documents or paragraphs: lines of JSON, or HTML and text files in a folder or a zip.
+
+A line is an object with `id`, `html` or `text`, and optionally `title`. The id of a file is its
+name without the ending. What cannot be read is reported by file and line; all else is read.
+"""
+
+import gzip
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, NamedTuple, cast
+
+from arqkit.records import LONGEST_ID, Problem
+
+HTML_ENDINGS, TEXT_ENDINGS = (".html", ".htm", ".xhtml"), (".txt",)
+LINES = re.compile(r"\.(?:jsonl|ndjson)(?:\.gz)?$", re.IGNORECASE)
+LARGEST = 10_000_000
+"""The bytes of the longest document: more is a whole collection in one file."""
+EXPECTED = (
+    "a file of JSON lines (.jsonl, plain or .gz), or a folder or .zip of HTML and text files "
+    "(.html, .xhtml, .txt)"
+)
+_DAMAGE = (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError)
+_NOT_IN_IDS = re.compile(r"[\s\"<>&\x00-\x1f\x7f]")
+_CORRECT = "Correct it, and import the documents again."
+_IS_OBJECT = 'an object such as {"id": "0704.0005_3", "title": "…", "html": "<p>…</p>"}'
+
+
+class SourceDocument(NamedTuple):
+    """A document as it was sent; its text is HTML or plain, with LaTeX between dollars."""
+
+    document_id: str
+    title: str
+    text: str
+    is_html: bool
+    source: str
+    line: int | None = None
+
+
+class _Raw(NamedTuple):
+    """The bytes of a line or file, its file with the line, and the id and ending of a file."""
+
+    data: bytes
+    source: str
+    line: int | None = None
+    document_id: str = ""
+    ending: str = ""
+
+
+def is_of_documents(path: Path) -> bool:
+    """Return whether a path can have documents, by its kind and name."""
+    return path.is_dir() or path.suffix.lower() == ".zip" or bool(LINES.search(path.name))
+
+
+def read_documents(path: Path) -> Iterator[SourceDocument | Problem]:
+    """Yield the documents of a file or folder in a fixed order, and a Problem for each other one.
+
+    An id that was read before is a Problem. Nothing is raised.
+    """
+    seen: set[str] = set()
+    try:
+        for raw in _raws(path):
+            found = raw if isinstance(raw, Problem) else _read(raw)
+            if isinstance(found, SourceDocument) and found.document_id in seen:
+                what = f"the document {found.document_id} again"
+                todo = "Keep one of them, and import the documents again."
+                found = Problem(found.source, found.line, what, "each document once", todo)
+            elif isinstance(found, SourceDocument):
+                seen.add(found.document_id)
+            yield found
+    except _DAMAGE as error:
+        todo = "Send the file again. The documents before were read."
+        yield Problem(path.name, None, f"a damaged file ({error})", EXPECTED, todo)
+        return
+    if not seen:
+        yield Problem(path.name, None, "no document", EXPECTED, "Check the path.")
+
+
+def _raws(path: Path) -> Iterator[_Raw | Problem]:
+    if path.is_dir():
+        for one in sorted(path.rglob("*")):
+            if one.is_file() and _ending(one.name):
+                with one.open("rb") as file:
+                    yield _file(file, str(one.relative_to(path)))
+    elif path.suffix.lower() == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            for name in sorted(archive.namelist()):
+                if _ending(name) and not name.startswith("__MACOSX/"):
+                    with archive.open(name) as member:
+                        yield _file(cast("BinaryIO", member), name)
+    else:
+        is_packed = path.suffix.lower() == ".gz"
+        with gzip.open(path) if is_packed else path.open("rb") as lines:
+            yield from _lines(cast("BinaryIO", lines), path.name)
+
+
+def _ending(name: str) -> str:
+    ending = PurePosixPath(name).suffix.lower()
+    return ending if ending in (*HTML_ENDINGS, *TEXT_ENDINGS) else ""
+
+
+def _file(file: BinaryIO, name: str) -> _Raw | Problem:
+    data = file.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        return _too_long(name, None)
+    return _Raw(data, name, document_id=PurePosixPath(name).stem, ending=_ending(name))
+
+
+def _lines(file: BinaryIO, source: str) -> Iterator[_Raw | Problem]:
+    number = 0
+    while data := file.readline(LARGEST + 1):
+        number += 1
+        if len(data) > LARGEST:
+            while data and not data.endswith(b"\n"):
+                data = file.readline(LARGEST)
+            yield _too_long(source, number)
+        elif not data.isspace():
+            yield _Raw(data, source, number)
+
+
+def _too_long(source: str, line: int | None) -> Problem:
+    expected = f"a document of at most {LARGEST:,} bytes"
+    return Problem(source, line, "a longer document", expected, "Divide it into paragraphs.")
+
+
+def _read(raw: _Raw) -> SourceDocument | Problem:
+    """Read a line or a file, or return what is wrong with it."""
+    try:
+        text = raw.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = f"a byte that is not UTF-8 ({raw.data[error.start]:#04x})"
+        return Problem(raw.source, raw.line, found, "text in UTF-8", _CORRECT)
+    if raw.document_id:
+        is_html = raw.ending in HTML_ENDINGS
+        return _checked(SourceDocument(raw.document_id, "", text, is_html, raw.source))
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        found = f"a line that is not JSON ({error})"
+        return Problem(raw.source, raw.line, found, _IS_OBJECT, _CORRECT)
+    return _from_json(values, raw)
+
+
+def _from_json(values: object, raw: _Raw) -> SourceDocument | Problem:
+    fields = values if isinstance(values, dict) else {}
+    document_id, title = fields.get("id"), fields.get("title") or ""
+    kind = "html" if "html" in fields else "text"
+    body = fields.get(kind)
+    if isinstance(document_id, int) and not isinstance(document_id, bool):
+        document_id = str(document_id)
+    for name, value in (("id", document_id), ("title", title), ("html or text", body)):
+        if not isinstance(value, str):
+            found = f"a line without {name} as text"
+            return Problem(raw.source, raw.line, found, _IS_OBJECT, _CORRECT)
+    return _checked(
+        SourceDocument(
+            cast("str", document_id), title, cast("str", body), kind == "html", raw.source, raw.line
+        )
+    )
+
+
+def _checked(found: SourceDocument) -> SourceDocument | Problem:
+    """Return a document that can be stored and found by its id, or what is wrong."""
+    document_id = found.document_id
+    if not document_id or len(document_id) > LONGEST_ID or _NOT_IN_IDS.search(document_id):
+        expected = f"an id of at most {LONGEST_ID} characters, without spaces, quotes, <, > and &"
+        what = f"the id {document_id[:60]!r}"
+        return Problem(found.source, found.line, what, expected, _CORRECT)
+    whole = document_id + found.title + found.text
+    if "\0" in whole or (not whole.isascii() and any("\ud800" <= c <= "\udfff" for c in whole)):
+        what, expected = "a null byte or half a character", "text in Unicode"
+        return Problem(found.source, found.line, what, expected, _CORRECT)
+    return found

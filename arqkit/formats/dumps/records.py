@@ -1,0 +1,293 @@
+"""Read a dump's comments, links, tags, users, votes and badges as checked records (protocol §2).
+
+The attributes are those of the public Stack Exchange dump. The spellings of the ARQMath releases
+and of older dumps (`PostLinkTypeId`, `ParentID`) are also accepted, in upper or lower case. Ids are
+strings of digits; the site's own user is -1. A time without a zone is in UTC. An unreadable row
+becomes a Problem and affects no other row.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import NamedTuple, Protocol
+
+from arqkit.records import Problem
+
+MAX_NAME = 200  # characters of a person's name that are kept
+MAX_TAG = 100
+MAX_NUMBER = 2**31 - 1
+LINK_KINDS = {"1": "related", "3": "duplicate"}
+BADGE_CLASSES = {"1": "gold", "2": "silver", "3": "bronze"}
+VOTE_KINDS = {"2": "up", "3": "down"}
+
+_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
+_AUTHOR_ID = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?[0-9]{1,12}", re.ASCII)
+# Other names of attributes, in lower case, because older and derived dumps also differ in case.
+_OTHER_NAMES = {
+    "linktypeid": "postlinktypeid",
+    "creationdate": "date",
+    "date": "creationdate",
+    "displayname": "username",
+    "tagname": "name",
+}
+
+
+class Row(Protocol):
+    """A row of a dump (`arqkit.formats.dumps.rows.DumpRow`)."""
+
+    @property
+    def line(self) -> int | None:
+        """Return the line of the row."""
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """Return the attributes of the row."""
+
+
+class Window(NamedTuple):
+    """The days whose rows are imported, including both ends; rows without a date are imported too.
+
+    With `keep_later`, rows after `until` are kept for topics and their threads, but not searched.
+    """
+
+    since: date | None = None
+    until: date | None = None
+    keep_later: bool = False
+
+    def keeps(self, moment: datetime | None) -> bool:
+        """Return whether a row of this time is stored."""
+        if moment is None:
+            return True
+        return not (self.since and moment.date() < self.since) and (
+            self.keep_later or self.searches(moment)
+        )
+
+    def searches(self, moment: datetime | None) -> bool:
+        """Return whether a post of this time is searched: it is within both ends."""
+        if moment is None:
+            return True
+        day = moment.date()
+        return not (self.since and day < self.since) and not (self.until and day > self.until)
+
+
+class CommentRecord(NamedTuple):
+    """A comment. Its text is the HTML of the dump; an author without an id may have a name."""
+
+    comment_id: str
+    post_id: str
+    text: str
+    score: int | None
+    author_id: str
+    author_name: str
+    created_at: datetime | None
+
+
+class PostLinkRecord(NamedTuple):
+    """A link between questions: `related` or `duplicate`. Links of older dumps have no id."""
+
+    link_id: str
+    post_id: str
+    related_id: str
+    kind: str
+    created_at: datetime | None
+
+
+class TagRecord(NamedTuple):
+    """A tag and the number of its questions."""
+
+    name: str
+    questions: int
+
+
+class AuthorRecord(NamedTuple):
+    """A user of the site: id, public name, reputation."""
+
+    author_id: str
+    name: str
+    reputation: int | None
+
+
+class VoteRecord(NamedTuple):
+    """A vote on a post: `up`, `down`, or empty for other kinds (accepted, favourite, close, …)."""
+
+    vote_id: str
+    post_id: str
+    kind: str
+    created_at: datetime | None
+
+
+class BadgeRecord(NamedTuple):
+    """A badge of a user: `gold`, `silver` or `bronze`."""
+
+    badge_id: str
+    author_id: str
+    kind: str
+    created_at: datetime | None
+
+
+class _BadRowError(Exception):
+    """An attribute of a row cannot be read; the readers below turn this into a Problem."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(found)
+        self.found, self.expected = found, expected
+
+    def at(self, row: Row, source: str) -> Problem:
+        """Return the problem of a row of a file."""
+        return Problem(
+            source,
+            row.line,
+            self.found,
+            self.expected,
+            "Correct the row, and import the file again.",
+        )
+
+
+def read_comment(row: Row, source: str) -> CommentRecord | Problem:
+    """Return the record of a row of Comments.xml, or its problem."""
+    try:
+        return CommentRecord(
+            comment_id=_id(row, "Id"),
+            post_id=_id(row, "PostId"),
+            text=_text(row, "Text"),
+            score=_number(row, "Score"),
+            author_id=_author(row, "UserId", is_needed=False),
+            author_name=(_value(row, "UserDisplayName") or "")[:MAX_NAME],
+            created_at=_moment(row, "CreationDate"),
+        )
+    except _BadRowError as bad:
+        return bad.at(row, source)
+
+
+def read_post_link(row: Row, source: str) -> PostLinkRecord | Problem:
+    """Return the record of a row of PostLinks.xml, or its problem."""
+    try:
+        return PostLinkRecord(
+            link_id=_id(row, "Id", is_needed=False),
+            post_id=_id(row, "PostId"),
+            related_id=_id(row, "RelatedPostId"),
+            kind=_kind(row, "LinkTypeId", LINK_KINDS),
+            created_at=_moment(row, "CreationDate"),
+        )
+    except _BadRowError as bad:
+        return bad.at(row, source)
+
+
+def read_tag(row: Row, source: str) -> TagRecord | Problem:
+    """Return the record of a row of Tags.xml, or its problem."""
+    try:
+        name, count = _text(row, "TagName").strip(), _number(row, "Count") or 0
+        if len(name) > MAX_TAG:
+            raise _BadRowError(f"a tag of {len(name)} characters", f"at most {MAX_TAG} characters")
+        if count < 0:
+            raise _BadRowError(f"the Count {count}", "the number of questions, 0 or more")
+        return TagRecord(name, count)
+    except _BadRowError as bad:
+        return bad.at(row, source)
+
+
+def read_author(row: Row, source: str) -> AuthorRecord | Problem:
+    """Return the record of a row of Users.xml, or its problem. No other personal data is read."""
+    try:
+        author_id = _author(row, "Id")
+        name = (_value(row, "DisplayName") or "").strip() or f"user{author_id}"
+        return AuthorRecord(author_id, name[:MAX_NAME], _number(row, "Reputation"))
+    except _BadRowError as bad:
+        return bad.at(row, source)
+
+
+def read_vote(row: Row, source: str) -> VoteRecord | Problem:
+    """Return the record of a row of Votes.xml, or its problem."""
+    try:
+        kind = _value(row, "VoteTypeId") or ""
+        if _ID.fullmatch(kind) is None:
+            raise _BadRowError(
+                _found("VoteTypeId", kind), "the number of a vote type, such as 2 (up) or 3 (down)"
+            )
+        vote_id = _id(row, "Id", is_needed=False)
+        return VoteRecord(
+            vote_id, _id(row, "PostId"), VOTE_KINDS.get(kind, ""), _moment(row, "CreationDate")
+        )
+    except _BadRowError as bad:
+        return bad.at(row, source)
+
+
+def read_badge(row: Row, source: str) -> BadgeRecord | Problem:
+    """Return the record of a row of Badges.xml, or its problem."""
+    try:
+        badge_id = _id(row, "Id", is_needed=False)
+        kind = _kind(row, "Class", BADGE_CLASSES)
+        return BadgeRecord(badge_id, _author(row, "UserId"), kind, _moment(row, "Date"))
+    except _BadRowError as bad:
+        return bad.at(row, source)
+
+
+def _value(row: Row, name: str) -> str | None:
+    """Return an attribute by its name in the public dump or in another one."""
+    found = row.fields.get(name)
+    if found is not None:
+        return found
+    lowered = {key.lower(): value for key, value in row.fields.items()}
+    return lowered.get(name.lower(), lowered.get(_OTHER_NAMES.get(name.lower(), "")))
+
+
+def _found(name: str, text: str) -> str:
+    return f"the {name} {text[:60]!r}" if text else f"a row without {name}"
+
+
+def _id(row: Row, name: str, *, is_needed: bool = True) -> str:
+    text = (_value(row, name) or "").strip()
+    if not text and not is_needed:
+        return ""
+    if _ID.fullmatch(text) is None:
+        raise _BadRowError(_found(name, text), f"{name}, a number of at most 18 digits")
+    return text
+
+
+def _author(row: Row, name: str, *, is_needed: bool = True) -> str:
+    text = (_value(row, name) or "").strip()
+    if not text and not is_needed:
+        return ""
+    if _AUTHOR_ID.fullmatch(text) is None:
+        raise _BadRowError(_found(name, text), f"{name}, the id of a user")
+    return text
+
+
+def _text(row: Row, name: str) -> str:
+    text = _value(row, name)
+    if not text or text.isspace():
+        raise _BadRowError(_found(name, ""), f"{name} with some text")
+    return text
+
+
+def _number(row: Row, name: str) -> int | None:
+    text = (_value(row, name) or "").strip()
+    if not text:
+        return None
+    if _NUMBER.fullmatch(text) is None or abs(int(text)) > MAX_NUMBER:
+        raise _BadRowError(
+            _found(name, text), f"a whole number between -{MAX_NUMBER:,} and {MAX_NUMBER:,}"
+        )
+    return int(text)
+
+
+def _kind(row: Row, name: str, kinds: Mapping[str, str]) -> str:
+    text = (_value(row, name) or "").strip()
+    if text not in kinds:
+        expected = ", ".join(f"{number} ({kind})" for number, kind in kinds.items())
+        raise _BadRowError(_found(name, text), f"{name}, one of {expected}")
+    return kinds[text]
+
+
+def _moment(row: Row, name: str) -> datetime | None:
+    text = (_value(row, name) or "").strip()
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise _BadRowError(
+            _found(name, text), f"{name}, a time such as 2018-12-31T23:59:59.123"
+        ) from None

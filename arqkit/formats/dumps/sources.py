@@ -1,0 +1,229 @@
+"""Find and open the files of a dump: plain, compressed, in a 7z archive or a folder (§2)."""
+
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from arqkit.formats.dumps.streams import (
+    READ_ERRORS,
+    ByteStream,
+    SalvagedStream,
+    unpacked_stream,
+    utf8_stream,
+)
+from arqkit.records import FileRefusedError, Problem
+
+if TYPE_CHECKING:
+    from py7zr import SevenZipFile
+
+DUMP_FILES: Mapping[str, str] = {
+    "posts": "Posts.xml",
+    "comments": "Comments.xml",
+    "post_links": "PostLinks.xml",
+    "tags": "Tags.xml",
+    "users": "Users.xml",
+    "votes": "Votes.xml",
+    "badges": "Badges.xml",
+}
+"""The file of a dump by the kind of import that reads it."""
+PACKINGS = ("", ".gz", ".bz2", ".7z")
+
+# The releases of the labs have version numbers in their names: Posts.V1.3.xml.
+_NAMES = {
+    kind: re.compile(
+        rf"(?:.*[./-])?{name.removesuffix('.xml')}(?:[._-]?v[0-9.]+)?(?:\.xml)?", re.IGNORECASE
+    )
+    for kind, name in DUMP_FILES.items()
+}
+
+
+class Source(NamedTuple):
+    """An open file of a dump: its text as UTF-8, and the file on disk with its size in bytes."""
+
+    text: ByteStream
+    file: BinaryIO
+    size: int
+
+    def share(self) -> float:
+        """Return the share of the file that was read, from 0 to 1."""
+        return min(1.0, self.file.tell() / self.size) if self.size else 1.0
+
+
+def dump_files(path: Path) -> dict[str, Path]:
+    """Return the files of a dump in a folder or an archive, by kind.
+
+    A compressed file counts only if there is no plain one. Raise FileRefusedError if the archive
+    cannot be read, or if there are several files of one kind.
+    """
+    if path.is_dir():
+        found = defaultdict[tuple[str | None, str], list[str]](list)
+        for one in sorted(path.iterdir()):
+            found[kind_of(one), one.suffix.lower()].append(one.name)
+        packings = {
+            kind: [p for p in (".xml", *PACKINGS) if (kind, p) in found] for kind in DUMP_FILES
+        }
+        return {
+            kind: path / _only(found[kind, first[0]], path)
+            for kind, first in packings.items()
+            if first
+        }
+    if path.suffix.lower() == ".7z":
+        with _archive(path) as archive:
+            return {kind: path for kind in DUMP_FILES if _member(archive.getnames(), kind, path)}
+    kind = kind_of(path)
+    return {kind: path} if kind and path.is_file() else {}
+
+
+def kind_of(path: Path) -> str | None:
+    """Return the kind of a file from its name: `posts` for Posts.xml.gz, None for other names."""
+    name = path.name[: -len(path.suffix)] if path.suffix.lower() in PACKINGS[1:] else path.name
+    is_xml = name.lower().endswith(".xml") or path.suffix.lower() == ".7z"
+    return next(
+        (kind for kind, pattern in _NAMES.items() if is_xml and pattern.fullmatch(name)), None
+    )
+
+
+@contextmanager
+def opened(path: Path, kind: str) -> Iterator[Source]:
+    """Open a file of a dump, or the file of a kind in a folder or an archive.
+
+    A 7z archive is unpacked to a temporary file. Raise FileRefusedError if the file is missing or
+    cannot be opened. Damage further on raises one of `READ_ERRORS` when it is read.
+    """
+    with ExitStack() as stack:
+        path = _in_folder(path, kind) if path.is_dir() else path
+        try:
+            if path.suffix.lower() == ".7z":
+                file: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
+                unpacked: ByteStream = SalvagedStream(file, _unpack(path, kind, file))
+            else:
+                file = stack.enter_context(path.open("rb"))
+                unpacked = unpacked_stream(file)
+            size = file.seek(0, 2)
+            file.seek(0)
+            source = Source(utf8_stream(unpacked), file, size)
+        except READ_ERRORS as error:
+            todo = "Check the path and the file: plain, or compressed as .gz, .bz2 or .7z."
+            raise FileRefusedError(
+                [Problem(path.name, None, str(error), f"a readable {kind} file", todo)]
+            ) from error
+        yield source
+
+
+def _in_folder(path: Path, kind: str) -> Path:
+    found = dump_files(path).get(kind)
+    if found is None:
+        expected = f"{DUMP_FILES[kind]}, plain or compressed as .gz, .bz2 or .7z"
+        raise FileRefusedError(
+            [
+                Problem(
+                    path.name,
+                    None,
+                    f"a folder without {DUMP_FILES[kind]}",
+                    expected,
+                    "Add the file.",
+                )
+            ]
+        )
+    return found
+
+
+@contextmanager
+def _archive(path: Path) -> Iterator["SevenZipFile"]:
+    # Imported here, because its codecs cost time and memory, and few dumps need them.
+    from py7zr import SevenZipFile
+    from py7zr.exceptions import PasswordRequired
+
+    try:
+        with SevenZipFile(path) as archive:
+            yield archive
+    except FileRefusedError:
+        raise
+    except Exception as error:  # each codec has its own errors
+        found = "an archive with a password" if isinstance(error, PasswordRequired) else str(error)
+        found, todo = (
+            found or "a damaged archive",
+            "Create the archive again, without a password.",
+        )
+        raise FileRefusedError(
+            [Problem(path.name, None, found, "a complete 7z archive", todo)]
+        ) from error
+
+
+def _unpack(path: Path, kind: str, file: BinaryIO) -> OSError | None:
+    """Write the member of a kind to a file, and return the fault that ended it early, if any."""
+    try:
+        _extract(path, kind, file)
+    except FileRefusedError as refused:
+        if not file.tell():
+            raise
+        return OSError(refused.problems[0].found)
+    return None
+
+
+def _extract(path: Path, kind: str, file: BinaryIO) -> None:
+    with _archive(path) as archive:
+        member = _member(archive.getnames(), kind, path)
+        if member is None:
+            found = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"
+            raise FileRefusedError(
+                [
+                    Problem(
+                        path.name,
+                        None,
+                        found,
+                        DUMP_FILES[kind],
+                        "Name the archive that contains it.",
+                    )
+                ]
+            )
+        archive.extract(targets=[member], factory=_Factory(file))  # type: ignore[arg-type]  # all that it needs
+
+
+def _only(names: list[str], path: Path) -> str:
+    """Return the only file of a kind. Raise FileRefusedError if there are several."""
+    if len(names) > 1:
+        found, todo = (
+            f"{len(names)} files of one kind ({', '.join(names[:5])})",
+            "Remove the others.",
+        )
+        raise FileRefusedError([Problem(path.name, None, found, "one of each kind", todo)])
+    return names[0]
+
+
+def _member(names: list[str], kind: str, path: Path) -> str | None:
+    """Return the member of a kind; a single XML file may have any name."""
+    found = [name for name in names if kind_of(Path(name)) == kind]
+    alone = [name for name in names if name.lower().endswith(".xml") and len(names) == 1]
+    found = found or [name for name in alone if kind_of(Path(name)) is None]
+    return _only(found, path) if found else None
+
+
+class _Factory:
+    """Make py7zr write a member to an open file, whatever the member's name."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def create(self, filename: str) -> "_Member":
+        """Return the object that py7zr writes to."""
+        return _Member(self._file)
+
+
+class _Member:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.write, self.read, self.seek, self.flush, self.size = (
+            file.write,
+            file.read,
+            file.seek,
+            file.flush,
+            file.tell,
+        )
+
+    def close(self) -> None:
+        """Leave the file open, because it is read next."""

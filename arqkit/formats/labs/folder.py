@@ -1,0 +1,444 @@
+"""Read a lab from a folder: lab.toml, and the topics, topic information and qrels that it names.
+
+All files are checked first, and a folder with any mistake is refused with all its mistakes. The
+files of the collection must exist, but are read only when they are imported.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from arqkit.formats.labs.collection import CollectionFile as CollectionFile
+from arqkit.formats.labs.collection import read_collection_table
+from arqkit.formats.labs.tables import LabTable, Mistakes, closing_time, opening_time, slug_text
+from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.runs.answer_ids import read_answer_ids
+from arqkit.formats.source_text import source_text
+from arqkit.formats.topics.information import TopicInfo, read_topic_info
+from arqkit.formats.topics.read import read_topics
+from arqkit.formats.topics.threads import read_topic_threads, threads_of
+from arqkit.labels import LabelScale
+from arqkit.protocols.overrides import (
+    OVERRIDABLE,
+    OverrideRefusedError,
+    item_kind,
+    whole_number,
+    with_overrides,
+)
+from arqkit.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
+from arqkit.protocols.scales import SCALES, is_relevant_possible, read_scale, scale_faults
+from arqkit.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
+
+
+class WrittenScale(NamedTuple):
+    """A scale, its JSON form as written in the file, and the lowest relevant label of a preset."""
+
+    scale: LabelScale
+    written: str | list[dict[str, Any]]
+    relevant_from: int | None = None
+
+
+def take_scale(table: LabTable) -> WrittenScale | None:
+    """Read the key `labels`; None if it is missing or invalid. Problems are noted."""
+    value = table.value("labels")
+    if not isinstance(value, list) or not value:
+        scale = table.take("labels", read_scale, None)
+        if scale is None or not isinstance(value, str):
+            return None
+        preset = SCALES.get(value)
+        return WrittenScale(scale, value, preset.relevant_from if preset else None)
+    if not all(isinstance(row, Mapping) for row in value):
+        table.take("labels", read_scale, None)
+        return None
+    labels = table.tables("labels")
+    faults = list(scale_faults(value))
+    for fault in faults:
+        at, key = (table, "labels") if fault.label is None else (labels[fault.label], fault.key)
+        at.mistake(key, fault.found, fault.expected, fault.todo)
+    if faults:
+        return None
+    scale = read_scale(value)
+    return WrittenScale(scale, scale.rows())
+
+
+def check_relevant(table: LabTable, scale: LabelScale, relevant_from: int) -> None:
+    """Note a problem if no label of the scale is relevant."""
+    if is_relevant_possible(scale, relevant_from):
+        return
+    highest = max(label.value for label in scale.judgments)
+    table.mistake(
+        "relevant_from" if "relevant_from" in table else "labels",
+        f"no relevant label: the highest is {highest}, "
+        f"and labels are relevant from {relevant_from}",
+        f"a label of {relevant_from} or higher",
+        f"Set relevant_from to {highest} or lower, or add a label.",
+    )
+
+
+ACTIONS = ("wait", "expert", "another")
+"""What can happen with a reported item, as policies of tickets name it."""
+LONGEST_GUIDELINES = 50_000  # characters
+
+
+@dataclass(frozen=True)
+class JudgingRules:
+    """The guidelines of a task (HTML, or None), and its policy of tickets.
+
+    `actions` has an action for some labels that are not judgments, by their values as text;
+    `expert` is the email address or user name of the one who gets tickets, or an empty text.
+    """
+
+    guidelines: str | None = None
+    actions: Mapping[str, str] = field(default_factory=dict)
+    expert: str = ""
+    expert_closes: bool = False
+
+
+NO_RULES = JudgingRules()
+
+
+def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRules:
+    """Return the rules of a task; `scale` has its labels, or None if they are unknown."""
+    file = table.file("guidelines", required=False)
+    text = None
+    if file is not None:
+        text = table.content(file, lambda data, path: source_text(data, path=path))
+    if text is not None and not 0 < len(text.strip()) <= LONGEST_GUIDELINES:
+        expected = f"a text of at most {LONGEST_GUIDELINES:,} characters"
+        table.mistake("guidelines", "a text that is empty or too long", expected, "Edit the file.")
+    policy = table.table("ticket_policy", required=False)
+    if policy is None:
+        return JudgingRules(text)
+    expert = policy.take("expert", _person, "") or ""
+    closes = policy.take("expert_closes", _truth, default=False) or False
+    reports = [] if scale is None else [str(label.value) for label in scale.reports]
+    actions = {
+        label: action
+        for label in reports
+        if (action := policy.take(label, _action, None)) is not None
+    }
+    if scale is not None:
+        policy.close()
+    if "expert" in actions.values() and not expert:
+        found, todo = "no expert", "Name the user who gets these tickets."
+        policy.mistake(None, found, "the key expert beside the action expert", todo)
+    return JudgingRules(text, actions, expert, closes)
+
+
+def _action(value: object) -> str:
+    if not isinstance(value, str) or value not in ACTIONS:
+        raise ValueError("one of " + ", ".join(ACTIONS))
+    return value
+
+
+def _person(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("an email address or a user name")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+class LabDates(NamedTuple):
+    """The opening, the deadline and the judging deadline of a lab or task, each with a zone."""
+
+    opens: datetime | None = None
+    deadline: datetime | None = None
+    judging_deadline: datetime | None = None
+
+
+def read_dates(table: LabTable, default: LabDates) -> LabDates:
+    """Return the dates of a lab or task, each after the one before."""
+    dates = LabDates(
+        table.take("opens", opening_time, default.opens),
+        table.take("deadline", closing_time, default.deadline),
+        table.take("judging_deadline", closing_time, default.judging_deadline),
+    )
+    opens, deadline, judging = dates
+    closing = (deadline, "deadline") if deadline else (opens, "opening")
+    _check_order(table, (opens, "opening"), (deadline, "deadline"))
+    _check_order(table, closing, (judging, "judging deadline"))
+    return dates
+
+
+def _check_order(
+    table: LabTable, first: tuple[datetime | None, str], last: tuple[datetime | None, str]
+) -> None:
+    (earlier, event), (later, name) = first, last
+    if earlier is not None and later is not None and later <= earlier:
+        key = name.replace(" ", "_")
+        found = f"a {name} ({later}) that is not after the {event} ({earlier})"
+        expected, todo = f"a {name} after the {event}", "Correct one of the two."
+        other = "opens" if event == "opening" else event
+        table.mistake(key if key in table else other, found, expected, todo)
+
+
+def take_answer_ids(
+    table: LabTable, kind: TaskKind | None, topics: Collection[str] | None
+) -> pl.DataFrame | None:
+    """Return the rows of the file (run, topic, answer), or None without a valid file."""
+    file = table.file("answer_ids", required=False)
+    if file is None:
+        return None
+    if kind not in (None, TaskKind.GENERATED_ANSWERS):
+        expected = f"a task of kind {TaskKind.GENERATED_ANSWERS}"
+        table.mistake("answer_ids", f"answer_ids in a task of kind {kind}", expected, "Remove it.")
+        return None
+    return table.content(file, lambda data, path: read_answer_ids(data, path=path, topics=topics))
+
+
+@dataclass(frozen=True, eq=False)
+class QrelsFile:
+    """One version of a task's qrels: `frame` holds topic, item, label; `labels` is the scale."""
+
+    name: str
+    path: Path
+    frame: pl.DataFrame
+    items: ItemKind
+    labels: LabelScale
+    relevant_from: int
+
+
+@dataclass(frozen=True, eq=False)
+class TaskFile:
+    """A task of a lab. `protocol` is the preset with the `overrides` of the task.
+
+    `topics` is None if the folder has no topics for the task; those that it has are kept then.
+    `threads` has the question post of each topic for which it is known, `answer_ids` the ids of
+    published answers (run, topic, answer), `judging` what is for assessors.
+    """
+
+    slug: str
+    name: str
+    kind: TaskKind
+    topics: tuple[TopicRecord, ...] | None
+    topic_info: TopicInfo
+    threads: Mapping[str, str]
+    qrels: tuple[QrelsFile, ...]
+    answer_ids: pl.DataFrame | None
+    protocol: TaskProtocol
+    overrides: Mapping[str, object]
+    opens: datetime | None
+    deadline: datetime | None
+    judging_deadline: datetime | None
+    judging: JudgingRules = NO_RULES
+
+
+@dataclass(frozen=True, eq=False)
+class LabFile:
+    """A lab. Times have a zone; a task without one of them has that of the lab."""
+
+    slug: str
+    name: str
+    protocol: Protocol
+    opens: datetime | None
+    deadline: datetime | None
+    judging_deadline: datetime | None
+    collection: CollectionFile | None
+    tasks: tuple[TaskFile, ...]
+
+
+class _Head(NamedTuple):
+    slug: str | None = None
+    name: str | None = None
+    protocol: Protocol | None = None
+    dates: LabDates = LabDates()
+
+
+def read_lab(folder: Path) -> LabFile:
+    """Return the lab in a folder.
+
+    Raise FileRefusedError with every problem of lab.toml and of all files that it names.
+    """
+    mistakes = Mistakes(folder / "lab.toml")
+    root = mistakes.read_root()
+    table = root.table("collection", required=False)
+    collection = None if table is None else read_collection_table(table)
+    lab = _lab(root, collection)
+    root.close()
+    mistakes.refuse_any()
+    if lab is None:
+        raise AssertionError("A lab without problems has all its parts.")
+    return lab
+
+
+def _lab(root: LabTable, collection: CollectionFile | None) -> LabFile | None:
+    head = _head(root.table("lab"))
+    tables = root.tables("tasks")
+    tasks = [task for table in tables if (task := _task(table, head)) is not None]
+    _check_distinct(tables, "slug")
+    if head.slug is None or head.name is None or head.protocol is None:
+        return None
+    return LabFile(head.slug, head.name, head.protocol, *head.dates, collection, tuple(tasks))
+
+
+def _head(table: LabTable | None) -> _Head:
+    if table is None:
+        return _Head()
+    head = _Head(
+        slug=table.take("slug", slug_text),
+        name=table.text("name"),
+        protocol=table.take("protocol", _protocol),
+        dates=read_dates(table, LabDates()),
+    )
+    table.close()
+    return head
+
+
+def _task(table: LabTable, head: _Head) -> TaskFile | None:
+    slug, name = table.take("slug", slug_text), table.text("name")
+    kind = table.take("kind", _kind)
+    preset = None if head.protocol is None or kind is None else _preset(table, head.protocol, kind)
+    overrides = _overrides(table)
+    rules = None if preset is None else _overridden(table, preset, overrides)
+    dates = read_dates(table, head.dates)
+    topics = _topics(table, kind)
+    info_file = table.file("topic_info", required=False)
+    info = None if info_file is None else table.content(info_file, read_topic_info)
+    threads = _threads(table, topics or [])
+    numbers = None if topics is None else {topic.query_id for topic in topics}
+    answer_ids = take_answer_ids(table, kind, numbers)
+    tables = table.tables("qrels", required=False)
+    qrels = [found for one in tables if (found := _qrels(one, rules, numbers)) is not None]
+    _check_distinct(tables, "name")
+    judging = take_judging_rules(table, rules.labels if rules else None)
+    table.close(*OVERRIDABLE)
+    if slug is None or name is None or kind is None or rules is None:
+        return None
+    return TaskFile(
+        slug,
+        name,
+        kind,
+        None if topics is None else tuple(topics),
+        info or {},
+        threads,
+        tuple(qrels),
+        answer_ids,
+        rules,
+        overrides,
+        *dates,
+        judging,
+    )
+
+
+def _threads(table: LabTable, topics: list[TopicRecord]) -> dict[str, str]:
+    file = table.file("topic_formulas", required=False)
+    if file is None:
+        return {}
+    try:
+        return threads_of([topic.query_id for topic in topics], read_topic_threads(file))
+    except FileRefusedError as error:
+        table.add_those_of(error.problems)
+        return {}
+
+
+def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
+    file = table.file("topics", required=False)
+    for key in ("topic_info", "topic_formulas"):
+        if key in table and "topics" not in table:
+            todo = "Add topics, or load topics and their information in the browser."
+            table.mistake(key, f"{key} without topics", "the key topics beside it", todo)
+    formulas = kind is TaskKind.FORMULAS
+    return (
+        None
+        if file is None
+        else table.content(file, lambda data, path: read_topics(data, path=path, formulas=formulas))
+    )
+
+
+def _qrels(
+    table: LabTable, rules: TaskProtocol | None, topics: set[str] | None
+) -> QrelsFile | None:
+    name, file = table.text("name", most=50), table.file("file")
+    known = rules or TaskProtocol()
+    items = table.take("items", item_kind, known.items) or known.items
+    own = take_scale(table)
+    default = known.relevant_from if own is None or own.relevant_from is None else own.relevant_from
+    relevant_from = table.take("relevant_from", whole_number, default) or default
+    table.close("labels")
+    if own is not None:
+        check_relevant(table, own.scale, relevant_from)
+    # Without a known scale, labels cannot be checked.
+    scale = own.scale if own else rules.labels if rules else None
+    if file is None:
+        return None
+    frame = table.content(
+        file, lambda data, path: read_qrels(data, path=path, scale=scale, topics=topics)
+    )
+    if frame is None or name is None:
+        return None
+    return QrelsFile(name, file, frame, items, scale or known.labels, relevant_from)
+
+
+def _overrides(table: LabTable) -> dict[str, object]:
+    """Return the protocol fields that the task overrides.
+
+    An invalid scale is left out, with its problems noted.
+    """
+    others = [field for field in OVERRIDABLE if field in table and field != "labels"]
+    overrides = {field: table.take(field, _anything) for field in others}
+    if (scale := take_scale(table)) is not None:
+        overrides["labels"] = scale.written
+    return overrides
+
+
+def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol | None:
+    preset = protocol.tasks.get(kind)
+    if preset is None:
+        known = ", ".join(protocol.tasks)
+        table.mistake(
+            "kind",
+            f"a task of kind {kind}",
+            f"a kind of task in {protocol.slug}: {known}",
+            "Choose another kind.",
+        )
+    return preset
+
+
+def _overridden(
+    table: LabTable, preset: TaskProtocol, overrides: Mapping[str, object]
+) -> TaskProtocol:
+    try:
+        rules = with_overrides(preset, overrides)
+        check_relevant(table, rules.labels, rules.relevant_from)
+        return rules
+    except OverrideRefusedError as error:
+        for field, sentence in error.refused.items():
+            table.mistake(field, *sentence)
+        return preset
+
+
+def _check_distinct(tables: list[LabTable], key: str) -> None:
+    seen: set[str] = set()
+    for table in tables:
+        value = table.value(key)
+        if isinstance(value, str):
+            if value in seen:
+                table.mistake(
+                    key, f"the {key} {value} again", f"each {key} once", f"Choose another {key}."
+                )
+            seen.add(value)
+
+
+def _protocol(value: object) -> Protocol:
+    if not isinstance(value, str) or value not in PROTOCOLS:
+        raise ValueError("one of " + ", ".join(PROTOCOLS))
+    return PROTOCOLS[value]
+
+
+def _kind(value: object) -> TaskKind:
+    if not isinstance(value, str) or value not in list(TaskKind):
+        raise ValueError("one of " + ", ".join(TaskKind))
+    return TaskKind(value)
+
+
+def _anything(value: object) -> object:
+    return value

@@ -1,0 +1,304 @@
+"""Read the tables of a lab.toml key by key: missing, unknown and wrong keys become problems."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta, timezone
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final, TypeVar, overload
+
+from arqkit.formats.source_text import source_text
+from arqkit.records import FileRefusedError, Problem
+
+_HEADER = re.compile(r"\s*\[(\[?)\s*([\w.\s\"-]+?)\s*\]")
+_KEY = re.compile(r"\s*\"?([\w-]+)\"?\s*=")
+_INLINE_TABLE = re.compile(r"\s*\{")
+
+TomlPath = tuple[str | int, ...]
+
+
+class TomlLines:
+    """The lines of a TOML text by path, such as ("tasks", 1, "qrels", 0)."""
+
+    def __init__(self, text: str) -> None:
+        self._lines: dict[TomlPath, int] = {}
+        seen: Counter[TomlPath] = Counter()
+        table: TomlPath = ()
+        key: TomlPath = ()
+        for number, line in enumerate(text.split("\n"), start=1):
+            if header := _HEADER.match(line):
+                table = self._table(header[2], bool(header[1]), seen)
+                key = table
+                self._lines.setdefault(table, number)
+            elif found := _KEY.match(line):
+                key = (*table, found[1])
+                self._lines.setdefault(key, number)
+            elif _INLINE_TABLE.match(line):
+                self._lines.setdefault((*key, seen[key]), number)
+                seen[key] += 1
+
+    def __call__(self, path: TomlPath) -> int | None:
+        """Return the line of a path, or of the nearest enclosing key or table."""
+        while path and path not in self._lines:
+            path = path[:-1]
+        return self._lines.get(path)
+
+    def _table(self, name: str, is_array: bool, seen: "Counter[TomlPath]") -> TomlPath:
+        path: TomlPath = ()
+        parts = [part.strip().strip('"') for part in name.split(".")]
+        for part in parts[:-1]:
+            path = (*path, part)
+            path = (*path, seen[path] - 1) if seen[path] else path
+        path = (*path, parts[-1])
+        if is_array:
+            seen[path] += 1
+            return (*path, seen[path] - 1)
+        return path
+
+
+def syntax_fault(error: tomllib.TOMLDecodeError) -> tuple[int | None, str]:
+    """Return the line and the reason of a TOML syntax error."""
+    reason, _, place = str(error).partition(" (at ")
+    line = re.search(r"line (\d+)", place)
+    return (int(line[1]) if line else None), reason
+
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+ANYWHERE_ON_EARTH: Final = timezone(timedelta(hours=-12), "AoE")
+"""The zone of days: a deadline that is a day ends where on earth that day ends last."""
+
+_REQUIRED: Final = object()
+
+
+class Mistakes:
+    """The problems of a lab.toml and of the files that it names."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        self._lines = TomlLines("")
+
+    def read_root(self) -> "LabTable":
+        """Return the root table. Raise FileRefusedError if the file is not valid TOML."""
+        try:
+            text = source_text(self.path.read_bytes(), path=str(self.path))
+            self._lines = TomlLines(text)
+            return LabTable(self, (), tomllib.loads(text))
+        except OSError as error:
+            found, expected = (
+                f"no readable file ({error.strerror})",
+                "a lab.toml in the lab's folder",
+            )
+            raise FileRefusedError(
+                [Problem(str(self.path), None, found, expected, "Name the lab's folder.")]
+            ) from error
+        except tomllib.TOMLDecodeError as error:
+            line, reason = syntax_fault(error)
+            raise FileRefusedError(
+                [Problem(str(self.path), line, reason, "valid TOML", "Correct the syntax.")]
+            ) from error
+
+    def add(self, at: TomlPath, found: str, expected: str, todo: str) -> None:
+        """Add a problem of the lab.toml at a path of keys."""
+        self.problems.append(Problem(str(self.path), self._lines(at), found, expected, todo))
+
+    def add_those_of(self, problems: tuple[Problem, ...]) -> None:
+        """Add the problems of a file, only once if several tasks name it."""
+        self.problems.extend(problem for problem in problems if problem not in self.problems)
+
+    def refuse_any(self) -> None:
+        """Raise FileRefusedError with all problems: those of lab.toml first, by file and line."""
+        if self.problems:
+            own = str(self.path)
+            raise FileRefusedError(
+                sorted(self.problems, key=lambda one: (one.path != own, one.path, one.line or 0))
+            )
+
+
+class LabTable:
+    """A table whose keys are read one by one; `close` reports the unknown ones."""
+
+    def __init__(self, mistakes: Mistakes, at: TomlPath, values: Mapping[str, object]) -> None:
+        self._mistakes = mistakes
+        self._at = at
+        self._values = dict(values)
+        self._asked: list[str] = []
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def value(self, key: str) -> object:
+        """Return the unchecked value of a key, or None."""
+        return self._values.get(key)
+
+    @overload
+    def take(self, key: str, read: Callable[[object], T]) -> T | None: ...
+    @overload
+    def take(self, key: str, read: Callable[[object], T], default: D) -> T | D | None: ...
+    def take(self, key: str, read: Callable[[object], T], default: object = _REQUIRED) -> object:
+        """Return the value of a key, or None with a problem if it is wrong or missing.
+
+        A missing key with a default is no problem. `read` raises ValueError with what it expects.
+        """
+        self._asked.append(key)
+        if key not in self._values:
+            if default is _REQUIRED:
+                self.mistake(None, f"no {key}", f"the key {key}", f"Add {key} to {self._name()}.")
+                return None
+            return default
+        try:
+            return read(self._values[key])
+        except ValueError as error:
+            value = self._values[key]
+            shown = repr(value) if isinstance(value, str) else str(value)
+            self.mistake(key, f"{key} = {shown[:80]}", str(error), "Correct the value.")
+            return None
+
+    def text(self, key: str, *, most: int = 200) -> str | None:
+        """Return a text of at most `most` characters."""
+        return self.take(key, lambda value: _short_text(value, most))
+
+    def file(self, key: str, *, required: bool = True) -> Path | None:
+        """Return the path of an existing file, relative to the lab.toml."""
+        return self._path(key, "file", Path.is_file, required)
+
+    def file_or_folder(self, key: str, *, required: bool = True) -> Path | None:
+        """Return the path of an existing file or folder, relative to the lab.toml."""
+        return self._path(
+            key, "file or folder", lambda path: path.is_file() or path.is_dir(), required
+        )
+
+    def _path(
+        self, key: str, what: str, is_there: Callable[[Path], bool], required: bool
+    ) -> Path | None:
+        name = self.take(key, _some_text) if required else self.take(key, _some_text, None)
+        if name is None:
+            return None
+        path = self._mistakes.path.parent / name
+        # A name that the system does not accept, such as one of 5,000 characters, raises OSError.
+        with suppress(OSError):
+            if is_there(path):
+                return path
+        self.mistake(
+            key,
+            f"{key} = {name[:80]!r}, which is not a {what}",
+            f"the path of a {what}",
+            "Correct the path.",
+        )
+        return None
+
+    def content(self, file: Path, read: Callable[..., T]) -> T | None:
+        """Return the result of `read(data, path=...)`, or None with all problems of the file."""
+        try:
+            return read(file.read_bytes(), path=str(file))
+        except FileRefusedError as error:
+            self._mistakes.add_those_of(error.problems)
+        except OSError as error:
+            found, todo = (
+                f"an unreadable file ({error.strerror})",
+                "Check the permissions of the file.",
+            )
+            self._mistakes.add_those_of((Problem(str(file), None, found, "a readable file", todo),))
+        return None
+
+    def table(self, key: str, *, required: bool = True) -> "LabTable | None":
+        """Return the table of a key."""
+        values = self.take(key, _a_table) if required else self.take(key, _a_table, None)
+        return None if values is None else LabTable(self._mistakes, (*self._at, key), values)
+
+    def tables(self, key: str, *, required: bool = True) -> list["LabTable"]:
+        """Return the tables of a key."""
+        rows = self.take(key, _some_tables) if required else self.take(key, _some_tables, [])
+        return [
+            LabTable(self._mistakes, (*self._at, key, number), row)
+            for number, row in enumerate(rows or [])
+        ]
+
+    def mistake(self, key: str | None, found: str, expected: str, todo: str) -> None:
+        """Add a problem of this table, or of one of its keys."""
+        self._mistakes.add(self._at if key is None else (*self._at, key), found, expected, todo)
+
+    def add_those_of(self, problems: tuple[Problem, ...]) -> None:
+        """Add the problems of a file that the table names."""
+        self._mistakes.add_those_of(problems)
+
+    def close(self, *others: str) -> None:
+        """Report the keys that were not read, except for `others`."""
+        known = list(dict.fromkeys((*self._asked, *others)))
+        for key in self._values:
+            if key not in self._asked:
+                near = get_close_matches(key, known, n=1)
+                todo = f"Did you mean {near[0]}?" if near else "Remove it."
+                self.mistake(key, f"the key {key}", f"one of {', '.join(known)}", todo)
+
+    def _name(self) -> str:
+        names = [str(part) for part in self._at if isinstance(part, str)]
+        return f"[{'.'.join(names)}]" if names else "the file"
+
+
+def slug_text(value: object) -> str:
+    """Return a slug. Raise ValueError with what is expected."""
+    if (
+        not isinstance(value, str)
+        or not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", value)
+        or len(value) > 50
+    ):
+        raise ValueError("at most 50 lower-case letters, digits and single hyphens")
+    return value
+
+
+def opening_time(value: object) -> datetime:
+    """Return a time with a zone, or the first second of a day anywhere on earth.
+
+    Raise ValueError with what is expected.
+    """
+    return _moment(value, time(0, 0, 0))
+
+
+def closing_time(value: object) -> datetime:
+    """Return a time with a zone, or the last second of a day anywhere on earth.
+
+    Raise ValueError with what is expected.
+    """
+    return _moment(value, time(23, 59, 59))
+
+
+def _moment(value: object, of_day: time) -> datetime:
+    if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            return value
+    elif isinstance(value, date):
+        return datetime.combine(value, of_day, ANYWHERE_ON_EARTH)
+    raise ValueError(
+        "a day (anywhere on earth), or a time with an offset, such as 2022-05-21T12:00:00Z"
+    )
+
+
+def _some_text(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("some text")
+    return value
+
+
+def _short_text(value: object, most: int) -> str:
+    text = _some_text(value)
+    if len(text) > most:
+        raise ValueError(f"at most {most} characters")
+    return text
+
+
+def _a_table(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise ValueError("a table")
+    return value
+
+
+def _some_tables(value: object) -> list[dict[str, object]]:
+    if not isinstance(value, list) or not value or not all(isinstance(row, dict) for row in value):
+        raise ValueError("a list of tables")
+    return value

@@ -1,0 +1,281 @@
+"""Tables of results in the layouts of 000 (A1, A2) and 004 (3 to 5, 7): LaTeX, and TSV behind it.
+
+Runs are in groups under the names of their teams. Values have three decimals, as in the papers; the
+best run of a team is in bold, and so is a better baseline. The best baseline is in parentheses.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from arqkit.formats.latex import latex_text
+from arqkit.formats.tables import table_text
+from arqkit.leaderboard import BoardRun
+
+DECIMALS = 3
+LONGEST = 56
+"""The most lines of a table on a page; a longer one is continued."""
+BREAK = r" \\ "
+"""What separates lines in a cell. A row ends without the last space."""
+GAP = r"@{\hskip 5\tabcolsep}"
+"""The space between panels."""
+LONGEST_NAME = 30
+"""The most characters of a run's name on a line."""
+WIDEST = 6
+"""The most columns of scores that are set at the usual distance."""
+CHECK = r"$\checkmark$"
+LETTERS = {"Text": "T", "Math": "M", "Both": "B", "Links": "{*}L"}
+"""The data of a run in one letter, as in 004 (3, 4)."""
+TRAINED = r"\rlap{$^\ddagger$}"
+"""The mark of a value on topics that the system was trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """A column of scores: the key of its values, and its heading above.
+
+    `panel` is the heading over several columns with the same one, such as "78 topics". It may have
+    two lines.
+    """
+
+    key: str
+    heading: str
+    panel: str
+    rises: bool = True
+    """Whether larger values are better."""
+    is_rated: bool = True
+    """Whether the best value is marked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperRun:
+    """A run of a table: that of a leaderboard, and how it took part.
+
+    - is_deep: whether a baseline was pooled as deep as a primary run.
+    - is_pooled: whether it contributed to the pools; unknown (None) without pools.
+    - is_generative: whether its answers were generated (Task 3).
+    - trained: the keys of the columns with topics that the system was trained on.
+    """
+
+    run: BoardRun
+    is_deep: bool = False
+    is_pooled: bool | None = None
+    is_generative: bool = False
+    trained: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """Return the tag, with the team where no heading names it, and the mark of a note."""
+        tag = self.run.tag
+        if self.run.is_out_of_competition:
+            tag = f"{self.run.team} {tag}"
+        note = "$^*$" if self.is_pooled is False else ""
+        note += r"$^\dagger$" if self.run.is_withdrawn else ""
+        lines = [latex_text(line) for line in _broken(tag)]
+        if self.run.is_baseline:
+            lines = [rf"\textit{{{line}}}" for line in lines]
+        lines[-1] += note
+        return _stacked([lines[0], *(rf"\quad {line}" for line in lines[1:])], side="l")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperTable:
+    """A table of a paper: its file name, its caption in LaTeX, its columns and rows.
+
+    With `has_letters`, data are one letter (004), else words (000).
+    """
+
+    name: str
+    caption: str
+    columns: tuple[ScoreColumn, ...]
+    rows: tuple[PaperRun, ...]
+    has_letters: bool = False
+
+    def latex(self) -> str:
+        """Return the table as floats of LaTeX, with the numbers of a group of runs together."""
+        found = []
+        parts = list(_parts(self._groups()))
+        for place, lines in enumerate(parts):
+            caption = self.caption if place == 0 else r"\textit{Continued.}"
+            if place:
+                found.append(r"\addtocounter{table}{-1}")
+            found += [
+                r"\begin{table}[p]" if len(parts) > 1 else r"\begin{table}[!htb]",
+                r"\centering\footnotesize",
+                rf"\caption{{{caption}}}",
+                *([rf"\label{{tab:{self.name}}}"] if place == 0 else []),
+                *([r"\setlength{\tabcolsep}{3pt}"] if len(self.columns) > WIDEST else []),
+                r"\kitfit{%",
+                *self._tabular(lines),
+                "}",
+                r"\end{table}",
+            ]
+        return "\n".join([*found, ""])
+
+    def tsv(self) -> str:
+        """Return the same rows as TSV, with the values as precise as they are stored."""
+        marks = ("baseline", "primary", "manual", "generative", "out_of_competition", "withdrawn")
+        names = [one.heading if one.key == one.heading else one.key for one in self.columns]
+        lines: list[list[object]] = [["team", "run", "data", *marks, "standing", "pooled", *names]]
+        for row in self.rows:
+            run = row.run
+            flags = (
+                run.is_baseline,
+                run.is_primary,
+                run.is_manual,
+                row.is_generative,
+                run.is_out_of_competition,
+                run.is_withdrawn,
+            )
+            pooled = {None: "unknown", True: "yes", False: ""}[row.is_pooled]
+            values = [run.values.get(one.key, "") for one in self.columns]
+            yes = ["yes" if flag else "" for flag in flags]
+            lines.append([run.team, run.tag, run.data, *yes, run.standing.key, pooled, *values])
+        return table_text(lines)
+
+    def _tabular(self, lines: Sequence[str]) -> list[str]:
+        marks = [heading for heading, _ in self._marks]
+        panels = [(name, len(list(same))) for name, same in groupby(c.panel for c in self.columns)]
+        first = 3 + len(marks)
+        over, rules = [], []
+        for name, width in panels:
+            headings = list(map(latex_text, name.split("\n")))
+            gap = GAP if first + width <= 2 + len(marks) + len(self.columns) else ""
+            over.append(rf"\multicolumn{{{width}}}{{c{gap}}}{{{_stacked(headings)}}}")
+            rules.append(rf"\cmidrule(lr){{{first}-{first + width - 1}}}")
+            first += width
+        scores = GAP.join("r" * width for _, width in panels)
+        types = rf"\multicolumn{{{len(marks)}}}{{c}}{{Run type}}"
+        below = ["Run", "Data", *(rf"\textbf{{{mark}}}" for mark in marks)]
+        below += [latex_text(column.heading) for column in self.columns]
+        return [
+            rf"\begin{{tabular}}{{ll{'c' * len(marks)}{scores}}}",
+            r"\toprule",
+            " & ".join(["", "", types, *over]) + r" \\",
+            rf"\cmidrule(lr){{3-{2 + len(marks)}}}" + "".join(rules),
+            " & ".join(below) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+
+    def _groups(self) -> list[list[str]]:
+        """Return the lines of each group of runs, with its heading."""
+        best = {one.key: _Best.of(self.rows, one) for one in self.columns}
+        width = 2 + len(self._marks) + len(self.columns)
+        groups = []
+        for (_, name), rows in groupby(self.rows, key=lambda row: group_of(row.run)):
+            title = rf"\textbf{{{latex_text(name)}}}"
+            lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
+            for row in rows:
+                texts = [row.name, self._data(row.run), *(mark(row) for _, mark in self._marks)]
+                texts += [best[one.key].text(row) for one in self.columns]
+                lines.append(" & ".join(texts) + r" \\")
+            groups.append(lines)
+        return groups
+
+    def _data(self, run: BoardRun) -> str:
+        if self.has_letters and run.data in LETTERS:
+            return LETTERS[run.data]
+        return latex_text(run.data) or "n/a"
+
+    @property
+    def _marks(self) -> list[tuple[str, Callable[[PaperRun], str]]]:
+        """Return the columns of marks: P, and those that any run has."""
+        marks: list[tuple[str, Callable[[PaperRun], str]]] = [("P", _primary)]
+        if any(row.run.is_manual for row in self.rows):
+            marks.append(("M", lambda row: CHECK if row.run.is_manual else ""))
+        if any(row.is_generative for row in self.rows):
+            marks.append(("G", lambda row: CHECK if row.is_generative else ""))
+        return marks
+
+
+def group_of(run: BoardRun) -> tuple[int, str]:
+    """Return the group of a run: a team may be named like another part of the table."""
+    return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1, run.group
+
+
+def _broken(name: str) -> list[str]:
+    """Return the lines of a name, broken after signs such as underscores, as in 004 (3)."""
+    lines = [""]
+    for part in re.findall(r".+?(?:[\W_]+|$)", name):
+        if lines[-1] and len(lines[-1] + part) > LONGEST_NAME:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def _stacked(lines: Sequence[str], side: str = "c") -> str:
+    stack = BREAK.join(lines)
+    return (
+        rf"\begin{{tabular}}[b]{{@{{}}{side}@{{}}}}{stack}\end{{tabular}}" if lines[1:] else stack
+    )
+
+
+def _primary(row: PaperRun) -> str:
+    if row.run.is_baseline:
+        return f"({CHECK})" if row.is_deep else ""
+    return CHECK if row.run.is_primary else ""
+
+
+def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """Yield the lines of a table for one page after the other; groups stay together if they fit."""
+    lines: list[str] = []
+    height = 0
+    for group in groups:
+        if lines and height + sum(map(_height, group)) > LONGEST:
+            yield lines
+            lines, height = [], 0
+        if lines:
+            lines.append(r"\addlinespace")
+        for line in group:
+            if height + _height(line) > LONGEST:
+                yield lines
+                lines, height = [], 0
+            lines.append(line)
+            height += _height(line)
+    if lines:
+        yield lines
+
+
+def _height(line: str) -> int:
+    """Return how many lines a row has, one or those of a broken name."""
+    return 1 + line.count(BREAK)
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The best values of a column as they are printed, with a sign so that larger is better."""
+
+    column: ScoreColumn
+    team: float | None
+    baseline: float | None
+
+    @classmethod
+    def of(cls, rows: Iterable[PaperRun], column: ScoreColumn) -> "_Best":
+        counting = [row.run for row in rows if row.run.counts and column.key in row.run.values]
+        teams = [_rated(run, column) for run in counting if not run.is_baseline]
+        baselines = [_rated(run, column) for run in counting if run.is_baseline]
+        return cls(column, max(teams, default=None), max(baselines, default=None))
+
+    def text(self, row: PaperRun) -> str:
+        """Return the value of a run in LaTeX: bold if it is the best of all, in parentheses."""
+        run, key = row.run, self.column.key
+        if key not in run.values:
+            return "--"
+        text = f"{run.values[key]:.{DECIMALS}f}"
+        if self.column.is_rated and run.counts:
+            rated = _rated(run, self.column)
+            rival = self.team if self.team is not None else rated
+            if run.is_baseline and rated == self.baseline:
+                text = rf"\textbf{{({text})}}" if rated >= rival else f"({text})"
+            elif not run.is_baseline and rated == self.team:
+                text = rf"\textbf{{{text}}}"
+        return text + (TRAINED if key in row.trained else "")
+
+
+def _rated(run: BoardRun, column: ScoreColumn) -> float:
+    value = round(run.values[column.key], DECIMALS)
+    return value if column.rises else -value

@@ -1,0 +1,146 @@
+"""Read and write qrels files: `topic 0 item label`, separated by spaces or tabs (protocol §7).
+
+Real files have CRLF, a last line without a line end, labels such as `2.0`, and `0`, `Q0` or `xxx`
+in the second column. Lines are read as columns: an official file of 40,000 lines takes a few
+hundredths of a second. All problems of a file are reported at once.
+"""
+
+from collections.abc import Collection, Iterable
+
+import polars as pl
+
+from arqkit.formats.file_kinds import FileKind
+from arqkit.formats.source_text import source_text
+from arqkit.labels import LARGEST_VALUE, LabelScale
+from arqkit.protocols.scales import ARQMATH
+from arqkit.records import LONGEST_ID, FileRefusedError, Problem
+
+_COLUMNS = (
+    r"^[ \t]*(?<topic>[^ \t]+)[ \t]+[^ \t]+[ \t]+(?<item>[^ \t]+)[ \t]+(?<label>[^ \t]+)[ \t]*$"
+)
+_WHOLE_NUMBER = r"^([+-]?[0-9]{1,9})(?:\.0*)?$"
+_FOUR_COLUMNS = "four columns: topic, 0, item, label"
+
+
+def read_qrels(
+    data: bytes,
+    *,
+    path: str,
+    scale: LabelScale | None = ARQMATH,
+    topics: Collection[str] | None = None,
+) -> pl.DataFrame:
+    """Read a qrels file into topic, item (String) and label (Int8), in the file's order.
+
+    `scale` has the allowed labels (None: 0 to 99), `topics` the allowed topics. Raises
+    FileRefusedError with every problem of the file.
+    """
+    rows = _lines(source_text(data, FileKind.QRELS, path=path))
+    rows = rows.with_columns(number=pl.col("label").str.extract(_WHOLE_NUMBER).cast(pl.Int64))
+    known = list(scale.values) if scale else list(range(LARGEST_VALUE + 1))
+    known_label = pl.col("number").is_in(known)
+    readable = rows.filter(pl.col("item").is_not_null())
+    problems = [
+        *_misshapen(rows, path),
+        *_bad_labels(readable.filter(~known_label.fill_null(False)), path, known),
+        *_long_ids(readable, path),
+        *_repeated(readable, path),
+        *(_unknown_topics(readable, path, topics) if topics is not None else ()),
+    ]
+    if readable.is_empty() and not problems:
+        problems = [
+            Problem(path, None, "no lines", _FOUR_COLUMNS, "Check that this is a qrels file.")
+        ]
+    if problems:
+        raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
+    return readable.select("topic", "item", label=pl.col("number").cast(pl.Int8))
+
+
+def write_qrels(qrels: pl.DataFrame) -> bytes:
+    """Return qrels (columns topic, item, label) as tab-separated lines `topic 0 item label`.
+
+    They are sorted by topic and item as strings, so that equal qrels are equal bytes.
+    """
+    rows = qrels.select("topic", "item", "label").sort("topic", "item").iter_rows()
+    return "".join(f"{topic}\t0\t{item}\t{label}\n" for topic, item, label in rows).encode()
+
+
+def _lines(text: str) -> pl.DataFrame:
+    """Return the lines that are not blank: line, text, topic, item, label (null if malformed)."""
+    # Not splitlines: an id may contain a character that is a line end in Unicode.
+    lines = pl.DataFrame({"text": text.split("\n")}).with_columns(
+        line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        text=pl.col("text").str.strip_suffix("\r"),
+    )
+    kept = lines.filter(pl.col("text").str.contains(r"[^ \t]"))
+    return kept.with_columns(pl.col("text").str.extract_groups(_COLUMNS).struct.unnest())
+
+
+def _misshapen(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
+    for line, text in rows.filter(pl.col("item").is_null()).select("line", "text").iter_rows():
+        columns = len(text.split())
+        found = f"{columns} column{'s' * (columns != 1)} in {text[:80]!r}"
+        yield Problem(
+            path,
+            line,
+            found,
+            _FOUR_COLUMNS,
+            "Write the line as topic, 0, item, label, or remove it.",
+        )
+
+
+def _bad_labels(rows: pl.DataFrame, path: str, known: Collection[int]) -> Iterable[Problem]:
+    expected = f"one of {', '.join(map(str, known))}"
+    for line, label in rows.select("line", "label").iter_rows():
+        yield Problem(
+            path,
+            line,
+            f"the label {label!r}",
+            expected,
+            "Correct the label, or add it to the task's labels.",
+        )
+
+
+def _long_ids(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
+    long = rows.filter(
+        (pl.col("item").str.len_chars() > LONGEST_ID)
+        | (pl.col("topic").str.len_chars() > LONGEST_ID)
+    )
+    for line, text in long.select("line", "text").iter_rows():
+        expected, todo = (
+            f"ids of at most {LONGEST_ID} characters",
+            "Check the columns of the line.",
+        )
+        yield Problem(path, line, f"an id that is too long in {text[:80]}", expected, todo)
+
+
+def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
+    first = rows.group_by("topic", "item").agg(
+        first=pl.col("line").min(), before=pl.col("label").first(), n=pl.len()
+    )
+    again = rows.join(first.filter(pl.col("n") > 1), on=["topic", "item"]).filter(
+        pl.col("line") != pl.col("first")
+    )
+    for topic, item, line, label, earlier, before in again.select(
+        "topic", "item", "line", "label", "first", "before"
+    ).iter_rows():
+        found = (
+            f"{item} again for topic {topic} with the label {label} "
+            f"(label {before} on line {earlier})"
+        )
+        yield Problem(
+            path,
+            line,
+            found,
+            "one label per topic and item",
+            "Keep the line with the right label.",
+        )
+
+
+def _unknown_topics(rows: pl.DataFrame, path: str, topics: Collection[str]) -> Iterable[Problem]:
+    unknown = rows.filter(~pl.col("topic").is_in(list(topics)))
+    for topic, line, count in (
+        unknown.group_by("topic").agg(pl.col("line").min(), n=pl.len()).iter_rows()
+    ):
+        found = f"the topic {topic} on {count} line{'s' * (count != 1)}"
+        todo = "Add the topic to the topics file, or remove its lines."
+        yield Problem(path, line, found, f"one of the task's {len(topics)} topics", todo)

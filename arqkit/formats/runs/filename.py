@@ -1,0 +1,86 @@
+"""Read team, task, tag and marks from the name of a run file (protocol §4)."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from arqkit.records import ItemKind
+
+DataUsed = Literal["both", "text", "math", "links"]
+AnswerKind = Literal["extract", "generate"]
+
+# The rule has hyphens. With another separator between all parts the name is as clear.
+NAMES = {
+    mark: re.compile(
+        rf"(?P<team>.+?){mark}(?P<task>task[0-9]+)(?:{mark}(?P<rest>.+))?", re.IGNORECASE
+    )
+    for mark in "-_ "
+}
+# What browsers and file managers add to the name of a second copy.
+COPY = re.compile(r"(\s*\([0-9]+\)|\s+(-\s+)?copy(\s+[0-9]+)?)+$", re.IGNORECASE)
+ENDINGS = re.compile(r"(\.(tsv|txt|csv|run|res|gz|zip))+$", re.IGNORECASE)
+VISUAL_IDS = re.compile(r"[._-]visual[._-]?ids?$", re.IGNORECASE)
+DATA_USED: dict[str, DataUsed] = {
+    "both": "both",
+    "text": "text",
+    "math": "math",
+    "links": "links",
+    "link": "links",
+}
+ANSWER_KINDS: dict[str, AnswerKind] = {"extract": "extract", "generate": "generate"}
+MARKS: Mapping[str, Mapping[str, object]] = {
+    "primary": {"p": True, "a": False},
+    "answer_kind": ANSWER_KINDS,
+    "data_used": DATA_USED,
+    "manual": {"manual": True, "auto": False},
+}
+
+
+class RunName(NamedTuple):
+    """The parts of a file name; None for a part that it does not have. A task is like `task1`."""
+
+    team: str | None = None
+    task: str | None = None
+    tag: str | None = None
+    manual: bool | None = None
+    data_used: DataUsed | None = None
+    answer_kind: AnswerKind | None = None
+    primary: bool | None = None
+    items: ItemKind | None = None
+
+
+def file_stem(filename: str) -> str:
+    """Return the name of a run file without folders and endings."""
+    return ENDINGS.sub("", re.split(r"[\\/]", filename.strip())[-1])
+
+
+def read_name(filename: str) -> RunName:
+    """Read a name such as `TEAM-task3-RUN-auto-both-generate-P.tsv.gz` as far as possible.
+
+    The marks are read from the end, in any order and each once, so team and run tag may contain
+    hyphens and a mark may be missing. A name without a task is a run tag. Underscores or spaces may
+    take the place of the hyphens.
+    """
+    stem = file_stem(filename)
+    items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
+    stem = COPY.sub("", VISUAL_IDS.sub("", stem))
+    matches = ((mark, pattern.fullmatch(stem)) for mark, pattern in NAMES.items())
+    mark, parts = next(((mark, found) for mark, found in matches if found), ("", None))
+    if not parts:
+        return RunName(tag=stem or None, items=items)
+    words = (parts["rest"] or "").split(mark)
+    marks: dict[str, Any] = {}
+    while len(words) > 1 and (kind := _kind_of(words[-1])) is not None and kind not in marks:
+        marks[kind] = MARKS[kind][words.pop().lower()]
+    return RunName(
+        team=parts["team"],
+        task=parts["task"].lower(),
+        tag=mark.join(words) or None,
+        items=items,
+        **marks,
+    )
+
+
+def _kind_of(word: str) -> str | None:
+    """Return the field of RunName that a word fills, or None for a word of the run tag."""
+    return next((kind for kind, words in MARKS.items() if word.lower() in words), None)

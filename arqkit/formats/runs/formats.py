@@ -1,0 +1,244 @@
+"""The formats of run files (protocol §4): which one a file has, and how its lines become rows."""
+
+import io
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import polars as pl
+
+from arqkit.formats.runs.layouts import (
+    TASK3,
+    TREC,
+    TWO_COLUMNS,
+    UNKNOWN,
+    Layout,
+    known_formats,
+    taken_formats,
+    wanted_formats,
+)
+from arqkit.formats.runs.lines import EXCERPT, Cells, cut_lines, cut_records, split_lines
+from arqkit.formats.runs.ranks import with_numbers
+from arqkit.formats.runs.report import Finding, RunRules, listed, occurrences
+from arqkit.formats.runs.separators import SEPARATORS, separator_findings
+from arqkit.records import TaskKind
+
+SAMPLE = 200  # lines that show whether a file holds answers or a ranked list
+HEADER_WORDS = re.compile(r"(query|topic)(id|no|nr|num|number)?|qid|querynumber")
+INTEGER = re.compile(r"[+-]?[0-9]+")
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+SCORE_LIKE = re.compile(
+    r"[+-]?([0-9]+[.,]?[0-9]*|[.,][0-9]+|nan|inf(inity)?)([eE][+-]?[0-9]+)?", re.IGNORECASE
+)
+
+
+class RunTable(NamedTuple):
+    """The rows of a run file, and the problems of its lines.
+
+    `rows` has line (Int64, from 1), topic, item, post, rank_text, score_text, tag (String; post may
+    be null), rank (Int64) and score (Float64), both null where they cannot be read, and for Task 3
+    last_line (Int64), answer and sources. `lost` has the lines that are not rows. The file cannot
+    be repaired (`can_rewrite`) if its columns could be other ones.
+    """
+
+    layout: Layout
+    separator: str
+    rows: pl.DataFrame
+    findings: list[Finding]
+    lost: pl.Series
+    can_rewrite: bool = True
+
+    @property
+    def format_name(self) -> str:
+        """Return the name of the format for people."""
+        if not self.layout.columns:
+            return self.layout.name
+        return f"{self.layout} {SEPARATORS[self.separator]}-separated"
+
+
+def read_rows(data: bytes, rules: RunRules) -> RunTable:
+    """Read the rows of a decoded run (`lines.decode_run`) in the format that its lines show."""
+    quoted = holds_answers(data, rules.kind, may_lack_texts=rules.has_answer_ids)
+    formats = known_formats(rules)
+    widths = sorted({len(layout.columns) for layout in formats if layout.quoted == quoted})
+    if quoted:
+        cells = cut_records(data.decode(errors="replace"), max(widths))
+    else:
+        cells = cut_lines(split_lines(data), widths)
+    frame = cells.frame
+    is_header = pl.col("cell_0").is_in(_header_names(frame["cell_0"], rules.topics))
+    headers, content = _parted(frame, is_header)
+    width = max(widths, key=lambda width: ((frame["width"] == width).sum(), width))
+    bad, good = _parted(content, pl.col("width") != width)
+    layout = _layout(good, width, rules, quoted=quoted)
+    padded, good = (good.clear(), good) if quoted else _without_padding(good, cells)
+    findings = [
+        *separator_findings(cells.separator, frame),
+        *_line_findings(cells, headers, padded),
+        *_column_findings(bad, layout, width, rules),
+        *_second_column_findings(good, layout),
+    ]
+    rows = with_numbers(_named(good, layout))
+    return RunTable(
+        layout,
+        cells.separator,
+        rows,
+        findings,
+        bad["line"],
+        # A decimal comma in the score would make one column more.
+        can_rewrite=not (cells.separator == "," and _varies(good, layout)),
+    )
+
+
+def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) -> bool:
+    """Return whether most of the first lines are answers (Task 3) and not rows of a ranked list.
+
+    With `may_lack_texts`, rows of Task 3 without texts are known too.
+    """
+    first = (
+        line.decode(errors="replace").rstrip("\r\n") for line in islice(io.BytesIO(data), SAMPLE)
+    )
+    sample = [line.split("\t") for line in first if line.strip()]
+    if kind is TaskKind.GENERATED_ANSWERS:
+        words = [cells[0].split() if len(cells) == 1 else cells for cells in sample]
+        ranked = sum(_is_ranked(cells) for cells in words) + sum(len(row) == 5 for row in sample)
+        bare = sum(len(row) == 4 and _is_answer(row) for row in words) if may_lack_texts else 0
+        return (ranked + bare) * 2 <= len(sample)
+    answers = sum(
+        len(cells) == 6 and not _is_ranked(cells) and _is_answer(cells) for cells in sample
+    )
+    return answers * 2 > len(sample)
+
+
+def _is_ranked(cells: list[str]) -> bool:
+    """Return whether six cells are a row of a ranked list: they end with rank, score and tag.
+
+    The tag (a number) and the sources of an answer may look like a rank and a score, but its text
+    does not look like a tag. Rank and score may be invalid, or swapped.
+    """
+    is_list = len(cells) == 6 and " " not in cells[5].strip()
+    return is_list and bool(SCORE_LIKE.fullmatch(cells[3]) and SCORE_LIKE.fullmatch(cells[4]))
+
+
+def _is_answer(cells: list[str]) -> bool:
+    return bool(INTEGER.fullmatch(cells[1]) and NUMBER.fullmatch(cells[2]))
+
+
+def _parted(frame: pl.DataFrame, condition: pl.Expr) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows that meet a condition, and the others: mostly all, so without a copy."""
+    met = frame.filter(condition)
+    return met, frame.filter(~condition) if met.height else frame
+
+
+def _header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
+    """Return the first cells that name the topic column, such as Query_Id, and are not a topic.
+
+    A file put together from several has several headers.
+    """
+    names = first_cells.unique()
+    alike = names.filter(names.str.contains(r"(?i)query|topic|q[^a-z]*id"))
+    return [name for name in alike.to_list() if name not in topics and _is_header_word(name)]
+
+
+def _is_header_word(cell: str) -> bool:
+    return len(cell) <= EXCERPT and bool(HEADER_WORDS.fullmatch(re.sub("[^a-z]", "", cell.lower())))
+
+
+def _layout(good: pl.DataFrame, width: int, rules: RunRules, *, quoted: bool) -> Layout:
+    """Return the format with this number of columns: one that the task takes, if there is one."""
+    if not good.height:
+        return UNKNOWN
+    fitting = [
+        layout
+        for layout in known_formats(rules)
+        if layout.quoted == quoted and len(layout.columns) == width
+    ]
+    taken = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
+    return TREC if len(taken) > 1 and _is_trec(good, rules.kind) else taken[0]
+
+
+def _is_trec(good: pl.DataFrame, kind: TaskKind) -> bool:
+    """Return whether six columns are those of TREC and not those of ARQMath Task 2.
+
+    TREC ignores the second column, where systems write the same word in each row. In Task 2 it is
+    the formula, and so rarely repeated in a topic, while the third may repeat a post.
+    """
+    if word := _common_word(good["cell_1"]):
+        # An id has several digits; the words that are used in place of Q0 (0, 1, xxx) have not.
+        return not (kind is TaskKind.FORMULAS and word.isdecimal() and len(word) > 1)
+    second, third = (good.select("cell_0", name).n_unique() for name in ("cell_1", "cell_2"))
+    return second * 2 < third
+
+
+def _common_word(cells: pl.Series) -> str | None:
+    """Return the word that fills more than 90% of these cells, or None."""
+    counts = cells.value_counts(sort=True, name="rows")
+    return counts[cells.name][0] if counts["rows"][0] > 0.9 * cells.len() else None
+
+
+def _without_padding(good: pl.DataFrame, cells: Cells) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the rows that have spaces around a cell, and all rows without these spaces."""
+    if cells.separator == " " or not good["text"].str.contains(" ", literal=True).any():
+        return good.clear(), good
+    stripped = pl.col(r"^cell_\d+$").str.strip_chars(" ")
+    is_padded = pl.any_horizontal(pl.col(r"^cell_\d+$") != stripped)
+    return good.filter(is_padded), good.with_columns(stripped)
+
+
+def _line_findings(cells: Cells, headers: pl.DataFrame, padded: pl.DataFrame) -> Iterator[Finding]:
+    """Yield the problems of lines that do not depend on the columns."""
+    opened = cells.frame.filter("is_open") if "is_open" in cells.frame.columns else padded.clear()
+    for kind, lines, expected in (
+        ("blank-lines", cells.blank, "a row"),
+        ("header-line", headers, "a row"),
+        ("padded-cells", padded, "cells without spaces around them"),
+        ("open-quote", opened, "a quotation mark at the end of the cell"),
+    ):
+        if lines.height:
+            found = pl.col("text").str.slice(0, EXCERPT)
+            topic = pl.col("cell_0") if kind == "open-quote" else pl.lit(None, pl.String)
+            places = occurrences(lines, found=found, expected=pl.lit(expected), topic=topic)
+            yield Finding(kind, places)
+
+
+def _column_findings(
+    bad: pl.DataFrame, layout: Layout, width: int, rules: RunRules
+) -> Iterator[Finding]:
+    """Yield the lines with another number of columns, and whether every line lacks columns."""
+    wanted = wanted_formats(rules)
+    if bad.height:
+        shown = wanted if layout is UNKNOWN else str(layout)
+        expected = pl.lit(wanted if layout is UNKNOWN else f"{width} columns")
+        found = pl.format("columns: {}; {}", "width", pl.col("text").str.slice(0, EXCERPT))
+        topic = pl.when(pl.col("width") > 1).then(pl.col("cell_0"))
+        places = occurrences(bad, found=found, expected=expected, topic=topic)
+        yield Finding("columns", places, {"wanted": shown})
+    if layout is TWO_COLUMNS:
+        place = (None, None, "2 columns: topic, answer", str(TASK3))
+        yield Finding("two-columns", listed([place]), {"wanted": str(TASK3)})
+
+
+def _second_column_findings(good: pl.DataFrame, layout: Layout) -> Iterator[Finding]:
+    """Yield whether the column that TREC ignores varies, as if it had the items."""
+    if _varies(good, layout):
+        values = f"{good['cell_1'].n_unique():,} different values"
+        yield Finding("second-column", listed([(None, None, values, "Q0 in every row")]))
+
+
+def _varies(good: pl.DataFrame, layout: Layout) -> bool:
+    """Return whether the second column is that of TREC and has other words than usual."""
+    return layout is TREC and _common_word(good["cell_1"]) is None
+
+
+def _named(good: pl.DataFrame, layout: Layout) -> pl.DataFrame:
+    """Return the cells of a format under the names of `RunTable.rows`."""
+    columns = layout.columns or TREC.columns
+    cells = {name: pl.col(f"cell_{index}") for index, name in enumerate(columns)}
+    cells |= {name: pl.lit(value) for name, value in layout.fill.items()}
+    cells["item"] = cells.get("item", cells["topic"])
+    cells["post"] = cells.get("post", pl.lit(None, pl.String))
+    texts = {"rank": "rank_text", "score": "score_text"}
+    lines = [name for name in ("line", "last_line") if name in good.columns]
+    named = [cell.alias(texts.get(name, name)) for name, cell in cells.items() if name != "q0"]
+    return good.select(*lines, *named)

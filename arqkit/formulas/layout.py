@@ -1,0 +1,286 @@
+"""Symbol layout trees: what a formula looks like, as a string that can be compared.
+
+A layout string is a depth-first walk of the symbol layout tree of Presentation MathML (000 §5.4,
+004 §5.4, protocol §5). It has one item for each node and each edge, separated by spaces. A node is
+either a symbol, written as its type and its text (`V!x` variable, `N!12` number, `O!+` operator,
+`T!if` text), or a structure (`F` fraction, `B` fraction without a bar, `R` radical, `A` accent,
+`E!box` enclosure, `M` table). An edge is a letter. `n` leads to the next symbol. All other edges
+enclose their subtree in brackets: `a` above and `b` below (scripts; pre-scripts before the first
+symbol of a row), `o` over and `u` under, `i` the index of a radical, `w` within, `r` and `e` the
+rows and elements of a table. `x^2+1` is `V!x a[ N!2 ] n O!+ n N!1`.
+
+The string ignores what a reader cannot see: nested rows, white space, invisible operators, sizes,
+stretching and colour. It also ignores whether limits are set beside or below a sum, because inline
+and display style show the same formula. The type of a symbol is derived from its characters,
+because LaTeXML and Temml disagree on `mi` and `mo`.
+
+The string ignores `mathvariant` and upright against italic, as the official visual ids do.
+Blackboard, bold, script and fraktur letters are distinct characters in the organizers' MathML and
+have distinct ids, so ℝ is not R. (Merging them would cost .062 of pair precision on the sample.)
+
+An undefined macro that LaTeXML left as `merror` becomes a text node with its name. The official ids
+often merge all such formulas (visual id 1014), which would make `x \\gt 0` equal to `x \\lt 0`.
+"""
+
+import re
+from collections.abc import Iterable
+from html import unescape
+from typing import NamedTuple
+from unicodedata import normalize
+
+from arqkit.formulas.layout_tokens import OddMathMLError, careful_tokens, leaf_item, limits_beside
+
+LONGEST = 500_000  # characters; the longest formula of the sample has 16,522
+DEEPEST = 20  # passes that remove empty subtrees; each may leave others empty
+CACHED = 100_000  # tokens; real collections have fewer, hostile input may have more
+
+
+def layout_string(mathml: str) -> str | None:
+    """Return the layout string of one formula, or None without readable MathML or symbols."""
+    return layout_strings([mathml])[0]
+
+
+def layout_strings(mathml: Iterable[str | None]) -> list[str | None]:
+    """Return the layout string of each formula, in order; see `layout_string`.
+
+    This is the fast path for many formulas. Malformed MathML yields None and raises nothing.
+    """
+    return [_layout(formula) if formula else None for formula in mathml]
+
+
+def forget() -> None:
+    """Clear the cache of token meanings."""
+    _meanings.clear()
+
+
+def _layout(formula: str) -> str | None:
+    start = _MATH.match(formula)
+    if start is None or len(formula) > LONGEST:
+        return None
+    if len(_meanings) > CACHED:
+        forget()
+    try:
+        return _finished(_walk(_TOKEN.findall(formula, start.end())))
+    except OddMathMLError:
+        pass
+    try:
+        return _finished(_walk(careful_tokens(formula[start.start(1) :])))
+    except OddMathMLError:
+        return None
+
+
+# --- the walk
+
+_MATH = re.compile(r'\s*(?:<\?xml[^<>]*\?>\s*)?(<(?:\w+:)?math(?:\s(?:[^<>"]|"[^"<]*")*)?>)')
+_TOKEN = re.compile(r"<m(?:[ino]|text|s)(?:\s[^<>]*)?>[^<]*</[^<>]*>|<[^<>]*>")
+
+
+class _Frame:
+    """The state of an open element: what to write after its next child, and the state after that.
+
+    An element ends at the frame whose `closes` is its name, and writes `closing`. If `beside` is
+    set and the base takes its limits beside it, the walk continues with that frame.
+    """
+
+    __slots__ = ("beside", "closes", "closing", "next", "separator")
+
+    def __init__(
+        self, separator: str, following: "_Frame | None", closes: str, closing: str = ""
+    ) -> None:
+        self.separator = separator
+        self.next = following or self
+        self.closes = closes
+        self.closing = closing
+        self.beside: _Frame | None = None
+
+
+class _Opening(NamedTuple):
+    """The meaning of a start tag: the text it writes and the frame of its children."""
+
+    text: str
+    frame: _Frame
+
+
+class _Closing(NamedTuple):
+    """The meaning of an end tag: the name of its element."""
+
+    name: str
+
+
+def _walk(tokens: Iterable[str]) -> list[str]:
+    """Return what the tokens after the start tag of `math` show, in order."""
+    out: list[str] = []
+    write = out.append
+    stack, frame = [_OUTSIDE], _CONTENT
+    for token in tokens:
+        meaning = _meanings[token]
+        if isinstance(meaning, str):
+            write(meaning)
+        elif isinstance(meaning, _Opening):
+            write(meaning.text)
+            stack.append(frame)
+            frame = meaning.frame
+            continue
+        elif frame.closes == meaning.name:
+            write(frame.closing)
+            frame = stack.pop()
+        else:
+            raise OddMathMLError
+        if frame.beside is not None and _takes_limits(out):
+            frame = frame.beside
+        write(frame.separator)
+        frame = frame.next
+    if frame is not _OUTSIDE.next:
+        raise OddMathMLError
+    return out
+
+
+def _takes_limits(out: list[str]) -> bool:
+    """Return whether the base just written takes its limits beside it.
+
+    If so, the base is no longer opened as an accent.
+    """
+    place = len(out) - 1
+    # The loop ends at the latest where the base was opened as an accent.
+    while not out[place] or limits_beside(out[place]):
+        place -= 1
+    if out[place] != _ACCENT or not any(out[place + 1 :]):
+        return False
+    out[place] = ""
+    return True
+
+
+# --- the meaning of tags
+
+_ACCENT = "n A w[ "
+_LEAF = re.compile(r"<(m(?:[ino]|text|s))(?:\s[^<>]*)?>([^<]*)</\1\s*>")
+_START = re.compile(r"<([a-z-]+)(\s[^<>]*?)?(/?)>")
+_END = re.compile(r"</([a-z-]+)\s*>")
+_BARLESS = re.compile(r"""linethickness=["']0""")
+_NOTATION = re.compile(r"""notation=["']([^"']*)""")
+_FRAMED = re.compile(r"border:1px solid;")  # Temml's \boxed
+
+
+def _chain(name: str, *separators: str) -> _Frame:
+    """Return the frames of an element with one child for each separator."""
+    frame = _Frame("", None, name)
+    frame.next = _Frame("", None, "")  # never closes: there is one child too many
+    for separator in reversed(separators):
+        frame = _Frame(separator, frame, "")
+    return frame
+
+
+def _limits(name: str, over: tuple[str, ...], beside: tuple[str, ...]) -> _Opening:
+    frame = _chain(name, *over)
+    frame.beside = _chain(name, *beside)
+    return _Opening(_ACCENT, frame)
+
+
+_CONTENT = _Frame("", None, "math")
+_OUTSIDE = _chain("", "")
+_NOTHING = frozenset(
+    ["mspace", "none", "mrow", "mtext", "mi", "mo", "mn", "mpadded", "mprescripts", "malignmark"]
+)
+_OPENINGS = {
+    **{
+        name: _Opening("", _Frame("", None, name))
+        for name in ("mrow", "mstyle", "mpadded", "merror")
+    },
+    **{name: _Opening("", _Frame("", None, name)) for name in ("semantics", "annotation")},
+    "msub": _Opening("", _chain("msub", "b[ ", "] ")),
+    "msup": _Opening("", _chain("msup", "a[ ", "] ")),
+    "msubsup": _Opening("", _chain("msubsup", "b[ ", "] a[ ", "] ")),
+    "mfrac": _Opening("n F o[ ", _chain("mfrac", "] u[ ", "] ")),
+    "msqrt": _Opening("n R w[ ", _Frame("", None, "msqrt", "] ")),
+    "mroot": _Opening("n R w[ ", _chain("mroot", "] i[ ", "] ")),
+    "munder": _limits("munder", ("] u[ ", "] "), ("b[ ", "] ")),
+    "mover": _limits("mover", ("] o[ ", "] "), ("a[ ", "] ")),
+    "munderover": _limits("munderover", ("] u[ ", "] o[ ", "] "), ("b[ ", "] a[ ", "] ")),
+    "mtable": _Opening("n M ", _Frame("", None, "mtable")),
+    "mtr": _Opening("r[ ", _Frame("", None, "mtr", "] ")),
+    "mtd": _Opening("e[ ", _Frame("", None, "mtd", "] ")),
+}
+_BINOMIAL = _Opening("n B o[ ", _OPENINGS["mfrac"].frame)
+_LINES = {"top": "] o[ n O!¯ ] ", "bottom": "] u[ n O!¯ ] "}
+
+
+class _Meanings(dict[str, "str | _Opening | _Closing"]):
+    """A cache of token meanings; formulas consist of few distinct tokens."""
+
+    def __missing__(self, token: str) -> "str | _Opening | _Closing":
+        meaning = self[token] = _meaning(token)
+        return meaning
+
+
+_meanings = _Meanings()
+
+
+def _meaning(token: str) -> "str | _Opening | _Closing":
+    if leaf := _LEAF.fullmatch(token):
+        return leaf_item(unescape(leaf[2]), is_text=leaf[1] in ("mtext", "ms"))
+    if end := _END.fullmatch(token):
+        return _Closing(end[1])
+    start = _START.fullmatch(token)
+    if start and start[3] and start[1] in _NOTHING:
+        return ""
+    if start is None or start[3]:
+        raise OddMathMLError
+    return _opening(start[1], start[2] or "")
+
+
+def _opening(name: str, attributes: str) -> _Opening:
+    if name == "mfrac" and _BARLESS.search(attributes):
+        return _BINOMIAL
+    if name == "mrow" and _FRAMED.search(attributes):
+        return _Opening("n E!box w[ ", _Frame("", None, name, "] "))
+    if name == "mspace":
+        return _Opening("", _Frame("", None, name))
+    if name == "menclose":
+        notation = _NOTATION.search(attributes)
+        kind = "".join(sorted(notation[1].split())) if notation else "longdiv"
+        if kind in _LINES:
+            return _Opening(_ACCENT, _Frame("", None, name, _LINES[kind]))
+        return _Opening(f"n E!{kind} w[ ", _Frame("", None, name, "] "))
+    if name not in _OPENINGS:
+        raise OddMathMLError
+    return _OPENINGS[name]
+
+
+# --- the finished string
+
+_EMPTY = re.compile(r"[abuoir]\[ \] |(?:e\[ \] )+(?=\])")
+_DOTS = "O!. n O!. n O!. "
+# An accent without a mark, as in Temml's arrows.
+_BARE = re.compile(r"A w\[ ([^\[\]]*)\] (?![ou]\[)")
+_NUMBERS = re.compile(r"N!\S+(?: n N!\S+)+")
+_NEGATED = re.compile(r"(\S) n O!\u0338 ")
+_AMPERSAND = re.compile(r"(?<=e\[ )V!a n V!m n V!p n O!; (?:n )?")
+_ESCAPED = re.compile(r"O!& n (?:V!l n V!t|(V!g n V!t)|(V!a n V!m n V!p)) n O!; ")
+
+
+def _finished(out: list[str]) -> str | None:
+    text = "".join(out).replace("[ n ", "[ ")
+    if "[ ] " in text:
+        text = _without_empty(text)
+    if " n N!" in text:
+        text = _NUMBERS.sub(lambda found: "N!" + found[0][2:].replace(" n N!", ""), text)
+    if "O!. n O!. " in text:
+        text = text.replace(_DOTS, "O!… ")
+    if "\u0338" in text:
+        text = normalize("NFC", _NEGATED.sub("\\1\u0338 ", text))
+    # LaTeXML reads the HTML escapes of alignment tabs and of relations letter by letter.
+    if "V!p n O!; " in text:
+        text = _AMPERSAND.sub("", text)
+    if "O!& " in text:
+        text = _ESCAPED.sub(
+            lambda found: f"O!{'>' if found[1] else '&' if found[2] else '<'} ", text
+        )
+    return text.removeprefix("n ").rstrip() or None
+
+
+def _without_empty(text: str) -> str:
+    for _ in range(DEEPEST):
+        before, text = text, _BARE.sub(r"\1", _EMPTY.sub("", text))
+        if before == text:
+            break
+    return text

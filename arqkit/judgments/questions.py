@@ -1,0 +1,72 @@
+"""Special questions about judged items, such as: is the answer machine-generated? (004 §6.4.3)
+
+The answers are the labels of a scale. The measure of a question is the share of a run's items with
+one of the answers: MG, UI. Labels that are not judgments are no answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from arqkit.labels import LabelScale, ScaleLabel
+
+MOST_ANSWERS = 5
+_KEYS = "1234567890"
+_COLOURS = ("blue", "deep-green", "green", "light-green")
+
+
+class SpecialQuestion(NamedTuple):
+    """A question with a yes/no answer, or a choice of answers.
+
+    - key: the name of its measure, such as MG, which is unique in a round.
+    - help: what assessors should know to answer it.
+    - counted: the value of the answer whose share is the measure.
+    """
+
+    key: str
+    text: str
+    help: str
+    counted: int
+
+
+class AnswerShare(NamedTuple):
+    """How many items have an answer to a question, and the share with the counted one."""
+
+    question: SpecialQuestion
+    answered: int
+    counted: int
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of the counted answer, or None without answers."""
+        return self.counted / self.answered if self.answered else None
+
+
+def answer_scale(words: Sequence[str], reports: Iterable[ScaleLabel]) -> LabelScale:
+    """Return a scale with the answers in their order, and labels that report an item.
+
+    The answers have the lowest values that no report has, the last one the lowest; yes and no are
+    1 and 0. Their keys are these values where they can be.
+    """
+    known = tuple(reports)
+    taken, used = {one.value for one in known}, {one.key for one in known}
+    values = [value for value in range(len(words) + len(known)) if value not in taken]
+    colours = (*_COLOURS[: len(words) - 1], "grey")
+    labels = []
+    for word, value, colour in zip(words, values[len(words) - 1 :: -1], colours, strict=True):
+        key = next(one for one in (str(value), *_KEYS) if len(one) == 1 and one not in used)
+        used.add(key)
+        labels.append(ScaleLabel(value, key, key, word, colour))
+    return LabelScale((*labels, *known))
+
+
+def answer_shares(answers: pl.DataFrame, questions: Iterable[SpecialQuestion]) -> list[AnswerShare]:
+    """Return the shares of some answers (question, label), by question."""
+    return [
+        AnswerShare(one, given.len(), int((given == one.counted).sum()))
+        for one in questions
+        for given in [answers.filter(pl.col("question") == one.key)["label"]]
+    ]

@@ -1,0 +1,167 @@
+"""What a load of a file does to what is stored: changes by kind, and problems by cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from arqkit.records import Problem
+
+EXAMPLES = 3
+"""The examples that are shown of each kind of change and of each cause of problems."""
+
+
+class Fate(StrEnum):
+    """What happens to a record: of a load, a deletion, or a kept or left out record."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    REPLACED = "replaced by older"
+    DELETED = "deleted"
+    OLDER = "older than stored (the newer stays)"
+    OUTSIDE = "outside (left out)"
+    UNCHANGED = "unchanged"
+
+
+ASKING = frozenset({Fate.CHANGED, Fate.REPLACED, Fate.DELETED})
+"""The fates that change something stored, so that the organizer must confirm them."""
+ALWAYS = (Fate.NEW, Fate.CHANGED, Fate.UNCHANGED)
+
+
+class Change(NamedTuple):
+    """A record of a load: its name, the stored value and the value of the file."""
+
+    name: str
+    old: str = ""
+    new: str = ""
+
+    def __str__(self) -> str:
+        """Return the record with both values, if they are known."""
+        values = f": {self.old or 'none'} → {self.new or 'none'}" if any(self[1:]) else ""
+        return f"{self.name}{values}"
+
+
+class LoadChoice(NamedTuple):
+    """What an organizer decided about a load. Without a decision, nothing stored changes.
+
+    `confirmed` is True, or the digest of the changes that the organizer saw. `takes_older` lets
+    older records replace newer ones, `leaves_out` loads a file without the records that are outside
+    (not in a pool, not of the task's topics), and `keeps_edits` decides about values of a lab that
+    were edited in the browser.
+    """
+
+    confirmed: bool | str = False
+    takes_older: bool = False
+    leaves_out: bool = False
+    keeps_edits: bool | None = None
+
+
+NO_CHOICE = LoadChoice()
+
+
+class LoadChanges:
+    """The records of a load by their kind (such as "labels") and their fate."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, Fate], list[Change]] = {}
+
+    def add(self, what: str, fate: Fate, *changes: Change) -> None:
+        """Add records with the same fate."""
+        if changes:
+            self._found.setdefault((what, fate), []).extend(changes)
+
+    def extend(self, other: LoadChanges) -> None:
+        """Add the records of another part of the load."""
+        for (what, fate), found in other._found.items():
+            self.add(what, fate, *found)
+
+    def count(self, *fates: Fate) -> int:
+        """Return the number of records with these fates."""
+        return sum(len(found) for (_, fate), found in self._found.items() if fate in fates)
+
+    @property
+    def asks(self) -> bool:
+        """Return whether something stored would change."""
+        return self.count(*ASKING) > 0
+
+    @property
+    def stores(self) -> bool:
+        """Return whether the load stores anything, new or changed."""
+        return self.asks or self.count(Fate.NEW) > 0
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of all records, which shows what an organizer confirmed."""
+        return sha256(repr(sorted(self._found.items())).encode()).hexdigest()
+
+    @property
+    def line(self) -> str:
+        """Return the counts as one sentence: 2 new, 0 changed, 3 unchanged."""
+        shown = [fate for fate in Fate if fate in ALWAYS or self.count(fate)]
+        return ", ".join(f"{self.count(fate):,} {fate.value}" for fate in shown) + "."
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of records by fate, without those of which there are none."""
+        return {fate.name.lower(): self.count(fate) for fate in Fate if self.count(fate)}
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """Return the counts and the first examples, ready for JSON, those that ask first."""
+        fates = sorted(Fate, key=lambda fate: fate not in ASKING)
+        order = sorted(self._found, key=lambda key: fates.index(key[1]))
+        return [
+            {
+                "what": what,
+                "fate": fate.value,
+                "count": len(self._found[what, fate]),
+                "asks": fate in ASKING,
+                "examples": [change._asdict() for change in self._found[what, fate][:EXAMPLES]],
+            }
+            for what, fate in order
+        ]
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """Return the groups and the digest, ready for JSON."""
+        return {"digest": self.digest, "groups": self.groups}
+
+    @property
+    def lines(self) -> list[str]:
+        """Return the groups as lines for a terminal, each with its examples below it."""
+        return [
+            line
+            for group in self.groups
+            for line in (
+                f"{group['what'].capitalize()}: {group['count']:,} {group['fate']}",
+                *(f"    {Change(**one)}" for one in group["examples"] if group["asks"]),
+            )
+        ]
+
+
+def problem_groups(problems: Iterable[Problem]) -> list[dict[str, Any]]:
+    """Return problems by file and cause, ready for JSON: their count and the first examples."""
+    found: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        found.setdefault((problem.path, problem.expected), []).append(problem)
+    return [
+        {
+            "path": path,
+            "expected": expected,
+            "count": len(group),
+            "examples": [problem._asdict() for problem in group[:EXAMPLES]],
+        }
+        for (path, expected), group in found.items()
+    ]
+
+
+def cause_lines(problems: Iterable[Problem]) -> list[str]:
+    """Return problems as lines for a terminal: the first of each cause, and how many follow."""
+    lines = []
+    for group in problem_groups(problems):
+        lines += [f"  {Problem(**one)}" for one in group["examples"]]
+        if more := group["count"] - len(group["examples"]):
+            lines.append(f"  … and {more:,} more: expected {group['expected']}.")
+    return lines

@@ -1,0 +1,283 @@
+"""Rewrite hostile or careless HTML with allowed tags only, properly nested, and all of its text.
+
+A `<` that does not begin a tag is text, because people write `a<b`. Other tags are removed but
+their contents kept, except for contents that are not text (scripts, styles, drawings). Nothing
+depends on how a parser would repair the source: every tag is written here, where it is allowed. nh3
+then reads the result as a browser would, as a second check, and `is_clean` proves it.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape, unescape
+
+import nh3
+
+from arqkit.texts.html.allowed_html import (
+    ATTRIBUTES,
+    DEEPEST,
+    FORMULA,
+    HOLDERS_OF_BLOCKS,
+    HOLDERS_OF_LINES,
+    IN_LINES,
+    INLINE,
+    POST_TAGS,
+    TABLE_ROWS,
+    VOID,
+    is_clean,
+)
+from arqkit.texts.html.attributes import element_id, kept_value, written_attributes
+from arqkit.texts.html.formulas import LONGEST, with_dollars
+
+Inside = dict[str, frozenset[str]]
+
+# Elements whose contents are not text of the post.
+_DROPPED = (
+    "script style template noscript iframe noembed noframes object embed applet svg math title"
+    " head audio video canvas"
+)
+_UNWRAPPED = (
+    "abbr acronym address area article aside base basefont bdi bdo bgsound big blink body button"
+    " caption center cite col colgroup command content data datalist details dfn dialog dir div"
+    " element fieldset figcaption figure font footer form frame frameset header hgroup html image"
+    " input isindex keygen label legend link listing main map mark marquee menu menuitem meta meter"
+    " multicol nav nextid nobr optgroup option output param picture plaintext portal progress q rb"
+    " rp rt rtc ruby samp search section select shadow slot small source spacer span summary"
+    " textarea time track tt var wbr xmp foreignobject annotation-xml mtext mi mo mn ms mglyph desc"
+)
+_NAMES = frozenset(_DROPPED.split()) | frozenset(_UNWRAPPED.split()) | POST_TAGS
+# The text between the name of a tag and its end. Quotes are short and few, so that reading takes
+# linear time.
+_REST = r"""(?:[^<>"'$\\^{}]++|"[^"]{0,3000}+"|'[^']{0,3000}+'){0,40}+"""
+_LOOSE = r"[^<>$\\^{}]{0,3000}+"  # with a missing or surplus quote
+_TOKEN = re.compile(
+    r"<!--(?:-?>|.*?(?:--!?>|\Z))|<[!?][^>]*+(?:>|\Z)"
+    rf"|<(?P<slash>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{{0,20}})(?P<rest>(?:[\s/](?:{_REST}|{_LOOSE}))?)>",
+    re.DOTALL,
+)
+_BEGINS_AS_ATTRIBUTE = re.compile(r"[\s/]*(?:[a-zA-Z-]+\s*=|$)")
+_ENDS = {name: re.compile(rf"</{name}\b[^>]*+>", re.IGNORECASE) for name in _DROPPED.split()}
+_SPANS = re.compile(r"<(/?)span\b[^<>]*>", re.IGNORECASE)
+_BREAKS_A_FORMULA = re.compile(
+    r"</?(?:p|div|li|ul|ol|blockquote|pre|h[1-6]|table|tr|t[dh])\b", re.IGNORECASE
+)
+_LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_PARTS_OF_TABLES = (TABLE_ROWS | {"td", "th"}) - {"table"}
+
+
+def tidy(html: str, inside: Inside) -> str:
+    """Return HTML rewritten so that `is_clean` proves it; formula elements contain only text.
+
+    This takes linear time and keeps all text. If even the result cannot be proven, all tags are
+    removed.
+    """
+    written = _Writer(_UNSAFE.sub("", html), inside).written()
+    cleaned = nh3.clean(
+        written,
+        tags=set(POST_TAGS | {"span"})
+        if inside is not IN_LINES
+        else set(IN_LINES["post"] | {"span"}),
+        attributes={"span": {"class", "id"}}
+        | {name: set(known) for name, known in ATTRIBUTES.items()},
+        attribute_filter=kept_value,
+        url_schemes={"http", "https"},
+        link_rel=None,
+    )
+    if is_clean(FORMULA.sub("\0", cleaned), inside):
+        return cleaned
+    return nh3.clean(written, tags=set(), attributes={})
+
+
+class _Writer:
+    """A writer of tidy HTML: reads the source token by token and tracks the open elements."""
+
+    def __init__(self, html: str, inside: Inside) -> None:
+        self.html = html
+        self.inside = inside
+        self.out: list[str] = []
+        self.stack = ["post"]
+        self.ends_of_spans = _ends_of_spans(html)
+        self.never_ended: set[str] = set()
+
+    def written(self) -> str:
+        """Return the rewritten text."""
+        place = 0
+        while token := _TOKEN.search(self.html, place):
+            self._text(self.html[place : token.start()])
+            place = token.end()
+            name = (token["name"] or "").lower()
+            if name and (name not in _NAMES or not _is_tag(name, token)):
+                self._text(token[0])
+            elif name in _ENDS:
+                place = self._end_of_dropped(token, name)
+            elif name == "span":
+                place = self._formula(token) or place
+            elif name in POST_TAGS:
+                self._tag(name, token)
+        self._text(self.html[place:])
+        while len(self.stack) > 1:
+            self._close()
+        return "".join(self.out)
+
+    def _text(self, text: str) -> None:
+        if text and not text.isspace() and self.stack[-1] in TABLE_ROWS:
+            self._open_row("td")
+        self.out.append(text.replace("<", "&lt;").replace(">", "&gt;"))
+
+    def _end_of_dropped(self, token: re.Match[str], name: str) -> int:
+        """Return the position after a dropped element.
+
+        An unclosed script drops the rest of the text.
+        """
+        if (
+            token["slash"]
+            or token["rest"].endswith("/")
+            or name == "embed"
+            or name in self.never_ended
+        ):
+            return token.end()
+        if end := _ENDS[name].search(self.html, token.end()):
+            return end.end()
+        self.never_ended.add(name)
+        return (
+            len(self.html)
+            if name in ("script", "style", "iframe", "noscript", "title")
+            else token.end()
+        )
+
+    def _formula(self, token: re.Match[str]) -> int | None:
+        """Write a formula's element and return its end, or None if it is not a formula."""
+        end = self.ends_of_spans.get(token.start())
+        if end is None or "math-container" not in token["rest"] or end[0] - token.end() > LONGEST:
+            return None
+        inner = self.html[token.end() : end[0]]
+        nested = list(_SPANS.finditer(inner)) if "<" in inner else []
+        ids = [
+            found for tag in (token[0], *(tag[0] for tag in nested)) if (found := element_id(tag))
+        ]
+        if (
+            _BREAKS_A_FORMULA.search(inner)
+            or sum("math-container" in tag[0] for tag in nested) > 1
+            or len(ids) > 1
+        ):
+            return None
+        text = _LINE_BREAK.sub(" ", _SPANS.sub("", inner))
+        if not text:
+            return end[1]
+        if self.stack[-1] in TABLE_ROWS:
+            self._open_row("td")
+        known = f' id="{ids[0]}"' if ids else ""
+        text = escape(with_dollars(unescape(text)), quote=False)
+        self.out.append(f'<span class="math-container"{known}>{text}</span>')
+        return end[1]
+
+    def _tag(self, name: str, token: re.Match[str]) -> None:
+        if token["slash"]:
+            self._end(name)
+        elif self._may_stand(name) and len(self.stack) < DEEPEST:
+            self.out.append(f"<{name}{written_attributes(name, token['rest'])}>")
+            if name not in VOID:
+                self.stack.append(name)
+
+    def _may_stand(self, name: str) -> bool:
+        """Close and open elements as needed, and return whether the element is allowed here."""
+        if self.inside is IN_LINES:
+            return name in self.inside[self.stack[-1]] and not (name == "a" and "a" in self.stack)
+        if name in ("li", "dt", "dd"):
+            return self._in_list(name)
+        if name in _PARTS_OF_TABLES:
+            return self._in_table(name)
+        if self.stack[-1] in TABLE_ROWS:
+            self._open_row("td")
+        if name == "a":
+            self._end("a")
+        if name not in INLINE and name not in ("br", "img"):
+            while self.stack[-1] in INLINE or self.stack[-1] in HOLDERS_OF_LINES:
+                self._close()
+        return name in self.inside[self.stack[-1]]
+
+    def _in_list(self, name: str) -> bool:
+        lists, items = (("ul", "ol"), ("li",)) if name == "li" else (("dl",), ("dt", "dd"))
+        for depth in range(len(self.stack) - 1, 0, -1):
+            found = self.stack[depth]
+            if found in lists or found in items:
+                self._close_to(depth if found in items else depth + 1)
+                return True
+            if found in HOLDERS_OF_BLOCKS:
+                return False
+        return False
+
+    def _in_table(self, name: str) -> bool:
+        if "table" not in self.stack:
+            return False
+        table = len(self.stack) - 1 - self.stack[::-1].index("table")
+        if name in ("td", "th"):
+            inside = next(
+                (depth for depth in range(table, len(self.stack)) if self.stack[depth] == "tr"), 0
+            )
+            self._close_to(inside + 1 if inside else table + 1)
+            if not inside:
+                self._open_row("")
+            return True
+        if name == "tr":
+            self._close_to(table + 2 if len(self.stack) > table + 1 else table + 1)
+            if self.stack[-1] == "table":
+                self._open("tbody")
+            return True
+        self._close_to(table + 1)
+        return True
+
+    def _open_row(self, cell: str) -> None:
+        """Open the missing elements between a table and a cell."""
+        if self.stack[-1] == "table":
+            self._open("tbody")
+        if self.stack[-1] != "tr":
+            self._open("tr")
+        if cell:
+            self._open(cell)
+
+    def _open(self, name: str) -> None:
+        self.out.append(f"<{name}>")
+        self.stack.append(name)
+
+    def _end(self, name: str) -> None:
+        """Close an element if it is open and no cell or list is in between."""
+        for depth in range(len(self.stack) - 1, 0, -1):
+            found = self.stack[depth]
+            if found == name:
+                self._close_to(depth)
+                return
+            if found in ("td", "th") and name not in TABLE_ROWS:
+                return
+            if (name in ("li", "p") and found in HOLDERS_OF_BLOCKS) or (
+                name in INLINE and found not in INLINE
+            ):
+                return
+
+    def _close_to(self, depth: int) -> None:
+        while len(self.stack) > depth:
+            self._close()
+
+    def _close(self) -> None:
+        self.out.append(f"</{self.stack.pop()}>")
+
+
+def _is_tag(name: str, token: re.Match[str]) -> bool:
+    """Return whether a tag is meant: `<b` and `<p` may also be comparisons.
+
+    A tag continues with an attribute or ends.
+    """
+    return len(name) > 1 or bool(token["slash"]) or bool(_BEGINS_AS_ATTRIBUTE.match(token["rest"]))
+
+
+def _ends_of_spans(html: str) -> dict[int, tuple[int, int]]:
+    """Return the span of the closing tag of each opening span, by position."""
+    ends: dict[int, tuple[int, int]] = {}
+    opened: list[int] = []
+    for tag in _SPANS.finditer(html):
+        if not tag[1]:
+            opened.append(tag.start())
+        elif opened:
+            ends[opened.pop()] = tag.span()
+    return ends

@@ -1,0 +1,295 @@
+"""Repairs of Temml's MathML that need its structure: what browsers would set worse than TeX.
+
+Each repair is an answer to a difference from MathJax that `bin/typesetting-sheet` shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from lxml import etree
+
+from arqkit.texts.maths.spacing import (
+    APPLY,
+    BIN,
+    CLOSE,
+    OP,
+    OPEN,
+    PUNCT,
+    REL,
+    ROWS,
+    Style,
+    class_of,
+    classes_of,
+    flatten,
+    is_space,
+    space_rows,
+)
+
+# How far a letter leans over what follows, in a script's size.
+SLANTS = {
+    1: "𝐵𝑅𝑋𝑐𝑑𝑔𝑞𝑦𝑧𝑬𝑹𝑺𝑿𝒄𝒅𝒒𝒚𝛣𝛸𝛺𝛽𝛿𝜂𝜉𝜋𝜎𝜠𝜮𝜲𝜴𝜹𝜻𝜼",
+    2: "𝐶𝐸𝐻𝐼𝐾𝑆𝑍𝑪𝑯𝑰𝑲𝒁𝒇𝛦𝛧𝛨𝛪𝛫𝛯𝛱𝛴𝛾𝜁𝜈𝜍𝜕𝜡𝜢𝜤𝜥𝜩𝜫𝜸𝝂𝝇𝝏",
+    3: "𝐽𝑀𝑁𝑈𝑓𝑱𝑴𝑵𝑼𝛭𝛮𝛹𝜏𝜧𝜨𝜳𝝉",
+    4: "𝐹𝑃𝑇𝑊𝑭𝑷𝑾𝛤𝛲𝛵𝛶𝜞𝜬",
+    5: "𝑻𝜯𝜰",
+    6: "𝑉𝑌",
+    7: "𝑽𝒀",
+}
+# How far right of its middle the accents of a letter stand.
+ACCENTS = {
+    1: "𝐵𝑇𝑈𝑒𝑔𝑙𝑜𝑠𝑡𝑣𝑤𝑥𝑦𝑩𝑷𝑻𝒆𝒈𝒐𝒔𝒕𝒗𝒘𝒙𝒚𝒟𝒰𝒱𝒲𝒵𝓓𝓤𝓥𝓦𝛣𝛲𝛵𝛹𝛼𝜀𝜁𝜃𝜅𝜇𝜉𝜋𝜐𝜑𝜔𝜕𝜖𝜘𝜛𝜝𝜬𝜯𝜰𝜳𝜶𝜺𝜻𝜽𝝁𝝃𝝅𝝊𝝋𝝎𝝏𝝒𝝕",
+    2: "ℛℬ𝐸𝐹𝐻𝐼𝐾𝑀𝑁𝑂𝑄𝑋𝑍𝑐𝑖𝑞𝑧𝑬𝑭𝑯𝑰𝑲𝑴𝑵𝑶𝑸𝑿𝒁𝒄𝒊𝒒𝒛𝒩𝒫𝒬𝒯𝒳𝒴𝓑𝓜𝓧𝓨𝛤𝛦𝛧𝛨𝛩𝛪𝛫𝛭𝛮𝛯𝛰𝛱𝛳𝛴𝛷𝛸𝛿𝜌𝜗𝜙𝜚𝜞𝜠𝜡𝜢𝜣𝜤𝜥𝜧𝜨𝜩𝜪𝜫𝜭𝜮𝜱𝜲𝜴𝜹𝝆𝝐𝝑𝝔",
+    3: "ℋℐℰℳ𝐽𝑆𝑑𝑓𝑗𝑨𝑱𝒋𝒞𝒢𝒦𝒪𝒮𝓒𝓔𝓕𝓝𝓟𝓠𝓡𝓢𝓣𝓩𝛥𝛬𝛺𝛽𝜓𝜟𝜦𝜷𝝍𝝓",
+    4: "𝐴𝐶𝐺𝑪𝑮𝑺𝒅𝒇𝒥𝓖𝓗𝓘𝓚𝓞𝛢𝜜",
+    5: "ℒℱ𝒜𝓙𝓛",
+    6: "𝓐",
+}
+
+
+SHORT = 16  # signs; a formula with no more is not broken
+WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
+_STEPS = {letter: step for step, letters in SLANTS.items() for letter in letters}
+_TOPS = {letter: step for step, letters in ACCENTS.items() for letter in letters}
+# Temml's accents, and the signs of the same accents that are as wide as TeX's.
+_ACCENTS = {sign: sign for sign in "ˆ˙¨ˇ´`˘˚→"} | {"‾": "¯", "~": "˜"}
+_ARROW = 0.55  # the size of the arrow of \\vec
+_STYLE = {"displaystyle", "scriptlevel"}
+_PRIMES = {2: "″", 3: "‴", 4: "⁗"}
+_SCRIPTS = {"msub", "msup", "msubsup"}
+_LOW = {"mi", "mn", "mo", "mtext", "mrow", "mspace"} | _SCRIPTS
+_NUMBER = re.compile(r"\d*\.?\d+(?:,\d*\.?\d+)+")
+_PADDING = {"tml-sml-pad", "tml-med-pad", "tml-lrg-pad"}
+# Italic letters of MathML's <mi>, which Unicode has elsewhere.
+_ITALICS = {
+    **{chr(65 + n): chr(0x1D434 + n) for n in range(26)},
+    **{chr(97 + n): chr(0x1D44E + n) for n in range(26)},
+    **{chr(0x391 + n): chr(0x1D6E2 + n) for n in range(25)},
+    **{chr(0x3B1 + n): chr(0x1D6FC + n) for n in range(25)},
+    "h": "ℎ",
+    "∂": "𝜕",
+}
+
+
+def lay_out(math: Any, latex: str) -> None:
+    """Repair a formula's MathML in place."""
+    is_display = math.get("display") == "block"
+    for element in list(math.iter("mn")):
+        split_number(element, latex)
+    for element in list(math.iter(*_REPAIRS)):
+        for repair in _REPAIRS[element.tag]:
+            repair(element)
+    hoist_style(math)
+    flatten(math)
+    is_short = len("".join(math.itertext())) <= SHORT
+    breaks = [] if is_display or is_short else signs_of(math)
+    space_rows(math, Style(is_display, 0))
+    for sign in [mo for mo in math.iter("mo") if mo.text == APPLY]:
+        sign.getparent().remove(sign)  # Firefox leaves a second space beside it
+    if breaks:
+        make_breakable(math, breaks)
+    if not is_display:
+        set_class(math, is_broken=bool(breaks))
+
+
+def hoist_style(math: Any) -> None:
+    r"""Make a style of the whole formula, such as `\displaystyle`, one of `<math>`."""
+    style = math[0] if len(math) == 1 else None
+    if style is not None and style.tag == "mstyle" and set(style.attrib) <= _STYLE:
+        math.set("displaystyle", style.get("displaystyle", "false"))
+        math[:] = list(style)
+
+
+def set_class(math: Any, *, is_broken: bool) -> None:
+    """Set the classes for formulas that break into lines and for parts that may need to scroll."""
+    parts = math if is_broken else [math]
+    is_wide = any(len("".join(part.itertext())) > WIDE for part in parts)
+    if names := ["tml-lines"] * is_broken + ["tml-wide-part"] * is_wide:
+        math.set("class", " ".join(names))
+
+
+def split_number(mn: Any, latex: str) -> None:
+    """Split a number at its commas, as TeX does, unless the author wrote `{,}`."""
+    source = latex.replace(" ", "")
+    if not _NUMBER.fullmatch(mn.text or ""):
+        return
+    parts = mn.text.split(",")
+    numbers = [parts[0]]
+    for before, digits in pairwise(parts):
+        if f"{before}{{,}}{digits}" in source:
+            numbers[-1] += f",{digits}"
+        else:
+            numbers.append(digits)
+    mn.text = numbers[0]
+    parent = mn.getparent()
+    if parent.tag not in ROWS:
+        row = etree.Element("mrow")
+        parent.replace(mn, row)
+        row.append(mn)
+    for digits in reversed(numbers[1:]):
+        comma, number = etree.Element("mo", separator="true"), etree.Element("mn", dict(mn.attrib))
+        comma.text, number.text = ",", digits
+        mn.addnext(number)
+        mn.addnext(comma)
+
+
+def set_scripts(element: Any) -> None:
+    """Use the font's widths: no padding before superscripts, and subscripts under the letter."""
+    for script in element[1:]:
+        join_primes(script)
+        classes = set(script.get("class", "").split()) - _PADDING
+        script.set("class", " ".join(sorted(classes)))
+        if script.tag == "mo" and "tml-prime" in classes:
+            group = etree.Element("mrow")  # Firefox sets a prime of its own at full size
+            element.replace(script, group)
+            group.append(script)
+    base = element[0]
+    if element.tag == "msup" or base.tag != "mi" or len(base.text or "") != 1:
+        return
+    letter = (
+        base.text if base.get("mathvariant") == "normal" else _ITALICS.get(base.text, base.text)
+    )
+    if step := _STEPS.get(letter):
+        element[1].set("class", f"{element[1].get('class', '')} tml-sub-{step}".strip())
+
+
+def letter_of(base: Any) -> str:
+    """Return the letter of the font that is the base of scripts or an accent, or an empty text."""
+    if base.tag != "mi" or len(base.text or "") != 1:
+        return ""
+    is_upright = base.get("mathvariant") == "normal"
+    return str(base.text if is_upright else _ITALICS.get(base.text, base.text))
+
+
+def set_accent(element: Any) -> None:
+    """Set an accent as one: close to its letter, and over its top."""
+    base, mo = element
+    is_wide = mo.get("stretchy") == "true" and mo.text in ("ˆ", "~")
+    is_accent = mo.get("stretchy") == "false" and mo.text in _ACCENTS
+    if mo.tag != "mo" or base.tag == "mo" or not (is_wide or is_accent):
+        return
+    element.set("accent", "true")
+    mo.attrib.pop("style", None)
+    is_arrow = mo.text == "→"
+    mo.text = _ACCENTS[mo.text]
+    step = 0 if is_wide else round(_TOPS.get(letter_of(base), 0) / (_ARROW if is_arrow else 1))
+    names = ["tml-vec"] * is_arrow + [f"tml-top-{min(step, 8)}"] * bool(step)
+    mo.set("class", " ".join(names))
+
+
+def join_primes(script: Any) -> None:
+    """Write two to four primes as one sign, whose strokes are as close as they should be."""
+    is_primes = script.tag == "mrow" and all(mo.get("class") == "tml-prime" for mo in script)
+    if is_primes and len(script) in _PRIMES:
+        script[0].text = _PRIMES[len(script)]
+        del script[1:]
+
+
+def set_script_on_bracket(element: Any) -> None:
+    """Attach the scripts of a bracketed group to its last bracket, at the height of a letter's."""
+    group = element[0]
+    if group.tag != "mrow" or group.attrib or len(group) < 3 or group[-1].get("form") != "postfix":
+        return
+    if element.getparent().tag not in ROWS:
+        row = etree.Element("mrow")
+        element.getparent().replace(element, row)
+        row.append(element)
+    if group[-1].get("stretchy") == "false":
+        for part in list(group)[:-1]:
+            element.addprevious(part)
+        element.replace(group, group[0])
+
+
+def set_root(root: Any) -> None:
+    """Raise the bar of a root over a low row as TeX does, so that adjacent roots look alike."""
+    inside = root if root.tag == "msqrt" else root[0]
+    for space in [each for each in inside.iterdescendants("mspace") if each.get("height")]:
+        space.getparent().remove(space)
+    if not is_low(inside) or next(inside.iterdescendants("msup", "msubsup"), None) is not None:
+        return
+    if inside.tag != "mrow" and inside is not root:
+        row = etree.Element("mrow")
+        root.replace(inside, row)
+        row.append(inside)
+        inside = row
+    inside.append(etree.Element("mspace", width="0em", height="0.67em", depth="0.16em"))
+
+
+def is_low(element: Any) -> bool:
+    """Return whether an element has only letters, and these at most one level of scripts."""
+    for child in element.iterdescendants():
+        is_nested = child.tag in _SCRIPTS and any(
+            script in _SCRIPTS for script in (each.tag for each in child.iterdescendants())
+        )
+        is_large = child.tag == "mo" and class_of(child) == OP
+        if child.tag not in _LOW or is_nested or is_large:
+            return False
+    return True
+
+
+def set_fences(row: Any) -> None:
+    r"""Leave the brackets of `\left` and `\right` small around what is as low as a letter."""
+    if len(row) < 2 or row[0].get("stretchy") != "true" or row[-1].get("stretchy") != "true":
+        return
+    if is_low(row):
+        for fence in row.iterchildren("mo"):
+            if fence.get("fence") == "true":
+                fence.set("stretchy", "false")
+
+
+def draw_line(element: Any) -> None:
+    """Let a class draw the line over or under a formula; browsers disagree on menclose."""
+    if element.get("class") in ("tml-overline", "tml-underline"):
+        element.tag = "mrow"
+        element.attrib.pop("notation", None)
+
+
+def keep_label(element: Any) -> None:
+    """Let the label of an arrow in a diagram have its height, or Firefox cuts it off."""
+    if element.get("height") == "0.1px":
+        del element.attrib["height"]
+
+
+_REPAIRS: dict[str, list[Callable[[Any], None]]] = {
+    "msub": [set_scripts, set_script_on_bracket],
+    "msup": [set_scripts, set_script_on_bracket],
+    "msubsup": [set_scripts, set_script_on_bracket],
+    "msqrt": [set_root],
+    "mroot": [set_root],
+    "mrow": [set_fences],
+    "mover": [set_accent],
+    "menclose": [draw_line],
+    "mpadded": [keep_label],
+}
+
+
+def signs_of(math: Any) -> list[Any]:
+    """Return the signs of an inline formula after which a line may end, outside brackets."""
+    found, depth = [], 0
+    parts = [part for part in math if not is_space(part)]
+    for part, kind in zip(parts, classes_of(parts), strict=True):
+        depth += (kind == OPEN) - (kind == CLOSE and part.text not in ("!", "?"))
+        if (
+            depth <= 0
+            and kind in (BIN, REL, PUNCT)
+            and part is not parts[0]
+            and part is not parts[-1]
+        ):
+            found.append(part)
+    return found
+
+
+def make_breakable(math: Any, signs: list[Any]) -> None:
+    """Group an inline formula into rows between which a line may end."""
+    groups: list[list[Any]] = [[]]
+    is_after = False
+    for part in list(math):
+        if is_after and not is_space(part):
+            groups.append([])
+        is_after = (is_after and is_space(part)) or part in signs
+        groups[-1].append(part)
+    for group in groups:
+        etree.SubElement(math, "mrow").extend(group)

@@ -1,0 +1,275 @@
+"""LaTeX to MathML on the server, once, instead of in every browser for every page.
+
+Temml runs in QuickJS, a JavaScript engine without network, files or processes, with limits on time
+and memory. Its output is parsed and rebuilt from an allow-list of MathML elements and attributes.
+No link, script or style attribute gets through, so pages need no exception from the content
+security policy. Temml's style attributes become classes of `static/css/maths.css` and the attribute
+mathcolor.
+
+Browsers lay out MathML with fewer rules than TeX. `arqkit.texts.maths.layout` and `spacing` write
+the rest into Temml's output, and the math font contains some of it (`bin/math-font`).
+
+Inline formulas may break after relations and operators, so that a long formula does not make a
+narrow page scroll. This requires the parts to be children of `<math>`, which `<semantics>` with an
+`<annotation>` would not allow. The LaTeX is therefore in `data-latex` of the span around the
+formula (`arqkit.texts.html.rendering.render_formula`), and `static/js/maths.js` copies it to the
+clipboard with a selection.
+"""
+
+import json
+import re
+import threading
+from functools import lru_cache
+from html import escape, unescape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import quickjs
+from lxml import etree
+
+from arqkit.texts.maths.latex_repair import MACROS, next_attempt, prepared
+from arqkit.texts.maths.layout import lay_out
+
+TEMML = Path(__file__).with_name("temml") / "temml.min.js"
+SECONDS = 0.5
+MEMORY = 48 * 2**20
+LONGEST = 20_000  # characters; the longest formula of the collection has fewer than 3,000
+ATTEMPTS = 12  # the most attempts to typeset a formula, with a repair before each retry
+_NAMESPACE = re.compile(r' xmlns="[^"]*"')
+_UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
+# The version of the typeset output. Raise it when the vendored Temml, the repairs, the layout or
+# the allow-list change the output. Stored formulas of another version are typeset again, when next
+# shown or in the background. The test of the version fails until it is raised and the new output
+# recorded in tests/golden/typeset.toml.
+VERSION = 2
+ENGINE = f"temml, version {VERSION}"
+
+GLUE = """
+function typeset(latex, display, macros) {
+  return temml.renderToString(latex, {
+    displayMode: display, macros: JSON.parse(macros),
+    xml: true, annotate: false, throwOnError: true, wrap: 'none',
+    trust: false, maxExpand: 1000, maxSize: [40, 40],
+  });
+}
+function convert(latex, display, macros) {
+  return temml.renderToString(latex, {
+    displayMode: display,
+    macros: Object.assign({'\\\\iff': '\\\\Leftrightarrow'}, JSON.parse(macros)),
+    xml: true, annotate: false, throwOnError: true, wrap: 'none',
+    trust: false, maxExpand: 1000, maxSize: [40, 40],
+  });
+}
+"""
+
+
+class Typeset(NamedTuple):
+    """A formula for a page: its MathML, or None if it cannot be typeset, and its LaTeX."""
+
+    mathml: str | None
+    latex: str
+
+
+def typeset(latex: str, *, display: bool) -> Typeset:
+    """Typeset one formula, without dollars; `display` sets it as a block.
+
+    HTML escapes in some topic files (`a &lt; b`) are decoded first. Nothing is raised: if there is
+    no MathML, the page shows the LaTeX.
+    """
+    source = unescape(latex).strip()
+    if not can_be_set(source):
+        return Typeset(None, source)
+    return _typeset(source, display)
+
+
+def can_be_set(source: str) -> bool:
+    """Return whether a formula is safe for the engine and the database.
+
+    QuickJS crashes on unpaired surrogates.
+    """
+    return 0 < len(source) <= LONGEST and not _UNSETTABLE.search(source)
+
+
+def typeset_now(latex: str, *, display: bool) -> Typeset:
+    """Typeset as `typeset` does, even if the process remembers that it failed before."""
+    source = unescape(latex).strip()
+    return _typeset.__wrapped__(source, display) if can_be_set(source) else Typeset(None, source)
+
+
+@lru_cache(maxsize=8192)
+def _typeset(source: str, display: bool) -> Typeset:
+    mathml = _converted(source, display, "typeset")
+    try:
+        return Typeset(_clean(mathml, source) if mathml else None, source)
+    except etree.XMLSyntaxError:  # nested too deeply for the parser
+        return Typeset(None, source)
+
+
+def presentation_mathml(latex: str) -> str | None:
+    """Return the MathML of a formula, without dollars, for its layout string; None if it fails.
+
+    This is Temml's own output, without the line breaks and the allow-list of `typeset`. Nothing is
+    raised.
+    """
+    source = unescape(latex).strip()
+    if not can_be_set(source):
+        return None
+    return _converted(on_one_line(source), False, "convert")
+
+
+_LOOSE = re.compile(
+    r"\\tag\*?\s*(?:\{(?:[^{}]|\{[^{}]*\})*\}|[^{\s\\])"
+    r"|\\(?:begin|end)\s*\{(?:equation|displaymath|math)\*?\}"
+)
+_GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])", re.DOTALL)
+
+
+def on_one_line(latex: str) -> str:
+    """Return LaTeX without tags, and without line ends outside groups and environments.
+
+    Temml would turn such lines into a table.
+    """
+    depth, parts = 0, []
+    for part in _GROUPS.split(_LOOSE.sub(" ", latex)):
+        depth += part.startswith((r"\begin", "{")) - part.startswith((r"\end", "}"))
+        parts.append(" " if depth == 0 and part.startswith((r"\\", r"\cr")) else part)
+    return "".join(parts)
+
+
+def _converted(source: str, display: bool, function: str) -> str | None:
+    """Return the engine's output for a formula, repaired if necessary, or None."""
+    attempt = prepared(source)
+    macros = dict(MACROS)
+    for _ in range(ATTEMPTS):
+        try:
+            return str(_engine().get(function)(attempt, display, json.dumps(macros)))
+        except (quickjs.JSException, quickjs.StackOverflow) as error:
+            repaired = next_attempt(attempt, display, macros, str(error))
+        if repaired is None:
+            return None
+        attempt, display = repaired
+    return None
+
+
+# --- the engine
+
+_threads = threading.local()
+
+
+def _engine() -> Any:
+    """Return the JavaScript context of this thread; threads must not share QuickJS contexts."""
+    context = getattr(_threads, "context", None)
+    if context is None:
+        context = quickjs.Context()
+        context.set_memory_limit(MEMORY)
+        context.set_time_limit(SECONDS)
+        context.eval(TEMML.read_text(encoding="utf-8"))
+        context.eval(GLUE)
+        _threads.context = context
+    return context
+
+
+# --- the allow-list of MathML
+
+_TOKEN = re.compile(r"mi|mn|mo|mtext|ms")  # elements that contain only text
+_ELEMENT = re.compile(
+    r"math|mspace|mrow|mfrac|msqrt|mroot|mstyle|mpadded|mphantom|menclose|msub|msup|msubsup"
+    r"|munder|mover|munderover|mmultiscripts|mprescripts|none|mtable|mtr|mtd"
+)
+_CHILDREN = {"msub": 2, "msup": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3}
+_ATTRIBUTE = re.compile(
+    r"(?:displaystyle|stretchy|fence|separator|symmetric|movablelimits|largeop|accent|accentunder)"
+    r"=(?:true|false)"
+    r"|(?:form|mathvariant|notation|columnalign|display)=[a-z][a-z -]{0,60}"
+    r"|(?:width|height|depth|lspace|rspace|voffset|minsize|maxsize|mathsize|linethickness)"
+    r"=[+-]?(?:[0-3]?\d(?:\.\d+)?|\.\d+)(?:em|ex|pt|px|mu|%)?"
+    r"|scriptlevel=[+-]?\d|(?:columnspan|rowspan)=\d{1,2}"
+    r"|(?:mathcolor|mathbackground)=(?:#[0-9A-Fa-f]{3,8}|[A-Za-z]{3,24})"
+)
+_CLASS = re.compile(
+    r"(?:tml|chr|wbk|ff|longdiv|phasor)-[a-z0-9-]+|math(?:cal|scr)|(?:up|down)strike|menclose"
+    r"|sout|actuarial|circle-pad|textcircle|special-fraction"
+)
+# The page's own text colour, which is light in a dark colour scheme.
+_BLACK = {"", "black", "#000", "#000000", "undefined"}
+
+# Temml's style attributes with a single meaning.
+_STYLES = {
+    "position:relative;": "tml-relative",
+    "position:absolute;right:0;bottom:0;": "tml-llap",
+    "display:flex;justify-content:center;": "tml-clap",
+    "padding:3pt;border:1px solid;": "tml-fbox",
+    "width:100%;": "tml-wide",
+    "math-depth:0;": "tml-depth-0",
+    "font-weight:bold;": "tml-bold",
+}
+_DECLARATION = re.compile(r"([a-z-]+):\s*([^;]*?)\s*;")
+_AMOUNT = re.compile(r"-?([\d.]+)(em|pt)?")
+_STEPS = (0.0, 0.04, 0.14, 0.17, 0.25, 0.28, 0.4, 0.6, 1.0, 2.0)  # em; the widths in maths.css
+_SIDES = {"padding-left": "tml-pl-", "padding-right": "tml-pr-", "margin-left": "tml-ml-"}
+
+
+def _clean(mathml: str, latex: str) -> str:
+    """Return Temml's MathML, laid out, and rebuilt from the allow-list."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False)
+    math = etree.fromstring(_NAMESPACE.sub("", mathml, count=1).encode(), parser)
+    lay_out(math, latex)
+    return _rebuilt(math)
+
+
+def _rebuilt(element: Any) -> str:
+    name = etree.QName(element).localname if isinstance(element.tag, str) else ""
+    if _TOKEN.fullmatch(name):
+        return f"<{name}{_attributes(element)}>{escape(''.join(element.itertext()))}</{name}>"
+    children = [_rebuilt(child) for child in element]
+    if not _ELEMENT.fullmatch(name):
+        return f"<mrow>{''.join(children)}</mrow>"
+    surplus = len(children) - _CHILDREN.get(name, len(children))
+    # Temml writes the parts of an \\operatorname as siblings; together they are the base.
+    if surplus > 0:
+        children[: surplus + 1] = [f"<mrow>{''.join(children[: surplus + 1])}</mrow>"]
+    return f"<{name}{_attributes(element)}>{''.join(children)}</{name}>"
+
+
+def _attributes(element: Any) -> str:
+    classes, colour = _of_style(element.get("style", ""))
+    classes = [
+        name for name in element.get("class", "").split() if _CLASS.fullmatch(name)
+    ] + classes
+    pairs = (
+        [*element.items(), ("mathcolor", colour)]
+        if colour.lower() not in _BLACK
+        else element.items()
+    )
+    kept = [
+        f' {name}="{escape(value)}"'
+        for name, value in pairs
+        if _ATTRIBUTE.fullmatch(f"{name}={value}")
+    ]
+    return "".join(kept) + (f' class="{" ".join(classes)}"' if classes else "")
+
+
+def _of_style(style: str) -> tuple[list[str], str]:
+    """Return the classes and the colour that replace a style attribute; the rest is dropped."""
+    if style in _STYLES:
+        return [_STYLES[style]], ""
+    classes, colour = [], ""
+    for name, value in _DECLARATION.findall(style):
+        if name == "color":
+            colour = value
+        elif name == "text-align":
+            classes.append(f"tml-{value}")
+        elif name in _SIDES:
+            classes.append(_SIDES[name] + str(_step(value)))
+        elif name.startswith("border-") and value:
+            classes.append(f"tml-{name}{'-dashed' if 'dashed' in value else ''}")
+        elif (name, value) == ("width", "50%"):
+            classes.append("tml-fill")
+    return [name for name in classes if _CLASS.fullmatch(name)], colour
+
+
+def _step(length: str) -> int:
+    """Return the index of the step that is nearest to a length in em or pt."""
+    amount = _AMOUNT.match(length)
+    em = float(amount[1]) / (10 if amount[2] == "pt" else 1) if amount else 0.0
+    return min(range(len(_STEPS)), key=lambda step: abs(_STEPS[step] - em))

@@ -1,0 +1,283 @@
+r"""Search queries: `"cauchy sequence" tag:calculus kind:answer score:>5 -metric $x^2$`.
+
+No input is an error: invalid filters are searched as words, and reported in `notes`.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from arqkit.texts.posts.text import without_marks, words
+
+LONGEST = 1000  # characters; the rest of a query is ignored
+MAX_TERMS = 24
+
+# Ignored unless they are part of a phrase or the query has nothing else.
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "about",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "so",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+_PARTS = re.compile(
+    r"(?P<minus>-(?=\S))?(?:"
+    r"(?P<formula>\$\$.+?\$\$|\$[^$]+\$|\\\(.+?\\\)|\\\[.+?\\\])"
+    r"|(?P<field>[a-zA-Z]+):(?P<value>\"[^\"]*\"|[^\s\"]+)"
+    r"|\"(?P<phrase>[^\"]*)\"?"
+    r"|(?P<word>[^\s\"$]+|\$))",
+    re.DOTALL,
+)
+_SCORE = re.compile(
+    r"(?P<least>[+-]?\d{1,6})\.\.(?P<most>[+-]?\d{1,6})"
+    r"|(?P<sign>>=|<=|>|<|=)?(?P<number>[+-]?\d{1,6})"
+)
+_KINDS = {
+    "question": "question",
+    "questions": "question",
+    "q": "question",
+    "answer": "answer",
+    "answers": "answer",
+    "a": "answer",
+}
+_ID = re.compile(r"[\w.:-]{1,40}")
+_NUMBER = re.compile(r"[0-9]{1,40}|c?[0-9]{1,18}\.[0-9]{1,9}")  # ids with a dot are our own
+
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PostQuery:
+    """A parsed query. A phrase is one word or several adjacent words; all `phrases` must match.
+
+    With `any_phrase`, one of them suffices. `formulas` are LaTeX without dollars. `ids` are pairs
+    of a kind (post, formula or visual) and an id. `number` is the whole query if it may be an id.
+    """
+
+    phrases: tuple[Phrase, ...] = ()
+    without: tuple[Phrase, ...] = ()
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    kind: str = ""
+    least: int | None = None
+    most: int | None = None
+    formulas: tuple[str, ...] = ()
+    ids: tuple[tuple[str, str], ...] = ()
+    number: str = ""
+    any_phrase: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the query asks for nothing."""
+        return self == replace(PostQuery(), notes=self.notes)
+
+    @property
+    def asks_for_posts(self) -> bool:
+        """Return whether the query has words or filters besides formulas and ids."""
+        return replace(self, formulas=(), ids=(), number="", notes=()) != PostQuery()
+
+
+@dataclass
+class _Draft:
+    phrases: list[Phrase] = field(default_factory=list)
+    without: list[Phrase] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    without_tags: list[str] = field(default_factory=list)
+    kind: str = ""
+    least: int | None = None
+    most: int | None = None
+    formulas: list[str] = field(default_factory=list)
+    ids: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def parse_query(text: str) -> PostQuery:
+    """Parse a query. Nothing is raised; `notes` explains what was not read as a filter."""
+    text = text.replace("\x00", " ")[:LONGEST].strip()
+    draft = _Draft()
+    for part in _PARTS.finditer(text):
+        _read(part, draft)
+    number = text if _NUMBER.fullmatch(text) else ""
+    terms = _without_stop_words(draft.phrases)
+    if len(terms) + len(draft.without) > MAX_TERMS:
+        draft.notes.append(f"Only the first {MAX_TERMS} words are searched.")
+    return PostQuery(
+        phrases=tuple(terms[:MAX_TERMS]),
+        without=tuple(draft.without[: max(0, MAX_TERMS - len(terms))]),
+        tags=tuple(draft.tags[:MAX_TERMS]),
+        without_tags=tuple(draft.without_tags[:MAX_TERMS]),
+        kind=draft.kind,
+        least=draft.least,
+        most=draft.most,
+        formulas=tuple(draft.formulas[:3]),
+        ids=tuple(draft.ids[:3]),
+        number=number,
+        notes=tuple(draft.notes),
+    )
+
+
+def _read(part: re.Match[str], draft: _Draft) -> None:
+    negative = bool(part["minus"])
+    if part["formula"]:
+        latex = without_marks(part["formula"])[0]
+        if negative:
+            draft.notes.append("Formulas cannot be excluded. The minus sign is ignored.")
+        if latex:
+            draft.formulas.append(latex)
+        return
+    if part["field"]:
+        reader = _FIELDS.get(part["field"].lower())
+        value = part["value"].strip('"')
+        if reader and reader(draft, value, negative):
+            return
+        if reader:
+            draft.notes.append(
+                f"“{part['field']}:{value}” is not a valid filter. ArqLab searches for it as "
+                f"words. {_HELP}"
+            )
+    text = part["phrase"] if part["phrase"] is not None else part[0].removeprefix("-")
+    if phrase := tuple(words(text)):
+        (draft.without if negative else draft.phrases).append(phrase)
+
+
+def _without_stop_words(phrases: list[Phrase]) -> list[Phrase]:
+    """Return the distinct phrases without stop words, or all phrases if there is nothing else."""
+    once = list(dict.fromkeys(phrases))
+    return [phrase for phrase in once if len(phrase) > 1 or phrase[0] not in STOP_WORDS] or once
+
+
+# --- filters
+
+_HELP = (
+    "Filters are tag:calculus, kind:answer, kind:question, score:>5, score:2..8, post:12345,"
+    " formula:678, visual:90."
+)
+
+
+def _tag(draft: _Draft, value: str, negative: bool) -> bool:
+    (draft.without_tags if negative else draft.tags).append(value.lower())
+    return bool(value)
+
+
+def _kind(draft: _Draft, value: str, negative: bool) -> bool:
+    kind = _KINDS.get(value.lower())
+    if kind is None:
+        return False
+    draft.kind = kind if not negative else ({"question", "answer"} - {kind}).pop()
+    return True
+
+
+def _score(draft: _Draft, value: str, negative: bool) -> bool:
+    found = _SCORE.fullmatch(value)
+    if found is None or negative:
+        return False
+    if found["least"]:
+        draft.least, draft.most = int(found["least"]), int(found["most"])
+        return True
+    number, sign = int(found["number"]), found["sign"] or "="
+    if sign in {">", ">=", "="}:
+        draft.least = number + (sign == ">")
+    if sign in {"<", "<=", "="}:
+        draft.most = number - (sign == "<")
+    return True
+
+
+def _id(kind: str) -> Callable[[_Draft, str, bool], bool]:
+    def read(draft: _Draft, value: str, negative: bool) -> bool:
+        if negative or not _ID.fullmatch(value):
+            return False
+        draft.ids.append((kind, value))
+        return True
+
+    return read
+
+
+_FIELDS: dict[str, Callable[[_Draft, str, bool], bool]] = {
+    "tag": _tag,
+    "kind": _kind,
+    "is": _kind,
+    "score": _score,
+    "post": _id("post"),
+    "formula": _id("formula"),
+    "visual": _id("visual"),
+}
+
+
+def with_filters(
+    query: PostQuery, *, kind: str = "", tags: str = "", least: int | None = None
+) -> PostQuery:
+    """Return the query with filters from form fields; filters in the query take precedence."""
+    more = [
+        tag
+        for tag in re.split(r"[\s,]+", tags.replace("\x00", " ").lower())
+        if tag and tag not in query.tags
+    ]
+    return replace(
+        query,
+        kind=query.kind or _KINDS.get(kind, ""),
+        tags=(*query.tags, *more)[:MAX_TERMS],
+        least=query.least if query.least is not None else least,
+    )

@@ -1,0 +1,151 @@
+"""Topic information that organizers may edit (protocol §3): fields by kind of task, and changes."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from arqkit.records import Problem, TaskKind
+
+_QUESTION_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "category": ("computation", "concept", "proof"),
+    "difficulty": ("easy", "medium", "hard"),
+    "dependency": ("text", "formula", "both"),
+    "multi_part": ("yes", "no"),
+}
+_FORMULA_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "complexity": ("low", "medium", "high"),
+    "elements": (),
+}
+# Synonyms across the editions of the lab.
+_SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
+    "category": {"calculation": "computation"},
+    "difficulty": {"low": "easy", "high": "hard"},
+}
+_HEADINGS: Final[Mapping[str, str]] = {"multi_part": "Multi-Part"}
+
+LONGEST_VALUE: Final = 100
+"""The most characters of a value, so that it fits into a table cell."""
+
+
+def natural_key(query_id: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a sort key for topic ids, so that A.2 sorts before A.10."""
+    parts = re.split(r"([0-9]+)", query_id)
+    return tuple(
+        (0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part)
+        for part in parts
+        if part
+    )
+
+
+def topic_order(topics: Iterable[str]) -> pl.Enum:
+    """Return a column type that sorts topics naturally: A.2 before A.10."""
+    return pl.Enum(sorted(set(topics), key=lambda topic: (natural_key(topic), topic)))
+
+
+class InfoRow(NamedTuple):
+    """The values a file holds for one topic, and their line number (None in JSON)."""
+
+    line: int | None
+    values: dict[str, str]
+
+
+class InfoChange(NamedTuple):
+    """A change of one value of a topic: what the editor saw (`was`), and the new value or ""."""
+
+    query_id: str
+    field: str
+    was: str
+    value: str
+
+
+def info_fields(kind: TaskKind) -> Mapping[str, tuple[str, ...]]:
+    """Return the fields of a kind of task with their usual values; free-text fields have none."""
+    return _FORMULA_FIELDS if kind is TaskKind.FORMULAS else _QUESTION_FIELDS
+
+
+def normalized_value(field: str, text: str) -> str:
+    """Return a value in canonical form: lower case, single spaces, synonyms replaced."""
+    value = " ".join(text.lower().split())
+    return _SYNONYMS.get(field, {}).get(value, value)
+
+
+def merged_info(info: Mapping[str, str], edits: Mapping[str, str]) -> dict[str, str]:
+    """Return a lab folder's information with edits applied; an empty edit removes the value."""
+    return {name: value for name, value in {**info, **edits}.items() if value or name not in edits}
+
+
+def updated_edits(
+    info: Mapping[str, str], edits: Mapping[str, str], changes: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the edits after some fields changed.
+
+    A value equal to the folder's is not stored as an edit, so that it follows the folder.
+    """
+    changed = {**edits, **changes}
+    return {name: value for name, value in changed.items() if value != info.get(name, "")}
+
+
+def info_changes(
+    rows: Mapping[str, InfoRow],
+    facts: Mapping[str, Mapping[str, str]],
+    fields: Iterable[str],
+    *,
+    path: str,
+) -> tuple[list[InfoChange], list[Problem]]:
+    """Return the changes a topic information file makes to the current values, and its problems.
+
+    Columns other than `fields` are ignored. Topics and fields missing from the file keep their
+    values.
+    """
+    names = list(fields)
+    changes: list[InfoChange] = []
+    problems: list[Problem] = []
+    for topic, row in rows.items():
+        if topic not in facts:
+            problems.append(_unknown_topic(topic, row.line, facts, path))
+            continue
+        for name in names:
+            value, was = row.values.get(name), facts[topic].get(name, "")
+            if value is not None and len(value) > LONGEST_VALUE:
+                found, expected = (
+                    f"{len(value)} characters for {name} of {topic}",
+                    f"at most {LONGEST_VALUE}",
+                )
+                problems.append(Problem(path, row.line, found, expected, "Shorten the value."))
+            elif value is not None and value != was:
+                changes.append(InfoChange(topic, name, was, value))
+    if rows and not any(name in row.values for row in rows.values() for name in names):
+        known = ", ".join(heading(name) for name in names)
+        todo = "Name the columns in line 1 as in the downloaded file."
+        problems.insert(
+            0, Problem(path, 1, "none of the editable columns", f"one of {known}", todo)
+        )
+    return changes, problems
+
+
+def heading(field: str) -> str:
+    """Return the column heading of a field, as in ARQMath-3."""
+    return _HEADINGS.get(field, field.capitalize())
+
+
+def _unknown_topic(topic: str, line: int | None, known: Iterable[str], path: str) -> Problem:
+    near = get_close_matches(topic, list(known), n=1)
+    todo = f"Did you mean {near[0]}?" if near else "Remove the line."
+    return Problem(path, line, f"the topic {topic[:80]}", "a topic of this task", todo)
+
+
+def write_topic_info(topics: Mapping[str, Mapping[str, str]], fields: Iterable[str]) -> bytes:
+    """Return topic information as CSV: Topic and the fields, with ARQMath-3's column headings."""
+    names = list(fields)
+    file = io.StringIO(newline="")
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(["Topic", *(heading(name) for name in names)])
+    rows.writerows(
+        [topic, *(facts.get(name, "") for name in names)] for topic, facts in topics.items()
+    )
+    return file.getvalue().encode()

@@ -1,0 +1,293 @@
+"""Forms to load labs, topics, qrels, judgments and collection files."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files import File
+from django.template.defaultfilters import filesizeformat
+
+from arqkit.formats.labs.tables import slug_text
+from arqkit.protocols.scales import read_scale
+from arqlab.core.models import Lab, Task
+from arqlab.core.selectors import room_for_files
+from collection.models import Collection
+from collection.selectors.collections import collection_of
+from submissions.forms import FilesField
+
+
+class LoadForm(forms.Form):
+    """Files and options of a load. A repeated load has its earlier files."""
+
+    is_small = True
+    """Whether the files are read as a whole, so that their size is limited."""
+    confirmed = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, place: Lab | Task | None, again: bool = False, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.place = place
+        self.again = again
+        for field in self.fields.values():
+            field.required = field.required and not (again and isinstance(field, forms.FileField))
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse files that are too large to read as a whole."""
+        cleaned = super().clean() or self.cleaned_data
+        for name, files in self.uploads.items():
+            large = [file for file in files if file.size > settings.RUN_MAX_BYTES]
+            if large and self.is_small:
+                limit = filesizeformat(settings.RUN_MAX_BYTES)
+                self.add_error(
+                    name, f"{large[0].name} is too large: the limit is {limit}. Check the file."
+                )
+        return cleaned
+
+    @property
+    def file_limit(self) -> int | str:
+        """Return how many bytes each file may have, or "" without a limit."""
+        return settings.RUN_MAX_BYTES if self.is_small else ""
+
+    @property
+    def total_limit(self) -> int | str:
+        """Return how many bytes all files may have together, or "" without a limit."""
+        return "" if self.is_small else room_for_files()
+
+    @property
+    def uploads(self) -> dict[str, list[File]]:
+        """Return the files by field."""
+        found = {
+            name: self.cleaned_data.get(name)
+            for name, field in self.fields.items()
+            if isinstance(field, forms.FileField)
+        }
+        return {
+            name: [file for file in (value if isinstance(value, list) else [value]) if file]
+            for name, value in found.items()
+        }
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return the other values, ready for JSON."""
+        return {
+            name: value.isoformat() if isinstance(value, date) else value
+            for name, value in self.cleaned_data.items()
+            if name not in self.uploads
+        }
+
+    @property
+    def single(self) -> list[str]:
+        """Return the fields of one file, whose file replaces an earlier one of any name."""
+        return [
+            name
+            for name, field in self.fields.items()
+            if isinstance(field, forms.FileField) and not isinstance(field, FilesField)
+        ]
+
+
+class OptionalFilesField(FilesField):
+    """A field for any number of files."""
+
+    def __init__(self, *, label: str, help_text: str) -> None:
+        super().__init__(label=label, help_text=help_text, required=False)
+
+    def clean(self, data: Any, initial: Any = None) -> list[File]:
+        """Return the files, which may be none."""
+        return super().clean(data, initial) if data else []
+
+
+class LabFilesForm(LoadForm):
+    """A lab.toml and the files that it names."""
+
+    is_small = False
+    file = FilesField(
+        label="lab.toml and its files",
+        help_text="One archive of the lab's folder (zip or tar), or the lab.toml together with all "
+        "files that it names.",
+        error_messages={"required": "Choose a lab.toml with its files, or an archive of them."},
+    )
+    edits = forms.ChoiceField(
+        label="Values of an existing lab that were edited in the browser",
+        required=False,
+        choices=[
+            ("", "list them, and load nothing"),
+            ("keep", "keep the edited values"),
+            ("overwrite", "overwrite them with those of the folder"),
+        ],
+    )
+
+
+class TopicsForm(LoadForm):
+    """The topics of a task."""
+
+    topics = forms.FileField(
+        label="Topics",
+        help_text="The labs' XML, or NTCIR's two columns.",
+        error_messages={"required": "Choose a topic file."},
+    )
+    topic_info = forms.FileField(
+        label="Topic information",
+        required=False,
+        help_text="CSV or JSON: category, difficulty, dependency.",
+    )
+    topic_formulas = forms.FileField(
+        label="Topic formulas",
+        required=False,
+        help_text="The index of the topics' formulas (TSV), which names the thread of each topic.",
+    )
+    delete_others = forms.BooleanField(
+        label="Delete topics of this task that are not in the file", required=False
+    )
+
+    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
+        super().__init__(*args, place=place, **kwargs)
+        if isinstance(place, Task) and not place.words.has_threads:
+            del self.fields["topic_formulas"]
+
+
+class QrelsForm(LoadForm):
+    """One version of a task's qrels."""
+
+    file = forms.FileField(
+        label="Qrels",
+        help_text="Lines of topic, 0, item and label, separated by tabs or spaces.",
+        error_messages={"required": "Choose a qrels file."},
+    )
+    name = forms.CharField(
+        label="Version name",
+        max_length=50,
+        initial="official",
+        help_text="Qrels never change: give a correction a new name.",
+        error_messages={"required": "Enter a name for this version."},
+    )
+    items = forms.ChoiceField(label="Items", choices=Task.Items.choices)
+    labels = forms.CharField(
+        label="Labels",
+        required=False,
+        max_length=40,
+        help_text="arqmath, trec-binary, ntcir, or a range such as 0-2. If empty, the task's "
+        "labels.",
+    )
+    relevant_from = forms.IntegerField(
+        label="Lowest relevant label",
+        required=False,
+        min_value=1,
+        widget=forms.NumberInput(attrs={"class": "short"}),
+        help_text="If empty, that of the task.",
+    )
+
+    leaves_out = forms.BooleanField(
+        label="Load only the lines of the task's topics", required=False
+    )
+
+    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
+        super().__init__(*args, place=place, **kwargs)
+        if isinstance(place, Task):
+            self.fields["items"].initial = place.protocol.items.value
+
+    def clean_labels(self) -> str:
+        """Return the name or the range of a scale."""
+        try:
+            if labels := self.cleaned_data["labels"]:
+                read_scale(labels)
+        except ValueError as error:
+            raise forms.ValidationError(f"Unknown labels. Enter {error}.") from error
+        return str(labels)
+
+
+class JudgmentsForm(LoadForm):
+    """Judgments made elsewhere."""
+
+    file = forms.FileField(
+        label="Judgments",
+        help_text="TSV with the columns topic, item, label and optionally assessor, comment, "
+        "seconds, judged_at, guidelines; or a qrels file. All items must be in a pool of the task.",
+        error_messages={"required": "Choose a file of judgments."},
+    )
+    leaves_out = forms.BooleanField(label="Load only those that are in the pool", required=False)
+    takes_older = forms.BooleanField(
+        label="Let older labels replace newer ones",
+        required=False,
+        help_text="A label that is newer here than in the file stays otherwise.",
+    )
+
+
+class CollectionFilesForm(LoadForm):
+    """Files of a data dump, documents, and formula indexes."""
+
+    is_small = False
+    slug = forms.CharField(
+        label="Collection", max_length=50, help_text="Its name, such as mse-2018."
+    )
+    complete = forms.BooleanField(
+        label="The collection is complete: a run with other items is invalid",
+        required=False,
+        initial=True,
+    )
+    dump = OptionalFilesField(
+        label="Data dump",
+        help_text="Posts.xml, Comments.xml, PostLinks.xml, Tags.xml, Users.xml, Votes.xml and "
+        "Badges.xml, plain or compressed (gz, bz2, 7z), or one 7z archive of them.",
+    )
+    documents = forms.FileField(
+        label="Documents",
+        required=False,
+        help_text="For tasks that retrieve documents or paragraphs: lines of JSON with id, title "
+        "and html or text (.jsonl, .jsonl.gz), or a zip of HTML and text files named by their ids.",
+    )
+    latex = OptionalFilesField(label="Formulas in LaTeX", help_text="TSV, plain, gz or bz2.")
+    slt = OptionalFilesField(
+        label="Formulas as symbol layout trees", help_text="TSV with Presentation MathML."
+    )
+    opt = OptionalFilesField(
+        label="Formulas as operator trees", help_text="TSV with Content MathML."
+    )
+    since = forms.DateField(
+        label="First day to search",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date", "class": "short"}),
+        help_text="Earlier posts are left out.",
+    )
+    until = forms.DateField(
+        label="Last day to search",
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date", "class": "short"}),
+        help_text="Later posts are left out, or kept for topics and their threads.",
+    )
+    keep_later = forms.BooleanField(
+        label="Keep later posts for topics and their threads", required=False
+    )
+
+    def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
+        super().__init__(*args, place=place, **kwargs)
+        found = collection_of(place) if isinstance(place, Lab) else None
+        if found:
+            self.fields["slug"].initial, self.fields["slug"].disabled = found.slug, True
+            self.fields["complete"].initial = found.is_complete
+
+    def clean_slug(self) -> str:
+        """Return the name of the lab's collection, or of a new one."""
+        slug = self.cleaned_data["slug"]
+        if self.fields["slug"].disabled:
+            return str(slug)
+        try:
+            slug_text(slug)
+        except ValueError as error:
+            raise forms.ValidationError(f"Enter a name: {error}.") from error
+        if Collection.objects.filter(slug=slug, labs__isnull=False).exists():
+            raise forms.ValidationError("Another lab has a collection with this name.")
+        return str(slug)
+
+    def clean(self) -> dict[str, Any]:
+        """Check that there is a file, and the days."""
+        cleaned = super().clean()
+        since, until = cleaned.get("since"), cleaned.get("until")
+        if since and until and until < since:
+            self.add_error("until", "The last day is before the first day. Correct one of them.")
+        if cleaned.get("keep_later") and not until:
+            self.add_error("until", "Enter the last day to search, or do not keep later posts.")
+        if not self.again and not any(self.uploads.values()):
+            self.add_error("dump", "Choose at least one file of the collection.")
+        return cleaned

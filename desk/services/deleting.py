@@ -1,0 +1,108 @@
+"""Deletion of labs and tasks in which no work was done."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from django.core.files.storage import default_storage
+from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db.models import ProtectedError, QuerySet
+from django.db.models.deletion import Collector
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, Task, User
+from arqlab.core.services.audit import record_event
+from desk.models import Load
+from desk.services.load_files import load_folder
+from submissions.models import Run, Upload
+
+
+@transaction.atomic
+def delete_lab(*, lab: Lab, typed: str, by: User) -> None:
+    """Delete a lab with its tasks, topics, teams and audit log; a collection is kept.
+
+    Raise `UserError` (`name`) if the typed name is another one, and (`in-use`) for a lab with
+    submitted runs, pools, assignments or leaderboards, which can only be archived.
+    """
+    _require_name(lab, typed)
+    _delete_checked_runs(Run.objects.filter(task__lab=lab))
+    folders = _folders(Load.objects.filter(lab=lab))
+    record_event(verb="lab.delete", target=f"{lab.slug}: {lab}", lab=None, actor=by)
+    _delete(lab)
+    transaction.on_commit(partial(_delete_folders, folders))
+
+
+@transaction.atomic
+def delete_task(*, task: Task, typed: str, by: User) -> None:
+    """Delete a task with its topics and qrels. Raise `UserError` as `delete_lab` does."""
+    _require_name(task, typed)
+    _delete_checked_runs(Run.objects.filter(task=task))
+    folders = _folders(Load.objects.filter(task=task))
+    record_event(verb="task.delete", target=task, lab=task.lab, actor=by, name=task.name)
+    _delete(task)
+    transaction.on_commit(partial(_delete_folders, folders))
+
+
+def _require_name(record: Lab | Task, typed: str) -> None:
+    if " ".join(typed.split()) != " ".join(record.name.split()):
+        raise UserError(f"Type the name to confirm: {record.name}", code="name")
+
+
+def _parts(record: Lab | Task) -> list[Lab | Task]:
+    # Tasks before teams: both protect what teams submitted.
+    return [*record.tasks.all(), record] if isinstance(record, Lab) else [record]
+
+
+def _delete(record: Lab | Task) -> None:
+    try:
+        for part in _parts(record):
+            part.delete()
+    except ProtectedError as error:
+        raise UserError(_refusal(record, error), code="in-use") from error
+
+
+def deletion_refusal(record: Lab | Task) -> str:
+    """Return why a lab or task can only be archived, or an empty string if it can be deleted."""
+    try:
+        for part in _parts(record):
+            Collector(DEFAULT_DB_ALIAS, origin=part).collect([part])
+    except ProtectedError as error:
+        return _refusal(record, error)
+    return ""
+
+
+def _refusal(record: Lab | Task, error: ProtectedError) -> str:
+    """Return the reason, or an empty string for runs that were only checked."""
+    held = Counter(
+        str(type(one)._meta.verbose_name)
+        for one in error.protected_objects
+        if not (isinstance(one, Run) and one.check_only)
+    )
+    found = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(held.items()))
+    reason = f"{record.name} cannot be deleted, because it has {found}. Archive it instead."
+    return reason if held else ""
+
+
+def _delete_checked_runs(runs: QuerySet[Run]) -> None:
+    """Delete runs that were only checked, with their files."""
+    found = list(runs.filter(check_only=True).select_related("upload"))
+    names = [str(file.name) for run in found for file in (run.index, run.occurrences) if file.name]
+    Run.objects.filter(pk__in=[run.pk for run in found]).delete()
+    unused = Upload.objects.filter(pk__in=[run.upload_id for run in found], runs=None)
+    names += [str(upload.file.name) for upload in unused]
+    unused.delete()
+    for name in names:
+        transaction.on_commit(partial(default_storage.delete, name))
+
+
+def _folders(loads: QuerySet[Load]) -> list[Path]:
+    return [load_folder(load) for load in loads]
+
+
+def _delete_folders(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,287 @@
+"""The files that a lab hands out: topics, runs, judgments, qrels, scores, teams, audit log.
+
+Teams and visitors get what is published; organizers can take the whole lab with them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from operator import attrgetter, itemgetter, methodcaller
+from pathlib import PurePosixPath
+from typing import Generic, TypeVar
+
+from django.utils.text import slugify
+
+from arqkit.formats.archives.uploads import UploadRefusedError
+from arqkit.formats.qrels.read import write_qrels
+from arqkit.formats.tables import tsv_lines, zip_chunks
+from arqkit.formats.topics.write import write_topics
+from arqkit.records import TopicRecord
+from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
+from arqlab.core.selectors import teams_with_members
+from assessment.guidelines.services.copying import guidelines_json
+from assessment.models import Round
+from assessment.qrels.selectors.versions import qrels_frame
+from collection.selectors.collections import collection_of
+from collection.selectors.imports import holdings_of
+from desk.services.judgment_exports import official_table, round_table
+from evaluation.selectors.boards import released_board, released_leaderboard
+from evaluation.selectors.topics import scores_by_topic
+from submissions.models import Run
+from submissions.selectors import run_bytes
+
+Owner = TypeVar("Owner", Lab, Task)
+
+RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
+    "run_id": attrgetter("identifier"),
+    "file": lambda run: _path_in_archive(run),
+    "team": attrgetter("team.name"),
+    "tag": attrgetter("tag"),
+    "primary": attrgetter("is_primary"),
+    "manual": attrgetter("is_manual"),
+    "baseline": attrgetter("is_baseline"),
+    "standing": attrgetter("standing.key"),
+    "data": attrgetter("data_used"),
+    "answers": attrgetter("answer_kind"),
+    "status": attrgetter("status"),
+    "submitted": attrgetter("submitted_at"),
+    "sha256": attrgetter("sha256"),
+    "withdrawn": attrgetter("withdrawn_at"),
+    "reason": attrgetter("withdrawal_reason"),
+    "description": attrgetter("description"),
+    "paper": attrgetter("paper"),
+    "code": attrgetter("code"),
+    "citation": attrgetter("citation"),
+}
+MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
+    "team": lambda row: row[0].name,
+    "affiliation": lambda row: row[0].affiliation,
+    "paper": lambda row: row[0].paper,
+    "code": lambda row: row[0].code,
+    "citation": lambda row: row[0].citation,
+    "member": lambda row: row[1] and row[1].user.name,
+    "email": lambda row: row[1] and row[1].user.email,
+    "since": lambda row: row[1] and row[1].created_at,
+}
+EVENT_COLUMNS: dict[str, Callable[[AuditEvent], object]] = {
+    "at": attrgetter("at"),
+    "by": lambda event: event.actor and event.actor.username,
+    "event": attrgetter("verb"),
+    "target": attrgetter("target"),
+    "detail": lambda event: json.dumps(event.detail, ensure_ascii=False),
+}
+
+
+class Audience(StrEnum):
+    """Who may download a file: everyone who sees the lab, from the release on, or organizers."""
+
+    EVERYONE = "everyone"
+    AFTER_RELEASE = "after release"
+    ORGANIZERS = "organizers"
+
+
+@dataclass(frozen=True)
+class Export(Generic[Owner]):
+    """A file of a lab or a task: its name, what it contains, and a function that yields it."""
+
+    name: str
+    contents: str
+    audience: Audience
+    chunks: Callable[[Owner], Iterable[bytes]]
+
+
+def lab_exports(*, organizes: bool) -> list[Export[Lab]]:
+    """Return the files of a lab for people who see the lab, or for its organizers."""
+    return [each for each in LAB_EXPORTS if organizes or each.audience == Audience.EVERYONE]
+
+
+def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
+    """Return the files of a task for people who see the task, or for organizers of its lab."""
+    audiences = {Audience.EVERYONE}
+    if organizes:
+        audiences.add(Audience.ORGANIZERS)
+    if released_leaderboard(task):
+        audiences.add(Audience.AFTER_RELEASE)
+    # A file without topics could not be loaded.
+    found = TASK_EXPORTS if task.topics.exists() else TASK_EXPORTS[1:]
+    kinds = (Round.Kind.SECOND, Round.Kind.ADJUDICATION)
+    if organizes and task.rounds.filter(kind__in=kinds).exists():
+        found += ROUND_EXPORTS
+    return [each for each in found if each.audience in audiences]
+
+
+def _topics(task: Task) -> Iterable[bytes]:
+    fields = ("query_id", "title", "body", "tags", "formula_id", "latex")
+    rows = task.topics.order_by("position").values_list(*fields)
+    yield write_topics(
+        TopicRecord(query_id, title, body, tuple(tags), formula or None, latex or None)
+        for query_id, title, body, tags, formula, latex in rows
+    )
+
+
+def _qrels(task: Task) -> Iterable[bytes]:
+    if leaderboard := released_leaderboard(task):
+        yield write_qrels(qrels_frame(leaderboard.qrel_set))
+
+
+def _scores(task: Task) -> Iterable[bytes]:
+    leaderboard = released_leaderboard(task)
+    if leaderboard is None:
+        return
+    board = released_board(leaderboard)
+    runs = leaderboard.runs.in_bulk()
+    scores = scores_by_topic(runs=runs, qrel_set=leaderboard.qrel_set, measures=board.measures)
+    columns: dict[str, Callable[[dict[str, object]], object]] = {
+        name: itemgetter(name)
+        for name in ("run_id", "team", "run", "standing", "withdrawn", "topic")
+    }
+    for measure in board.measures:
+        columns[measure.label] = methodcaller("get", measure.label)
+
+    def rows() -> Iterator[dict[str, object]]:
+        for row in board.rows:
+            run = runs[row.run.key]
+            one: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
+            one |= {"run": run.tag, "standing": row.run.standing.key}
+            one |= {"withdrawn": row.run.is_withdrawn}
+            for topic, values in scores[run.pk].items():
+                yield {**one, "topic": topic, **values}
+
+    yield from tsv_lines(columns, rows())
+
+
+def _runs(task: Task) -> Iterable[bytes]:
+    submitted = Run.objects.submitted().filter(task=task).order_by("pk")
+    runs = list(submitted.select_related("team", "upload", "task__lab"))
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        yield "manifest.tsv", b"".join(tsv_lines(RUN_COLUMNS, runs))
+        for run in runs:
+            yield _path_in_archive(run), _run_file(run)
+
+    return zip_chunks(files())
+
+
+def _path_in_archive(run: Run) -> str:
+    name = PurePosixPath(run.file_name).name.removesuffix(".gz")
+    return f"{slugify(run.team.name) or run.team_id}/{run.pk}-{name}"
+
+
+def _run_file(run: Run) -> bytes:
+    """Return the unpacked run file, or the upload as it came if it cannot be unpacked."""
+    try:
+        return run_bytes(run)
+    except UploadRefusedError:
+        with run.upload.file.open("rb") as file:
+            return bytes(file.read())
+
+
+def _collection(lab: Lab) -> Iterable[bytes]:
+    collection = collection_of(lab)
+    if collection is None:
+        yield b"{}\n"
+        return
+    held = holdings_of(collection)
+    facts = {
+        "collection": collection.slug,
+        "is_complete": collection.is_complete,
+        "first_post": held.first_post and held.first_post.isoformat(),
+        "last_post": held.last_post and held.last_post.isoformat(),
+        **{name: getattr(held, name) for name in ("questions", "answers", "comments", "tags")},
+        "formulas": held.formulas,
+        "visual_ids_version": held.visual_map and held.visual_map.version,
+    }
+    yield (json.dumps(facts, indent=2) + "\n").encode()
+
+
+def _teams(lab: Lab) -> Iterable[bytes]:
+    """Yield a line for each member, and one for a team without members."""
+    rows = (
+        (team, member)
+        for team in teams_with_members(lab)
+        for member in tuple(team.memberships.all()) or (None,)
+    )
+    return tsv_lines(MEMBER_COLUMNS, rows)
+
+
+def _audit(lab: Lab) -> Iterable[bytes]:
+    events = lab.audit_events.select_related("actor").order_by("pk")
+    return tsv_lines(EVENT_COLUMNS, events.iterator())
+
+
+TASK_EXPORTS: tuple[Export[Task], ...] = (
+    Export("topics.xml", "The topics, in the labs' XML.", Audience.EVERYONE, _topics),
+    Export(
+        "qrels.tsv",
+        "The qrels of the released leaderboard: topic, 0, item, label.",
+        Audience.AFTER_RELEASE,
+        _qrels,
+    ),
+    Export(
+        "scores.tsv",
+        "Scores of the released runs by topic, in all measures of the leaderboard.",
+        Audience.AFTER_RELEASE,
+        _scores,
+    ),
+    Export(
+        "runs.zip",
+        "All submitted run files, unpacked, with a manifest of runs, teams and states.",
+        Audience.ORGANIZERS,
+        _runs,
+    ),
+    Export(
+        "judgments.tsv",
+        "All judgments with history, comments, reasons and marks. Assessors have pseudonyms.",
+        Audience.ORGANIZERS,
+        official_table,
+    ),
+    Export(
+        "judgments-with-names.tsv",
+        "The same with the assessors' user names.",
+        Audience.ORGANIZERS,
+        partial(official_table, with_names=True),
+    ),
+    Export(
+        "guidelines.json", "All versions of the guidelines.", Audience.ORGANIZERS, guidelines_json
+    ),
+)
+ROUND_EXPORTS: tuple[Export[Task], ...] = (
+    Export(
+        "second-judgments.tsv",
+        "The labels of completed or revealed rounds of second judgments, with their history.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.SECOND),
+    ),
+    Export(
+        "second-judgments-with-names.tsv",
+        "The same with the assessors' user names.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.SECOND, with_names=True),
+    ),
+    Export(
+        "adjudications.tsv",
+        "The adjudicated labels with their history and reasons. Those who decided have pseudonyms.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.ADJUDICATION),
+    ),
+    Export(
+        "adjudications-with-names.tsv",
+        "The same with the user names of those who decided.",
+        Audience.ORGANIZERS,
+        partial(round_table, kind=Round.Kind.ADJUDICATION, with_names=True),
+    ),
+)
+LAB_EXPORTS: tuple[Export[Lab], ...] = (
+    Export(
+        "collection.json",
+        "The collection in numbers: posts, dates, formulas.",
+        Audience.EVERYONE,
+        _collection,
+    ),
+    Export("teams.tsv", "Teams and their members.", Audience.ORGANIZERS, _teams),
+    Export("audit.tsv", "The audit log.", Audience.ORGANIZERS, _audit),
+)

@@ -1,0 +1,96 @@
+"""The pages that list topic candidates and make topics of the chosen ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from arqkit.formats.topics.chosen_questions import read_chosen
+from arqkit.records import FileRefusedError
+from arqlab.core import permissions
+from arqlab.core.models import Lab
+from arqlab.core.views.downloads import table_response
+from collection.services.topic_making import TopicFiles
+from desk.forms.choosing import ChosenForm
+from desk.models import Load
+from desk.permissions import load_or_404
+from desk.services.topic_candidates import candidates_file
+from desk.services.topic_choosing import (
+    chosen_posts,
+    load_topic_files,
+    read_candidates,
+    topic_files_of,
+    zip_of,
+)
+from desk.tasks import run_after_commit
+
+SHOWN = 500
+"""The candidates in the table; the list as CSV has all."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def topic_choose(request: HttpRequest, load: int) -> HttpResponse:
+    """Show the candidates of a load, and make topics of the chosen ones."""
+    found, lab = _candidates_or_404(request, load)
+    rows = read_candidates(found)
+    form = ChosenForm(
+        request.POST or None,
+        request.FILES or None,
+        lab=lab,
+        candidates=[row["post_id"] for row in rows],
+    )
+    context = {"load": found, "lab": lab, "form": form, "rows": rows[:SHOWN], "total": len(rows)}
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _made(request, lab, form.cleaned_data)
+        except FileRefusedError as refused:
+            context["problems"] = refused.problems
+    return render(request, "desk/topic_choose.html", context)
+
+
+@require_safe
+def candidate_list(request: HttpRequest, load: int) -> HttpResponse:
+    """Return the list of candidates as CSV."""
+    found, _ = _candidates_or_404(request, load)
+    candidates = pl.read_csv(candidates_file(found), infer_schema=False)
+    return table_response(candidates, "candidates.csv")
+
+
+def _made(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> HttpResponse:
+    """Make the topics and download them, or load them into the chosen tasks."""
+    file = cleaned["file"]
+    chosen = read_chosen(file.read(), path=file.name) if file else chosen_posts(cleaned["posts"])
+    path = file.name if file else "the chosen questions"
+    made = topic_files_of(lab, chosen, first=cleaned["first"], path=path)
+    if "download" in request.POST:
+        response = HttpResponse(zip_of(made.files), content_type="application/zip")
+        response.headers["Content-Disposition"] = 'attachment; filename="topics.zip"'
+        return response
+    for topic in made.without_formula:
+        messages.warning(request, f"{topic} has no formula, so it has no topic in formula tasks.")
+    return redirect(_loaded(request, made, cleaned))
+
+
+def _loaded(request: HttpRequest, made: TopicFiles, cleaned: dict[str, Any]) -> str:
+    loads = [
+        load_topic_files(made=made, task=task, at=timezone.now(), by=permissions.signed_in(request))
+        for task in (cleaned["questions"], cleaned["formulas"])
+        if task
+    ]
+    for load in loads:
+        run_after_commit(load)
+    return loads[0].get_absolute_url()
+
+
+def _candidates_or_404(request: HttpRequest, load: int) -> tuple[Load, Lab]:
+    found = load_or_404(request.user, load)
+    is_listed = found.kind == Load.Kind.CANDIDATES and found.state == Load.State.DONE
+    if found.lab is None or not is_listed:
+        raise Http404
+    return found, found.lab

@@ -1,0 +1,103 @@
+"""Files of judgments that were made elsewhere."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
+from arqkit.protocols.scales import ARQMATH
+from arqkit.records import Problem
+
+HEADING = "topic\titem\tlabel\tassessor\tcomment\tseconds\tjudged_at\n"
+
+
+def read(text: str) -> tuple[list[JudgedLine], list[Problem]]:
+    return read_judgments(text.encode(), path="j.tsv", scale=ARQMATH)
+
+
+def one_problem(text: str) -> Problem:
+    _, [problem] = read(text)
+    return problem
+
+
+def test_a_line_may_have_who_judged_why_how_long_and_when():
+    [row], problems = read(
+        HEADING + 'A.1\t10\t3\tana\t"It says ""yes""."\t12.5\t2026-11-21T15:00:00+01:00\r\n'
+    )
+
+    moment = datetime(2026, 11, 21, 14, tzinfo=UTC)
+    assert row == JudgedLine(2, "A.1", "10", 3, "ana", 'It says "yes".', 12_500, moment)
+    assert problems == []
+
+
+def test_what_a_line_does_not_have_is_none():
+    assert read("label\titem\ttopic\n2\t10\tA.1\n")[0] == [JudgedLine(2, "A.1", "10", 2)]
+    assert read(HEADING + "A.1\t10\t0\t\t\t\t\n")[0] == [JudgedLine(2, "A.1", "10", 0)]
+
+
+def test_a_file_without_heading_is_qrels_with_tabs_or_blanks():
+    rows, problems = read("A.1 0 10 3.0\r\nA.1\tQ0\t11\t6")
+
+    assert [(row.line, row.item, row.label) for row in rows] == [(1, "10", 3), (2, "11", 6)]
+    assert problems == []
+
+
+def test_a_time_without_zone_is_in_utc():
+    [row], _ = read("topic\titem\tlabel\tjudged_at\nA.1\t10\t1\t2026-11-21 14:05\n")
+
+    assert row.judged_at == datetime(2026, 11, 21, 14, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        ("A.1\t10\t4\t\t\t\t", "the label '4'"),
+        ("A.1\t10\thigh\t\t\t\t", "the label 'high'"),
+        ("A.1\t10\t\t\t\t\t", "no label"),
+        ("\t10\t3\t\t\t\t", "no topic"),
+        ("A.1\t\t3\t\t\t\t", "no item"),
+        (f"A.1\t10\t3\t\t{'x' * 10_001}\t\t", "the comment 'xxx"),
+        ("A.1\t10\t3\t\t\t-1\t", "the seconds '-1'"),
+        ("A.1\t10\t3\t\t\tnan\t", "the seconds 'nan'"),
+        ("A.1\t10\t3\t\t\t\tyesterday", "the judged_at 'yesterday'"),
+        ("A.1\t10\t3\t\t\t\t0001-01-01T00:00:00+14:00", "the judged_at '0001"),
+        ("A.1\t10\t3", "3 columns in"),
+    ],
+)
+def test_an_invalid_cell_is_reported_with_its_line(cells, found):
+    problem = one_problem(HEADING + "A.1\t9\t1\t\t\t\t\n" + cells + "\n")
+
+    assert (problem.line, problem.found.startswith(found)) == (3, True), problem
+
+
+def test_a_second_label_for_an_item_is_reported_with_both_lines():
+    problem = one_problem("A.1\t0\t10\t3\nA.2\t0\t10\t3\nA.1\t0\t10\t2\n")
+
+    assert (problem.line, problem.found) == (3, "10 again for topic A.1 (first on line 1)")
+
+
+def test_a_heading_with_unknown_missing_or_doubled_columns_is_reported_at_once():
+    problem = one_problem("topic\tlabel\tlabel\tlabbel\nA.1\t1\t1\t1\n")
+
+    assert (
+        problem.found == "missing column 'item'; unknown column 'labbel'; repeated column 'label'"
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "topic\titem\tlabel\n"])
+def test_a_file_without_judgments_is_reported(text):
+    assert read(text)[0] == []
+    assert len(read(text)[1]) == 1
+
+
+def test_all_problems_are_reported_in_one_reading():
+    assert len(read("A.1 0 10 9\nA.1 0\nA.1 0 12 3\nA.1 0 13 x\n")[1]) == 3
+
+
+@given(st.binary(max_size=200))
+def test_whatever_the_bytes_are_they_are_read_or_reported(data):
+    rows, problems = read_judgments(data, path="j.tsv", scale=ARQMATH)
+
+    assert rows or problems
