@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from django.urls import reverse
 
@@ -14,6 +15,8 @@ from arqlab.core.models import Task
 
 MOST_NAMES = 5
 """The number of names that a sentence lists."""
+DEADLINES = {"deadline": "deadline", "judging_deadline": "judging deadline"}
+"""The deadlines of a task by field, and their names in sentences."""
 CHANGED = (
     "This list has changed since you opened the page, or you have not seen it yet. Check it, then "
     "try again."
@@ -49,6 +52,25 @@ def submission_oddities(task: Task, *, at: datetime) -> list[Oddity]:
     else:
         sentence = "Submission is open and has no deadline."
     return [Oddity(sentence, 1, task_url("submissions:task-close", task))]
+
+
+def past_deadlines(task: Task, changes: Mapping[str, Any], *, at: datetime) -> dict[str, str]:
+    """Return a sentence on each new deadline of a task that lies in the past at a time, by field.
+
+    The sentence says when it was and what it closes. Deadlines that the changes keep are not new.
+    """
+    sentences: dict[str, str] = {}
+    for field, name in DEADLINES.items():
+        new = changes.get(field)
+        if new is None or new > at or new == getattr(task, field):
+            continue
+        effect = "assessors can still judge, but nobody is reminded"
+        if field == "deadline":
+            takes_post_hoc = changes.get("takes_post_hoc_runs", task.takes_post_hoc_runs)
+            when = "stay closed" if task.state(at) == "closed" else "close at once"
+            effect = "runs are post-hoc at once" if takes_post_hoc else f"submissions {when}"
+        sentences[field] = f"The {name} of {task.name} was on {utc_text(new)}: {effect}."
+    return sentences
 
 
 def task_url(name: str, task: Task) -> str:

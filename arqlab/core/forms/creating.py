@@ -9,8 +9,7 @@ from django.utils.text import slugify
 
 from arqkit.formats.labs.tables import slug_text
 from arqkit.protocols.presets import PROTOCOLS
-from arqlab.core.forms.labs import JUDGING_DEADLINE_HELP, LabForm, ParagraphsField
-from arqlab.core.forms.moments import ZonedTimeField
+from arqlab.core.forms.labs import LabForm, ParagraphsField, TaskDatesForm
 from arqlab.core.models import Lab, Task
 
 
@@ -56,7 +55,7 @@ class NewLabForm(WithAddress, LabForm):
     field_order = ["name", "slug", "protocol", "description", "is_public"]
 
 
-class NewTaskForm(WithAddress):
+class NewTaskForm(TaskDatesForm, WithAddress):
     """A new task of a lab; its rules are those of the preset, and can be edited afterwards."""
 
     name = forms.CharField(
@@ -68,9 +67,7 @@ class NewTaskForm(WithAddress):
         label="Description",
         help_text="What systems should retrieve. Separate paragraphs with blank lines.",
     )
-    opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is open at once.")
-    deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
-    judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
+    field_order = ("name", "slug", "kind", "description")
 
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
         """Offer the kinds of task that the lab's protocol has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,6 +12,7 @@ from arqkit.measures.names import parse_measures
 from arqkit.measures.providers import MeasureRefusedError
 from arqkit.protocols.overrides import with_overrides
 from arqkit.protocols.scales import is_relevant_possible, read_scale
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
@@ -85,10 +87,31 @@ _ORDERS = [
 ]
 
 
-class TaskForm(VersionedForm):
+class TaskDatesForm(forms.Form):
+    """The dates of a task. `question` asks whether a date in the past is meant."""
+
+    question = ""
+    error_fields: ClassVar[Mapping[str, str]] = {
+        "taken": "slug",
+        "dates": "deadline",
+        "judging-dates": "judging_deadline",
+        "past-deadline": "deadline",
+        "past-judging_deadline": "judging_deadline",
+    }
+    opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is already open.")
+    deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
+    judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
+
+    def refuse(self, error: UserError) -> None:
+        """Show why a service refused the form, and its question if it can be confirmed."""
+        self.add_error(self.error_fields.get(error.code), error.message)
+        self.question = error.question if isinstance(error, ConfirmationError) else ""
+
+
+class TaskForm(TaskDatesForm, VersionedForm):
     """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
-    error_fields: ClassVar = {"dates": "deadline", "judging-dates": "judging_deadline"}
+    field_order = ("name", "description")
     name = forms.CharField(
         label="Name", max_length=200, error_messages={"required": "Enter a task name."}
     )
@@ -96,9 +119,6 @@ class TaskForm(VersionedForm):
         label="Description",
         help_text="What systems should retrieve. Separate paragraphs with blank lines.",
     )
-    opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is already open.")
-    deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
-    judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
     shows_own_scores = forms.BooleanField(
         label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -12,7 +13,7 @@ from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.core.services.audit import record_event
-from arqlab.core.services.labs import require_order
+from arqlab.core.services.labs import require_future, require_order
 from arqlab.core.services.people import grant_role
 
 COPIED_FIELDS = (
@@ -53,13 +54,15 @@ def create_task(
     name: tuple[str, str],
     kind: str,
     by: User,
+    at: datetime,
+    confirmed: bool | str = False,
     **fields: Any,
 ) -> Task:
     """Create the last task of a lab, with the rules of the lab's preset and without topics.
 
     `name` is the address and the name, `fields` are the description and the dates. Raise
     `UserError` if the lab has a task with the address (`taken`) or the dates are in the wrong order
-    (`dates`, `judging-dates`).
+    (`dates`, `judging-dates`), and `ConfirmationError` as `require_future` does.
     """
     slug, shown = name
     last = lab.tasks.aggregate(last=Max("position"))["last"] or 0
@@ -73,6 +76,7 @@ def create_task(
         **fields,
     )
     require_order(task)
+    require_future(Task(name=shown), fields, at=at, confirmed=confirmed)
     _insert(task)
     record_event(verb="task.create", target=task, lab=lab, actor=by)
     return task

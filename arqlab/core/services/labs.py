@@ -7,11 +7,13 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from arqkit.labels import LabelScale
 from arqkit.protocols.overrides import OverrideRefusedError, with_overrides
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, User
+from arqlab.core.oddities import past_deadlines
 from arqlab.core.services.audit import record_event, save_changes
 
 LAB_FIELDS = frozenset({"name", "description", "is_public"})
@@ -36,16 +38,23 @@ def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
 
 @transaction.atomic
 def change_task(
-    *, task: Task, changes: dict[str, Any], protocol: dict[str, Any], by: User | None
+    *,
+    task: Task,
+    changes: dict[str, Any],
+    protocol: dict[str, Any],
+    by: User | None,
+    at: datetime | None = None,
+    confirmed: bool | str = False,
 ) -> Task:
-    """Change fields of a task (`TASK_FIELDS`) and of its protocol.
+    """Change fields of a task (`TASK_FIELDS`) and of its protocol at a time, else now.
 
     `protocol` holds fields of `TaskProtocol`. A value is stored as an override only if it differs
     from the lab's preset; other overrides stay. Raises `UserError` if the dates are in the wrong
-    order or the protocol is invalid.
+    order or the protocol is invalid, and `ConfirmationError` as `require_future` does.
     """
     task = Task.objects.select_for_update(of=("self",)).select_related("lab").get(pk=task.pk)
     require_order(Task(**{name: changes.get(name, getattr(task, name)) for name in DATES}))
+    require_future(task, changes, at=at or timezone.now(), confirmed=confirmed)
     kept = {name: value for name, value in task.overrides.items() if name not in protocol}
     own = {name: _listed(value) for name, value in protocol.items()}
     overrides = kept | {
@@ -107,6 +116,27 @@ def require_order(task: Task) -> None:
         raise UserError(
             f"The judging deadline is before the task {event}. Set a later judging deadline.",
             code="judging-dates",
+        )
+
+
+def require_future(
+    task: Task, changes: dict[str, Any], *, at: datetime, confirmed: bool | str
+) -> None:
+    """Check that the new deadlines of a task lie in the future, or that the user confirmed them.
+
+    `task` has the stored deadlines, or none if it is new. Raises `ConfirmationError`
+    (`past-deadline`, `past-judging_deadline`). `confirmed` is True, or the question of the earlier
+    error.
+    """
+    sentences = past_deadlines(task, changes, at=at)
+    question = f"Save the task with a date in the past. {' '.join(sentences.values())}"
+    if sentences and confirmed is not True and confirmed != question:
+        [field, *_] = sentences
+        raise ConfirmationError(
+            f"{' '.join(sentences.values())} Set a later date, or confirm it at the end of the "
+            "form.",
+            code=f"past-{field}",
+            question=question,
         )
 
 

@@ -13,7 +13,7 @@ JUNE = datetime(2027, 6, 1, tzinfo=UTC)
 
 
 def change(task, *, protocol=None, **changes):
-    change_task(task=task, changes=changes, protocol=protocol or {}, by=None)
+    change_task(task=task, changes=changes, protocol=protocol or {}, by=None, at=MAY)
     return Task.objects.get(pk=task.pk)
 
 

@@ -10,9 +10,8 @@ from arqkit.loads import LoadChoice
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from arqlab.core.permissions import may_organize
-from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.labs import change_task
-from arqlab.core.services.loading import load_lab_file
+from arqlab.core.services.loading import FolderEditsError, load_lab_file
 
 LAB = """
 [lab]
@@ -142,7 +141,7 @@ class TestLoading:
 
     def test_values_set_on_the_pages_are_kept_if_the_folder_does_not_set_them(self, tmp_path):
         task = load(write(tmp_path)).tasks.get()
-        deadline = datetime(2027, 6, 1, tzinfo=UTC)
+        deadline = datetime(2127, 6, 1, tzinfo=UTC)
         change_task(task=task, changes={"deadline": deadline}, protocol={"quota": 9}, by=None)
 
         load(tmp_path)
@@ -151,22 +150,22 @@ class TestLoading:
         assert (task.deadline, task.protocol.quota) == (deadline, 9)
 
     def test_values_of_the_folder_take_precedence(self, tmp_path):
-        folder = write(tmp_path, lab=LAB + "deadline = 2027-06-01T12:00:00Z\nlimit = 100\n")
+        folder = write(tmp_path, lab=LAB + "deadline = 2127-06-01T12:00:00Z\nlimit = 100\n")
 
         task = load(folder).tasks.get()
 
-        assert task.deadline == datetime(2027, 6, 1, 12, tzinfo=UTC)
+        assert task.deadline == datetime(2127, 6, 1, 12, tzinfo=UTC)
         assert (task.overrides, task.protocol.limit) == ({"limit": 100}, 100)
 
     def test_an_edited_judging_deadline_is_asked_about(self, tmp_path):
-        folder = write(tmp_path, lab=LAB + "judging_deadline = 2027-07-01T12:00:00Z\n")
+        folder = write(tmp_path, lab=LAB + "judging_deadline = 2127-07-01T12:00:00Z\n")
         task = load(folder).tasks.get()
-        later = datetime(2027, 7, 9, tzinfo=UTC)
+        later = datetime(2127, 7, 9, tzinfo=UTC)
         change_task(task=task, changes={"judging_deadline": later}, protocol={}, by=None)
 
         with pytest.raises(FolderEditsError) as asked:
             load(folder)
-        assert "judging_deadline: 2027-07-09 00:00:00 UTC -> 2027-07-01 12:00:00 UTC" in str(
+        assert "judging_deadline: 2127-07-09 00:00:00 UTC -> 2127-07-01 12:00:00 UTC" in str(
             asked.value.edits[0]
         )
         load(folder, keeps_edits=True)
@@ -174,9 +173,9 @@ class TestLoading:
 
     def test_a_kept_date_must_fit_the_dates_of_the_folder(self, tmp_path):
         task = load(write(tmp_path)).tasks.get()
-        early = datetime(2027, 1, 1, tzinfo=UTC)
+        early = datetime(2127, 1, 1, tzinfo=UTC)
         change_task(task=task, changes={"judging_deadline": early}, protocol={}, by=None)
-        write(tmp_path, lab=LAB + "deadline = 2027-06-01T12:00:00Z\n")
+        write(tmp_path, lab=LAB + "deadline = 2127-06-01T12:00:00Z\n")
 
         with pytest.raises(UserError, match="judging deadline is before the task closes"):
             load(tmp_path)

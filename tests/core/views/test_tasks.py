@@ -79,12 +79,12 @@ def test_a_task_without_topics_lets_its_organizer_load_them(scene, client_of):
 
 
 def test_a_deadline_appears_in_utc_and_anywhere_on_earth(scene, client):
-    Task.objects.update(deadline=datetime(2027, 5, 2, 11, 59, tzinfo=UTC))
+    Task.objects.update(deadline=datetime(2127, 5, 2, 11, 59, tzinfo=UTC))
 
     page = text_of(client.get(TASK))
 
-    assert "1 May 2027, 23:59 anywhere on earth" in page
-    assert 'datetime="2027-05-02T11:59:00Z"' in page
+    assert "1 May 2127, 23:59 anywhere on earth" in page
+    assert 'datetime="2127-05-02T11:59:00Z"' in page
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_line_ends_of_the_browser_change_nothing(scene, client_of):
 
 def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
     form = FORM | {
-        "deadline": "2027-05-02T11:59:59",
+        "deadline": "2127-05-02T11:59:59",
         "quota": "7",
         "measures": "AP\nP@5",
         "shows_own_scores": "on",
@@ -146,7 +146,7 @@ def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
     client_of(scene.organizer).post(TASK + "edit/", form)
 
     task = Task.objects.get()
-    assert task.deadline == datetime(2027, 5, 2, 11, 59, 59, tzinfo=UTC)
+    assert task.deadline == datetime(2127, 5, 2, 11, 59, 59, tzinfo=UTC)
     assert (task.protocol.quota, task.protocol.measures, task.shows_own_scores) == (
         7,
         ("AP", "P@5"),
@@ -155,13 +155,13 @@ def test_an_organizer_sets_dates_in_utc_and_rules(scene, client_of):
 
 
 def test_an_organizer_sets_a_judging_deadline_which_is_audited(scene, client_of):
-    form = FORM | {"judging_deadline": "2027-06-01T23:59", "judging_deadline_zone": "Etc/GMT+12"}
+    form = FORM | {"judging_deadline": "2127-06-01T23:59", "judging_deadline_zone": "Etc/GMT+12"}
 
     client_of(scene.organizer).post(TASK + "edit/", form)
 
-    assert Task.objects.get().judging_deadline == datetime(2027, 6, 2, 11, 59, tzinfo=UTC)
+    assert Task.objects.get().judging_deadline == datetime(2127, 6, 2, 11, 59, tzinfo=UTC)
     changes = AuditEvent.objects.get(verb="task.change").detail["changes"]
-    assert changes["judging_deadline"] == [None, "2027-06-01T23:59:00-12:00"]
+    assert changes["judging_deadline"] == [None, "2127-06-01T23:59:00-12:00"]
 
 
 def test_zero_is_a_value_and_not_an_empty_field(scene, client_of):
@@ -187,12 +187,12 @@ def test_an_emptied_field_goes_back_to_the_preset(scene, client_of):
         ({"quota": "0"}, "Enter a whole number of at least 1 for"),
         ({"min_relevant": "-1"}, "Enter a whole number of at least 0 for relevant items"),
         (
-            {"opens_at": "2027-05-02T12:00", "deadline": "2027-05-02T11:00"},
+            {"opens_at": "2127-05-02T12:00", "deadline": "2127-05-02T11:00"},
             "The task opens after its deadline.",
         ),
         ({"deadline": "tomorrow"}, "Enter a valid date/time."),
         (
-            {"deadline": "2027-05-02T11:00", "judging_deadline": "2027-05-01T11:00"},
+            {"deadline": "2127-05-02T11:00", "judging_deadline": "2127-05-01T11:00"},
             "The judging deadline is before the task closes for submission.",
         ),
     ],

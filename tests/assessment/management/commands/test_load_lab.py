@@ -30,17 +30,17 @@ name = "Answers"
 kind = "answers"
 topics = "topics.xml"
 limit = 500
-deadline = 2027-06-01T12:00:00Z
+deadline = 2127-06-01T12:00:00Z
 """
 TOPICS = (
     '<Topics><Topic number="A.1"><Title>Sum</Title><Question>Add them.</Question>'
     "<Tags>sums</Tags></Topic></Topics>"
 )
-EDITED = datetime(2027, 5, 1, 12, tzinfo=UTC)
+EDITED = datetime(2127, 5, 1, 12, tzinfo=UTC)
 LIST = """\
 The folder differs from values in the lab (lab -> folder):
   small name: The edited name -> A small lab
-  small/task1 deadline: 2027-05-01 12:00:00 UTC -> 2027-06-01 12:00:00 UTC
+  small/task1 deadline: 2127-05-01 12:00:00 UTC -> 2127-06-01 12:00:00 UTC
   small/task1 limit: 700 -> 500
 """
 
@@ -97,13 +97,13 @@ def test_edited_values_are_listed_and_nothing_is_loaded_where_nobody_can_be_aske
 def test_yes_overwrites_them_and_they_are_no_edits_any_more(edited, folder):
     load(folder, "--yes")
 
-    assert values() == ("A small lab", datetime(2027, 6, 1, 12, tzinfo=UTC), 500)
+    assert values() == ("A small lab", datetime(2127, 6, 1, 12, tzinfo=UTC), 500)
     event = AuditEvent.objects.filter(verb="lab.load").first()
     assert (event.detail["keeps_edits"], len(event.detail["edits"])) == (False, 3)
     assert load(folder)[0].startswith("Nothing to change.")
-    (folder / "lab.toml").write_text(LAB.replace("2027-06-01", "2027-07-01"))
+    (folder / "lab.toml").write_text(LAB.replace("2127-06-01", "2127-07-01"))
     load(folder)
-    assert values()[1] == datetime(2027, 7, 1, 12, tzinfo=UTC)
+    assert values()[1] == datetime(2127, 7, 1, 12, tzinfo=UTC)
 
 
 def test_keep_edits_keeps_them_and_loads_the_rest(edited, folder):
@@ -170,11 +170,11 @@ def test_a_changed_folder_is_loaded_without_a_question_if_nobody_edited_its_valu
 def test_a_task_that_was_closed_by_hand_stays_closed(folder):
     load(folder)
     close_task(task=Task.objects.select_related("lab").get(), by=None, at=timezone.now())
-    (folder / "lab.toml").write_text(LAB.replace("2027-06-01", "2029-06-01"))
+    (folder / "lab.toml").write_text(LAB.replace("2127-06-01", "2129-06-01"))
 
     load(folder)
 
-    assert Task.objects.get().deadline.year == 2029
+    assert Task.objects.get().deadline.year == 2129
     assert Task.objects.get().state(timezone.now()) == "closed"
 
 
@@ -186,7 +186,7 @@ def test_a_date_that_reopens_a_task_is_asked_about_even_if_nobody_edited_it(fold
 
     with pytest.raises(CommandError, match="Add --yes"):
         call_command("load_lab", str(folder), stdout=StringIO(), stderr=errors)
-    assert "2027-06-01 12:00:00 UTC (reopens the task)" in errors.getvalue()
+    assert "2127-06-01 12:00:00 UTC (reopens the task)" in errors.getvalue()
     assert Task.objects.get().state(timezone.now()) == "closed"
 
     load(folder, option)
