@@ -14,21 +14,110 @@ with few topics should read the intervals as the least uncertainty.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from arqkit.agreement.coefficients import (
-    alpha_of,
-    first_of,
-    fleiss_of,
-    kappas_of,
-    mean_over,
-    observed_of,
-)
-from arqkit.agreement.votes import VoteTable, judgments_only
+from arqkit.agreement.votes import MISSING, VoteTable, judgments_only
 from arqkit.labels import LabelScale
 from arqkit.measures.columns import Reals
+
+Level = Literal["nominal", "ordinal"]
+"""Whether labels are only equal or different, or have an order and so a distance."""
+
+
+def pair_kappa_of(table: VoteTable, one: int, other: int, weights: Reals) -> Reals:
+    """Return Cohen's kappa of the assessors in two columns of the table."""
+    codes, size = table.codes[:, [one, other]], len(table.labels)
+    both = (codes != MISSING).all(axis=1)
+    cells = np.eye(size * size)[codes[both] @ np.array([size, 1])]
+    confusion = (cells.T @ weights[both]).reshape(size, size, weights.shape[1])
+    items = confusion.sum(axis=(0, 1))
+    chance = (confusion.sum(axis=0) * confusion.sum(axis=1)).sum(axis=0)
+    return _quotient(items * np.trace(confusion) - chance, items**2 - chance)
+
+
+def kappas_of(table: VoteTable, weights: Reals) -> Reals:
+    """Return Cohen's kappa of each assessor (row) with each other one (column).
+
+    It is NaN for an assessor with themselves.
+    """
+    size = len(table.assessors)
+    kappas = np.full((size, size, weights.shape[1]), np.nan)
+    for one, other in combinations(range(size), 2):
+        kappas[one, other] = kappas[other, one] = pair_kappa_of(table, one, other, weights)
+    return kappas
+
+
+def mean_over(values: Reals) -> Reals:
+    """Return the means over the second axis from the end, without undefined values."""
+    defined = ~np.isnan(values)
+    return _quotient(np.where(defined, values, 0.0).sum(axis=-2), defined.sum(axis=-2))
+
+
+def fleiss_of(table: VoteTable, weights: Reals) -> Reals:
+    """Return Fleiss' kappa of all items with two or more votes.
+
+    Fleiss' formula needs the same number of votes on every item, but not the same assessors. Where
+    votes are missing, this is its extension by Gwet (Handbook of Inter-Rater Reliability, 2014):
+    agreement and the frequency of the labels are means over items, and each item has the same
+    weight. It equals Fleiss' formula where all items have the same number of votes.
+    """
+    items = weights.sum(axis=0)
+    shares = table.counts / table.sizes[:, None]
+    chance = ((shares.T @ weights) ** 2).sum(axis=0)
+    return _quotient(items * (_agreeing(table) @ weights) - chance, items**2 - chance)
+
+
+def alpha_of(table: VoteTable, weights: Reals, level: Level) -> Reals:
+    """Return Krippendorff's alpha: 1 - observed / expected disagreement."""
+    counts, size = table.counts, len(table.labels)
+    pairs = counts[:, :, None] * counts[:, None, :] / (table.sizes - 1)[:, None, None]
+    # Pairs of a vote with itself are in the diagonal, where labels do not differ.
+    sums = pairs.reshape(len(counts), size * size).T @ weights
+    coincidences = sums.reshape(size, size, weights.shape[1])
+    totals = counts.T @ weights
+    differences = _differences(totals, level)
+    observed = (coincidences * differences).sum(axis=(0, 1))
+    expected = (totals[:, None] * totals[None, :] * differences).sum(axis=(0, 1))
+    return _quotient(expected - observed * (totals.sum(axis=0) - 1), expected)
+
+
+def observed_of(table: VoteTable, weights: Reals) -> Reals:
+    """Return the percent agreement as a fraction: the mean over items of their agreeing pairs."""
+    return _quotient(_agreeing(table) @ weights, weights.sum(axis=0))
+
+
+def _agreeing(table: VoteTable) -> Reals:
+    """Return the fraction of agreeing pairs of votes of each pattern."""
+    agreeing = (table.counts * (table.counts - 1)).sum(axis=1)
+    fractions: Reals = agreeing / (table.sizes * (table.sizes - 1))
+    return fractions
+
+
+def _differences(totals: Reals, level: Level) -> Reals:
+    """Return the squared difference of each two labels, given how often each was used."""
+    if level == "nominal":
+        return (1 - np.eye(len(totals)))[:, :, None]
+    # The sum of all uses from one label to the other, half of the two at the ends, is
+    # the difference of their mean ranks.
+    ranks = np.cumsum(totals, axis=0) - totals / 2
+    differences: Reals = (ranks[:, None] - ranks[None, :]) ** 2
+    return differences
+
+
+def _quotient(top: Reals, bottom: Reals) -> Reals:
+    """Return quotients, NaN where the divisor is 0."""
+    quotients = np.full(np.shape(bottom), np.nan)
+    np.divide(top, bottom, out=quotients, where=np.asarray(bottom) != 0)
+    return quotients
+
+
+def first_of(values: Reals) -> float | None:
+    """Return the first of some values, or None if it is undefined."""
+    return None if np.isnan(values[0]) else float(values[0])
+
 
 RESAMPLES = 1000
 """How often the items are drawn for the intervals."""

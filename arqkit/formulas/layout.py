@@ -28,8 +28,7 @@ from html import unescape
 from typing import NamedTuple
 from unicodedata import normalize
 
-from arqkit.formulas.layout_symbols import leaf_item, limits_beside
-from arqkit.formulas.layout_tokens import OddMathMLError, careful_tokens
+from arqkit.formulas.layout_tokens import OddMathMLError, careful_tokens, leaf_item, limits_beside
 
 LONGEST = 500_000  # characters; the longest formula of the sample has 16,522
 DEEPEST = 20  # passes that remove empty subtrees; each may leave others empty

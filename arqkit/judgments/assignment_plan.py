@@ -2,12 +2,178 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from arqkit.judgments.plan_model import Choice, PlanModel
-from arqkit.judgments.plan_problem import PlanProblem
+import numpy as np
+
+from arqkit.judgments.plan_problem import SATISFACTION, Candidate, PlanProblem, PlanTopic
+
+FAIRNESS_GAP = 0.05
+"""How far the largest load may be above the smallest possible one, as a share of it."""
+
+SOLVING_SECONDS = 1.5
+"""The time for each goal, after which the best choice so far is taken."""
+
+OPTIMAL, INFEASIBLE = 0, 2
+"""Results of the solver that are certain."""
+
+Row = dict[int, float]
+"""Factors by column."""
+
+
+class Choice(NamedTuple):
+    """The assessor of each chosen topic, and whether it is certain that no choice is better."""
+
+    assessors: dict[str, str]
+    is_best: bool
+
+
+class PlanModel:
+    """Chooses among candidates: at most one assessor for a topic, and `most` topics in all.
+
+    The columns are the candidates, "is checked" and "checks" for each assessor if `checks` is true,
+    and the largest load. Only the candidates are declared whole; the others follow from them.
+    """
+
+    def __init__(
+        self,
+        problem: PlanProblem,
+        candidates: Sequence[Candidate],
+        spare: Mapping[str, float],
+        *,
+        most: int,
+        checks: bool = False,
+    ) -> None:
+        """State what every choice must obey; `spare` has the free hours by assessor."""
+        self.problem, self.candidates = problem, candidates
+        self.people = [one.name for one in problem.assessors]
+        self.checked_at = len(candidates)
+        self.checking_at = self.checked_at + len(self.people) * checks
+        self.load_at = self.checking_at + len(self.people) * checks
+        self.rows: list[tuple[Row, float]] = []
+        self.has_all = False
+        self.values = [0.0] * (self.load_at + 1)
+        self._at_most(dict.fromkeys(range(self.checked_at), 1.0), most)
+        for topic in problem.topics:
+            self._at_most(self._columns(topic=topic.name), 1)
+        for one in problem.assessors:
+            self._state_hours(one.name, spare[one.name])
+        if checks:
+            self._state_checks()
+
+    def require_all(self, topics: Sequence[PlanTopic]) -> None:
+        """Allow only choices with all these topics."""
+        self.has_all = True
+        for topic in topics:
+            self.rows.append((self._columns(topic=topic.name, factor=-1.0), -1.0))
+
+    def choose(self) -> Choice:
+        """Return the best choice found. It is empty if none obeys the rules.
+
+        The goals, in this order, are: many topics, many assessors who check or are checked, much
+        satisfaction, and a small largest load. All but the last are one sum: if the time is up
+        between two goals, the choice found for the first says nothing about the second.
+        """
+        goal = self._satisfaction() if self.has_all else self._together()
+        is_best = self._minimize(goal, 0.0)
+        if not any(self.values):
+            return Choice({}, is_best)
+        # The sum is whole, so half of one allows for rounding and for no worse choice.
+        reached = round(sum(factor * self.values[at] for at, factor in goal.items()))
+        self._at_most(goal, reached + 0.5)
+        is_best &= self._minimize({self.load_at: 1.0}, FAIRNESS_GAP)
+        chosen = {
+            topic.name: one.name
+            for (topic, one), value in zip(self.candidates, self.values, strict=False)
+            if value > 0.5
+        }
+        return Choice(chosen, is_best)
+
+    def _minimize(self, goal: Row, gap: float) -> bool:
+        """Find values with the smallest sum, or keep the present ones.
+
+        Return whether it is certain that none are better.
+        """
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array
+
+        if not self.candidates:
+            return True
+        width = self.load_at + 1
+        factors = [factor for row, _ in self.rows for factor in row.values()]
+        at = [place for place, (row, _) in enumerate(self.rows) for _ in row]
+        columns = [column for row, _ in self.rows for column in row]
+        matrix = csr_array((factors, (at, columns)), shape=(len(self.rows), width))
+        result = milp(
+            [goal.get(column, 0.0) for column in range(width)],
+            integrality=(np.arange(width) < self.checked_at).astype(np.int8),
+            bounds=Bounds(0, [1.0] * self.load_at + [float("inf")]),
+            constraints=LinearConstraint(matrix, ub=[limit for _, limit in self.rows]),
+            options={"time_limit": SOLVING_SECONDS, "mip_rel_gap": gap},
+        )
+        if result.x is not None:
+            self.values = [float(value) for value in result.x]
+        return result.status in (OPTIMAL, INFEASIBLE)
+
+    def _columns(self, *, topic: str = "", assessor: str = "", factor: float = 1.0) -> Row:
+        """Return a factor for each candidate with the topic or the assessor."""
+        return {
+            at: factor
+            for at, (a_topic, one) in enumerate(self.candidates)
+            if topic in ("", a_topic.name) and assessor in ("", one.name)
+        }
+
+    def _at_most(self, row: Row, limit: float) -> None:
+        if row and limit < float("inf"):
+            self.rows.append((row, limit))
+
+    def _state_hours(self, assessor: str, spare: float) -> None:
+        """Keep to the free hours, and make the largest load at least that of the assessor."""
+        problem = self.problem
+        hours = {
+            at: self.candidates[at][1].hours_for(self.candidates[at][0])
+            for at in self._columns(assessor=assessor)
+        }
+        self._at_most(hours, spare + 1e-9)
+        base = problem.fair_hours[assessor]
+        # Given assignments above the fair share cannot be mended, so they do not count.
+        fixed = min(problem.fixed_hours[assessor] / base, problem.fair_share)
+        share = {at: part / base for at, part in hours.items()}
+        self._at_most(share | {self.load_at: -1.0}, -fixed)
+
+    def _state_checks(self) -> None:
+        """Checked is who has a topic with a second assessor; checking is a second assessor."""
+        topics = self.problem.topics
+        checked = {name for topic in topics if topic.second for name in topic.assessors}
+        checking = {topic.second for topic in topics}
+        for place, name in enumerate(self.people):
+            own: Row = {self.checked_at + place: 1.0}
+            for topic in topics:
+                if name in topic.assessors:
+                    own |= self._columns(topic=topic.name, factor=-1.0)
+            self._at_most(own, float(name in checked))
+            others = self._columns(assessor=name, factor=-1.0)
+            self._at_most(others | {self.checking_at + place: 1.0}, float(name in checking))
+
+    def _counts(self) -> Row:
+        """Topics, then checks: no number of checks outweighs a topic."""
+        checks = dict.fromkeys(range(self.checked_at, self.load_at), -1.0)
+        return checks | dict.fromkeys(range(self.checked_at), -len(checks) - 1.0)
+
+    def _together(self) -> Row:
+        """Counts, then satisfaction: no satisfaction outweighs a topic or a check."""
+        satisfaction = self._satisfaction()
+        weight = 1.0 + max(SATISFACTION.values()) * len(self.problem.topics)
+        return {
+            at: weight * factor + satisfaction.get(at, 0.0) for at, factor in self._counts().items()
+        }
+
+    def _satisfaction(self) -> Row:
+        return {
+            at: -float(self.problem.satisfaction(*one)) for at, one in enumerate(self.candidates)
+        }
 
 
 class Unplanned(NamedTuple):

@@ -5,6 +5,7 @@ whose label is not a judgment has a null label and counts as unjudged.
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,56 @@ import polars as pl
 from arqkit.measures.columns import JudgedRanking, Reals, column_values, ratio, sums
 from arqkit.measures.names import Measure, parse_measure, parse_measures
 from arqkit.measures.providers import ProvidedMeasures
+from arqkit.ranking import AS_TREC_EVAL_READS_IT, OrderBy
 from arqkit.topics import natural_key
+
+
+class TieOrders(NamedTuple):
+    """The rows of a run's index (topic, item, order) with tied items in their best and worst order.
+
+    - items, topics: the number of tied items in topics of the qrels, and of topics with any.
+    """
+
+    best: pl.DataFrame
+    worst: pl.DataFrame
+    items: int
+    topics: int
+
+
+def has_tie_bounds(measure: Measure) -> bool:
+    """Return whether the orders by label give the extremes of a measure."""
+    return measure.is_columnar or measure.kind == "AR"
+
+
+def tie_orders(index: pl.DataFrame, qrels: pl.DataFrame, *, by: OrderBy = "score") -> TieOrders:
+    """Return the extreme orders of an index (topic, item, score, order; rank to order by rank).
+
+    `qrels` has the columns topic, item and label. Topics without qrels are left out.
+    """
+    keys = ["topic", AS_TREC_EVAL_READS_IT, *(["rank"] if by == "rank" else [])]
+    rows = index.join(qrels, on="topic", how="semi").with_columns(
+        first=pl.col("order").min().over(keys), tied=pl.len().over(keys) > 1
+    )
+    single = rows.filter(~pl.col("tied")).select("topic", "item", "order")
+    labels = qrels.select("topic", "item", pl.col("label").fill_null(0))
+    tied = rows.filter("tied").join(labels, on=["topic", "item"], how="left")
+    tied = tied.with_columns(pl.col("label").fill_null(0))
+    orders = tied.sort("topic", "order")["order"]
+    best, worst = (
+        pl.concat(
+            [
+                single,
+                tied.sort(
+                    "topic", "first", "label", "order", descending=[False, False, high, False]
+                )
+                .with_columns(orders)
+                .select("topic", "item", "order"),
+            ]
+        )
+        for high in (True, False)
+    )
+    return TieOrders(best, worst, tied.height, tied["topic"].n_unique())
+
 
 _KEY = (pl.col("topic").hash(seed=1) * 31 + pl.col("item").hash(seed=2)).alias("key")
 

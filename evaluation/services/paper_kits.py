@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from arqkit.formats.papers.document import PREAMBLE, kit_archive, main_document
 from arqkit.formats.papers.figures import (
     PaperFigure,
     TopicScores,
@@ -15,6 +14,7 @@ from arqkit.formats.papers.figures import (
     scores_figure,
     topics_figure,
 )
+from arqkit.formats.papers.matrices import PREAMBLE, kit_archive, main_document
 from arqkit.formats.papers.sentences import (
     agreement_sentence,
     assessment_sentences,

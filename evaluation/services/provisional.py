@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from arqkit.comparison.stability import top_stability
+from arqkit.comparison.correlation import top_stability
 from arqkit.judgments.qrels import JudgedTopic
 from arqkit.measures.names import Measure
 from arqlab.core.models import Task

@@ -7,7 +7,7 @@ from hashlib import sha256
 from statistics import fmean
 from typing import NamedTuple
 
-from arqkit.comparison.similarity import jaccard, rank_biased_overlap
+from arqkit.comparison.correlation import jaccard, rank_biased_overlap
 from arqkit.measures.scoring import Scorer
 from arqkit.records import ItemKind
 from arqlab.core.caches import computed_values

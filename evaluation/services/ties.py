@@ -7,8 +7,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from arqkit.measures.names import Measure
-from arqkit.measures.scoring import Scorer, means
-from arqkit.measures.ties import has_tie_bounds, tie_orders
+from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
 from arqlab.core.caches import computed_values
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame

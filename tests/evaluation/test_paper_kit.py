@@ -12,8 +12,8 @@ import pytest
 from django.core.cache.backends.locmem import LocMemCache
 from sklearn.metrics import cohen_kappa_score
 
-from arqkit.formats.papers.document import kit_archive
 from arqkit.formats.papers.figures import PaperFigure
+from arqkit.formats.papers.matrices import kit_archive
 from arqlab.core.caches import computed_values
 from assessment.models import Judgment, PoolInstance, Round
 from evaluation.models import RunScore

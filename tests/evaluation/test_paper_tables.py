@@ -9,8 +9,7 @@ from types import SimpleNamespace
 import pytest
 from scipy.stats import kendalltau, pearsonr
 
-from arqkit.formats.papers.document import PREAMBLE, main_document
-from arqkit.formats.papers.matrices import CorrelationTable
+from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, main_document
 from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
 from arqkit.leaderboard import BoardRun
 from arqlab.core.caches import computed_values
@@ -22,7 +21,7 @@ from evaluation.services.paper_kits import paper_board, paper_figures
 from evaluation.services.paper_tables import paper_tables
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
-from submissions.services.systems import link_runs
+from submissions.services.changing import link_runs
 from tests.assessment.factories import judge, make_written_pool
 from tests.assessment.rounds.factories import questions_of
 from tests.evaluation.compiling import needs_pdflatex, pages_of

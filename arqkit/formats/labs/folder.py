@@ -4,22 +4,20 @@ All files are checked first, and a folder with any mistake is refused with all i
 files of the collection must exist, but are read only when they are imported.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqkit.formats.labs.answer_ids import take_answer_ids
 from arqkit.formats.labs.collection import CollectionFile as CollectionFile
 from arqkit.formats.labs.collection import read_collection_table
-from arqkit.formats.labs.dates import LabDates, read_dates
-from arqkit.formats.labs.judging_rules import NO_RULES, JudgingRules, take_judging_rules
-from arqkit.formats.labs.scales import check_relevant, take_scale
-from arqkit.formats.labs.tables import LabTable, Mistakes, slug_text
+from arqkit.formats.labs.tables import LabTable, Mistakes, closing_time, opening_time, slug_text
 from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.runs.answer_ids import read_answer_ids
+from arqkit.formats.source_text import source_text
 from arqkit.formats.topics.information import TopicInfo, read_topic_info
 from arqkit.formats.topics.read import read_topics
 from arqkit.formats.topics.threads import read_topic_threads, threads_of
@@ -32,8 +30,170 @@ from arqkit.protocols.overrides import (
     with_overrides,
 )
 from arqkit.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
+from arqkit.protocols.scales import SCALES, is_relevant_possible, read_scale, scale_faults
 from arqkit.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
 from arqkit.standings import PublishedRuns
+
+
+class WrittenScale(NamedTuple):
+    """A scale, its JSON form as written in the file, and the lowest relevant label of a preset."""
+
+    scale: LabelScale
+    written: str | list[dict[str, Any]]
+    relevant_from: int | None = None
+
+
+def take_scale(table: LabTable) -> WrittenScale | None:
+    """Read the key `labels`; None if it is missing or invalid. Problems are noted."""
+    value = table.value("labels")
+    if not isinstance(value, list) or not value:
+        scale = table.take("labels", read_scale, None)
+        if scale is None or not isinstance(value, str):
+            return None
+        preset = SCALES.get(value)
+        return WrittenScale(scale, value, preset.relevant_from if preset else None)
+    if not all(isinstance(row, Mapping) for row in value):
+        table.take("labels", read_scale, None)
+        return None
+    labels = table.tables("labels")
+    faults = list(scale_faults(value))
+    for fault in faults:
+        at, key = (table, "labels") if fault.label is None else (labels[fault.label], fault.key)
+        at.mistake(key, fault.found, fault.expected, fault.todo)
+    if faults:
+        return None
+    scale = read_scale(value)
+    return WrittenScale(scale, scale.rows())
+
+
+def check_relevant(table: LabTable, scale: LabelScale, relevant_from: int) -> None:
+    """Note a problem if no label of the scale is relevant."""
+    if is_relevant_possible(scale, relevant_from):
+        return
+    highest = max(label.value for label in scale.judgments)
+    table.mistake(
+        "relevant_from" if "relevant_from" in table else "labels",
+        f"no relevant label: the highest is {highest}, "
+        f"and labels are relevant from {relevant_from}",
+        f"a label of {relevant_from} or higher",
+        f"Set relevant_from to {highest} or lower, or add a label.",
+    )
+
+
+ACTIONS = ("wait", "expert", "another")
+"""What can happen with a reported item, as policies of tickets name it."""
+LONGEST_GUIDELINES = 50_000  # characters
+
+
+@dataclass(frozen=True)
+class JudgingRules:
+    """The guidelines of a task (HTML, or None), and its policy of tickets.
+
+    `actions` has an action for some labels that are not judgments, by their values as text;
+    `expert` is the email address or user name of the one who gets tickets, or an empty text.
+    """
+
+    guidelines: str | None = None
+    actions: Mapping[str, str] = field(default_factory=dict)
+    expert: str = ""
+    expert_closes: bool = False
+
+
+NO_RULES = JudgingRules()
+
+
+def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRules:
+    """Return the rules of a task; `scale` has its labels, or None if they are unknown."""
+    file = table.file("guidelines", required=False)
+    text = None
+    if file is not None:
+        text = table.content(file, lambda data, path: source_text(data, path=path))
+    if text is not None and not 0 < len(text.strip()) <= LONGEST_GUIDELINES:
+        expected = f"a text of at most {LONGEST_GUIDELINES:,} characters"
+        table.mistake("guidelines", "a text that is empty or too long", expected, "Edit the file.")
+    policy = table.table("ticket_policy", required=False)
+    if policy is None:
+        return JudgingRules(text)
+    expert = policy.take("expert", _person, "") or ""
+    closes = policy.take("expert_closes", _truth, default=False) or False
+    reports = [] if scale is None else [str(label.value) for label in scale.reports]
+    actions = {
+        label: action
+        for label in reports
+        if (action := policy.take(label, _action, None)) is not None
+    }
+    if scale is not None:
+        policy.close()
+    if "expert" in actions.values() and not expert:
+        found, todo = "no expert", "Name the user who gets these tickets."
+        policy.mistake(None, found, "the key expert beside the action expert", todo)
+    return JudgingRules(text, actions, expert, closes)
+
+
+def _action(value: object) -> str:
+    if not isinstance(value, str) or value not in ACTIONS:
+        raise ValueError("one of " + ", ".join(ACTIONS))
+    return value
+
+
+def _person(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("an email address or a user name")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+class LabDates(NamedTuple):
+    """The opening, the deadline and the judging deadline of a lab or task, each with a zone."""
+
+    opens: datetime | None = None
+    deadline: datetime | None = None
+    judging_deadline: datetime | None = None
+
+
+def read_dates(table: LabTable, default: LabDates) -> LabDates:
+    """Return the dates of a lab or task, each after the one before."""
+    dates = LabDates(
+        table.take("opens", opening_time, default.opens),
+        table.take("deadline", closing_time, default.deadline),
+        table.take("judging_deadline", closing_time, default.judging_deadline),
+    )
+    opens, deadline, judging = dates
+    closing = (deadline, "deadline") if deadline else (opens, "opening")
+    _check_order(table, (opens, "opening"), (deadline, "deadline"))
+    _check_order(table, closing, (judging, "judging deadline"))
+    return dates
+
+
+def _check_order(
+    table: LabTable, first: tuple[datetime | None, str], last: tuple[datetime | None, str]
+) -> None:
+    (earlier, event), (later, name) = first, last
+    if earlier is not None and later is not None and later <= earlier:
+        key = name.replace(" ", "_")
+        found = f"a {name} ({later}) that is not after the {event} ({earlier})"
+        expected, todo = f"a {name} after the {event}", "Correct one of the two."
+        other = "opens" if event == "opening" else event
+        table.mistake(key if key in table else other, found, expected, todo)
+
+
+def take_answer_ids(
+    table: LabTable, kind: TaskKind | None, topics: Collection[str] | None
+) -> pl.DataFrame | None:
+    """Return the rows of the file (run, topic, answer), or None without a valid file."""
+    file = table.file("answer_ids", required=False)
+    if file is None:
+        return None
+    if kind not in (None, TaskKind.GENERATED_ANSWERS):
+        expected = f"a task of kind {TaskKind.GENERATED_ANSWERS}"
+        table.mistake("answer_ids", f"answer_ids in a task of kind {kind}", expected, "Remove it.")
+        return None
+    return table.content(file, lambda data, path: read_answer_ids(data, path=path, topics=topics))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,89 @@
 """The converter from LaTeX to MathML for visual identity, and the name of its conversions."""
 
+import json
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from html import unescape
+from pathlib import Path
 from typing import NamedTuple
 
-from arqkit.texts.maths.latexml import latexml, latexml_name
-from arqkit.texts.maths.typesetting import TEMML, presentation_mathml
+from arqkit.texts.maths.typesetting import LONGEST, TEMML, on_one_line, presentation_mathml
+
+SCRIPT = Path(__file__).with_name("latexml.pl")
+SECONDS = 10  # for one formula; the median is about 0.05
+_READS_FILES = re.compile(
+    r"\\(?:input|include|openin|openout|read|write|usepackage|RequirePackage|csname|catcode)|\^\^"
+)
+
+# Display environments belong to documents; inside a formula, inner environments replace them.
+_ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{(align|flalign|gather|multline|eqnarray)\*?\}")
+_INNER = {"align": "aligned", "flalign": "aligned", "gather": "gathered", "multline": "gathered"}
+
+
+@cache
+def latexml_name() -> str | None:
+    """Return the name and version of LaTeXML for its conversions, or None if it is missing."""
+    perl = shutil.which("perl")
+    if perl is None:
+        return None
+    command = [perl, "-MLaTeXML", "-e", "print $LaTeXML::VERSION"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 no input
+    version = found.stdout.strip()
+    return f"latexml {version}" if found.returncode == 0 and version else None
+
+
+@contextmanager
+def latexml() -> Iterator[Callable[[str], str | None]]:
+    """Start LaTeXML and yield a function that converts a formula, without dollars, or returns None.
+
+    Raises RuntimeError if LaTeXML is not installed or its process ends.
+    """
+    if latexml_name() is None:
+        raise RuntimeError(
+            "LaTeXML is not installed."
+            " Install it (apt-get install latexml) or set ARQLAB_LATEXML=0."
+        )
+    command = ["perl", str(SCRIPT), str(SECONDS)]
+    pipe = subprocess.PIPE
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True) as process:  # noqa: S603 no input
+        try:
+            yield lambda latex: _converted(process, latex)
+        finally:
+            process.kill()
+
+
+def _converted(process: "subprocess.Popen[str]", latex: str) -> str | None:
+    source = unescape(latex).strip()
+    if (
+        not source
+        or len(source) > LONGEST
+        or _READS_FILES.search(source)
+        or not process.stdin
+        or not process.stdout
+    ):
+        return None
+    inner = _ENVIRONMENT.sub(_inner_environment, on_one_line(source))
+    process.stdin.write(json.dumps(f"${inner}$") + "\n")
+    process.stdin.flush()
+    answer = process.stdout.readline()
+    if not answer:
+        raise RuntimeError(
+            "The LaTeXML process ended. Start the conversion again; finished conversions are kept."
+        )
+    found = json.loads(answer)
+    return found if isinstance(found, str) else None
+
+
+def _inner_environment(found: re.Match[str]) -> str:
+    if found[2] == "eqnarray":
+        return r"\begin{array}{rcl}" if found[1] == "begin" else r"\end{array}"
+    return rf"\{found[1]}{{{_INNER[found[2]]}}}"
+
 
 # The version of our macros, repairs and normalization. Raise it when they change.
 RULES = 3

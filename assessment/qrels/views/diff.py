@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from arqkit.judgments.diff import QrelDiff, diff_qrels
+from arqkit.judgments.qrels import QrelDiff, diff_qrels
 from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404

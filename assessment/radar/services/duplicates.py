@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db.models import F, Max, OuterRef, Q, Subquery
 
-from arqkit.texts.posts.duplicates import duplicate_groups
+from arqkit.texts.posts.topic_making import duplicate_groups
 from arqlab.core.models import Task
 from assessment.models import DuplicatePosts, PoolInstance, PoolItem
 from collection.models import Import, Post

@@ -17,7 +17,7 @@ from arqkit.agreement.second_judging import (
     plan_second,
     with_own,
 )
-from arqkit.pooling.settings import LARGEST_SEED
+from arqkit.pooling.depths import LARGEST_SEED
 from arqlab.core.models import Membership, Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.roster import planned_seconds

@@ -8,6 +8,18 @@ import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
+from arqkit.agreement.estimates import (
+    Level,
+    alpha_of,
+    first_of,
+    fleiss_of,
+    kappas_of,
+    mean_over,
+    observed_of,
+    pair_kappa_of,
+)
+from arqkit.agreement.votes import VoteTable
+
 Rows = Sequence[Sequence[int | None]]
 SCHEMA = {"item": pl.String, "assessor": pl.String, "label": pl.Int64}
 
@@ -45,3 +57,36 @@ def noisy_rows(items: int, assessors: int, *, seed: int, missing: float = 0.2) -
         [None if no else int(label) for label, no in zip(*row, strict=True)]
         for row in zip(labels, is_missing, strict=True)
     ]
+
+
+def cohen_kappa(votes: pl.DataFrame, one: str, other: str) -> float | None:
+    """Return Cohen's kappa of two assessors on the items that both judged."""
+    table = VoteTable.of(votes.filter(pl.col("assessor").is_in([one, other])))
+    if len(table.assessors) < 2:
+        return None
+    return first_of(pair_kappa_of(table, 0, 1, table.weights()))
+
+
+def mean_pairwise_kappas(votes: pl.DataFrame) -> dict[str, float | None]:
+    """Return each assessor's mean Cohen's kappa with the others (004 figures 3 and 4)."""
+    table = VoteTable.of(votes)
+    kappas = mean_over(kappas_of(table, table.weights()))
+    return {name: first_of(row) for name, row in zip(table.assessors, kappas, strict=True)}
+
+
+def fleiss_kappa(votes: pl.DataFrame) -> float | None:
+    """Return Fleiss' kappa of all items with two or more votes."""
+    table = VoteTable.of(votes)
+    return first_of(fleiss_of(table, table.weights()))
+
+
+def krippendorff_alpha(votes: pl.DataFrame, level: Level = "nominal") -> float | None:
+    """Return Krippendorff's alpha of all items with two or more votes."""
+    table = VoteTable.of(votes)
+    return first_of(alpha_of(table, table.weights(), level))
+
+
+def observed_agreement(votes: pl.DataFrame) -> float | None:
+    """Return the percent agreement as a fraction."""
+    table = VoteTable.of(votes)
+    return first_of(observed_of(table, table.weights()))

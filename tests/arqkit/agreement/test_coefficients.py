@@ -15,14 +15,15 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from arqkit.agreement.coefficients import (
+from tests.arqkit.agreement.tables import (
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     mean_pairwise_kappas,
     observed_agreement,
+    tables,
+    votes_of,
 )
-from tests.arqkit.agreement.tables import tables, votes_of
 
 # Krippendorff, Computing Krippendorff's alpha-reliability, 2011, section C: four observers.
 KRIPPENDORFF = list(

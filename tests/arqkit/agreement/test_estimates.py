@@ -13,17 +13,19 @@ from hypothesis import strategies as st
 from scipy.stats import bootstrap
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from arqkit.agreement.coefficients import (
+from arqkit.agreement.estimates import Agreement, Estimate, agreement_of
+from arqkit.agreement.votes import binarized, confusion_matrix, judgments_only
+from arqkit.protocols.scales import ARQMATH
+from tests.arqkit.agreement.tables import (
     cohen_kappa,
     fleiss_kappa,
     krippendorff_alpha,
     mean_pairwise_kappas,
+    noisy_rows,
     observed_agreement,
+    tables,
+    votes_of,
 )
-from arqkit.agreement.estimates import Agreement, Estimate, agreement_of
-from arqkit.agreement.votes import binarized, confusion_matrix, judgments_only
-from arqkit.protocols.scales import ARQMATH
-from tests.arqkit.agreement.tables import noisy_rows, tables, votes_of
 
 approx = partial(pytest.approx, abs=1e-12)
 

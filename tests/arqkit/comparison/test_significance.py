@@ -10,10 +10,16 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.multitest import multipletests
 
-from arqkit.comparison.corrections import benjamini_hochberg, holm
 from arqkit.comparison.differences import pair_differences
-from arqkit.comparison.significance import paired_t, randomization, wilcoxon_signed_rank
-from arqkit.comparison.tukey import studentized_range_tail, tukey_hsd
+from arqkit.comparison.families import (
+    benjamini_hochberg,
+    holm,
+    paired_t,
+    randomization,
+    studentized_range_tail,
+    tukey_hsd,
+    wilcoxon_signed_rank,
+)
 from tests.arqkit.comparison.data import TABLES, random_scores, tied_scores
 
 FEW = [param for param in TABLES if param.values[0].shape[1] <= 13]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.comparison.similarity import jaccard, rank_biased_overlap
+from arqkit.comparison.correlation import jaccard, rank_biased_overlap
 
 LISTS = st.lists(st.sampled_from("abcdefghij"), min_size=1, unique=True)
 

@@ -8,7 +8,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from arqkit.comparison.stability import SAMPLES, top_stability
+from arqkit.comparison.correlation import SAMPLES, top_stability
 
 SCORES = np.array(
     [[0.9, 0.2, 0.4, 0.6], [0.3, 0.8, 0.5, 0.2], [0.5, 0.5, 0.6, 0.3], [0.1, 0.4, 0.3, 0.9]]

@@ -11,7 +11,7 @@ import pytest
 
 from arqkit.formats.leaderboards import write_board
 from arqkit.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, BoardRun, with_runs
-from arqkit.texts.maths.latexml import latexml_name
+from arqkit.texts.maths.conversion import latexml_name
 from tests.arqkit.test_leaderboard import EMPTY, NDCG, P10, run
 
 BOARD = with_runs(

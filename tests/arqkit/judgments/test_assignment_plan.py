@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqkit.judgments import plan_model
+from arqkit.judgments import assignment_plan
 from arqkit.judgments.assignment_plan import Unplanned, plan_assignments, plan_of
 from arqkit.judgments.plan_problem import PlanAssessor, PlanProblem, PlanTopic, Preference
 
@@ -190,7 +190,7 @@ def test_no_plan_as_good_has_a_much_smaller_largest_load(given):
         and all(given.bids.get(pair) != NO for pair in first.items())
         and fits(given, Counter(), hours_of(given, first, {}))
     )
-    assert largest(plan.first) <= best / (1 - plan_model.FAIRNESS_GAP) + 1e-6
+    assert largest(plan.first) <= best / (1 - assignment_plan.FAIRNESS_GAP) + 1e-6
 
 
 @given(problems())
@@ -277,7 +277,7 @@ def large(hours: float) -> PlanProblem:
 
 
 def test_a_large_lab_is_planned_the_same_way_each_time(monkeypatch):
-    monkeypatch.setattr(plan_model, "SOLVING_SECONDS", 120.0)  # however busy the machine
+    monkeypatch.setattr(assignment_plan, "SOLVING_SECONDS", 120.0)  # however busy the machine
     given = large(hours=90.0)
     plan = plan_assignments(given)
 
@@ -290,7 +290,7 @@ def test_a_large_lab_is_planned_the_same_way_each_time(monkeypatch):
 
 
 def test_the_best_plan_so_far_is_taken_when_the_time_is_up(monkeypatch):
-    monkeypatch.setattr(plan_model, "SOLVING_SECONDS", 0.0)
+    monkeypatch.setattr(assignment_plan, "SOLVING_SECONDS", 0.0)
     plan = plan_assignments(large(hours=90.0))
 
     assert not plan.is_optimal

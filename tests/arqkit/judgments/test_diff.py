@@ -4,7 +4,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.judgments.diff import diff_qrels
+from arqkit.judgments.qrels import diff_qrels
 
 SCHEMA = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
 KEYS = st.tuples(st.sampled_from(["A.1", "A.2", "A.10"]), st.integers(1, 9).map(str))

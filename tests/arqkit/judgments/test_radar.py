@@ -10,9 +10,14 @@ from scipy.stats import norm, pearsonr
 
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.judgments.drift import FALSE_ALARMS, holm_rejected
 from arqkit.judgments.findings import RADAR_SCHEMA, FindingKind
-from arqkit.judgments.radar import contradictions, find_all, repeated_judgments
+from arqkit.judgments.radar import (
+    FALSE_ALARMS,
+    contradictions,
+    find_all,
+    holm_rejected,
+    repeated_judgments,
+)
 from arqkit.pooling.pools import in_random_order
 from tests.real_data import DATA, needs_data
 

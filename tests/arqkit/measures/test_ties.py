@@ -10,8 +10,7 @@ import pytest
 import pytrec_eval
 
 from arqkit.measures.names import AVERAGE_RELEVANCE, parse_measure
-from arqkit.measures.scoring import Scorer, score_frame
-from arqkit.measures.ties import has_tie_bounds, tie_orders
+from arqkit.measures.scoring import Scorer, has_tie_bounds, score_frame, tie_orders
 from arqkit.ranking import with_order
 
 OURS = {

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 
 from arqkit.pooling.depths import gather
-from arqkit.pooling.instances import choose_instances
-from arqkit.pooling.pools import PoolSources, instance_candidates, make_pool
+from arqkit.pooling.pools import PoolSources, choose_instances, instance_candidates, make_pool
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind
 from tests.arqkit.pooling.pool_oracle import (

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from arqkit.formats.labs.toml_lines import TomlLines, syntax_fault
+from arqkit.formats.labs.tables import TomlLines, syntax_fault
 
 TEXT = """[lab]
 slug = "a"  # a comment

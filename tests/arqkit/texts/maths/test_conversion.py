@@ -4,8 +4,7 @@ import pytest
 
 from arqkit.formulas.layout import layout_string
 from arqkit.texts.maths import conversion
-from arqkit.texts.maths.conversion import converter, converter_name
-from arqkit.texts.maths.latexml import latexml_name
+from arqkit.texts.maths.conversion import converter, converter_name, latexml_name
 
 needs_latexml = pytest.mark.skipif(
     latexml_name() is None,
@@ -20,7 +19,7 @@ def test_the_name_has_engine_version_and_rules() -> None:
 
 
 def test_missing_latexml_is_reported_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arqkit.texts.maths.latexml.latexml_name", lambda: None)
+    monkeypatch.setattr("arqkit.texts.maths.conversion.latexml_name", lambda: None)
 
     with pytest.raises(RuntimeError, match="apt-get install latexml"), converter(exact=True):
         pass

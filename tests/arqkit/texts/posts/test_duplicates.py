@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arqkit.texts.posts.duplicates import duplicate_groups, text_key
+from arqkit.texts.posts.topic_making import duplicate_groups, text_key
 
 POST = '<p>Use <span class="math-container" id="7">$a&lt;b$</span> here.</p>'
 
