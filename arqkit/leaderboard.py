@@ -153,6 +153,10 @@ class Board:
     ceilings: Mapping[str, float] = field(default_factory=dict)
     rows: tuple[BoardRow, ...] = ()
 
+    def row_of(self, key: int) -> BoardRow:
+        """Return the row of a run that is on the board."""
+        return next(row for row in self.rows if row.run.key == key)
+
 
 def with_runs(board: Board, runs: Iterable[BoardRun]) -> Board:
     """Return the leaderboard of runs in the order of the papers, with the best values marked."""
