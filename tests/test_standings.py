@@ -13,13 +13,17 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import pytest
-from django.http import QueryDict
+from django.core.management import call_command, get_commands
+from django.http import HttpResponse, QueryDict
 from django.urls import get_resolver
 
+from arqkit.formats.leaderboards import CONTENT_TYPES
 from arqkit.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN
 from assessment.models import Pool, QrelSet
 from evaluation.services.certificates import certification_of
@@ -30,6 +34,7 @@ from submissions.models import Run
 from submissions.services.changing import withdraw_run
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
+from tests.paths import ROOT
 from tests.test_access import address, fill, named_addresses
 from tests.test_secrets import LIVE, NOT_OF_A_TASK, client_for
 
@@ -74,6 +79,8 @@ def tag_of(word: str) -> str:
 @pytest.fixture(scope="module")
 def standings(kept_db: None, tmp_path_factory) -> Standings:
     scene = make_lab()
+    for query_id, difficulty in (("A.1", "easy"), ("A.2", "hard")):
+        scene.task.topics.filter(query_id=query_id).update(info={"difficulty": difficulty})
     fill(scene, tmp_path_factory.mktemp("standings"))
     runs = {
         one.word: make_run(
@@ -203,6 +210,66 @@ def test_every_page_file_and_api_marks_the_standing_of_a_run(role, standings, re
     assert seen == set(runs) - ({POST_HOC.word} if role == "visitor" else set())
 
 
+COMMANDS = {
+    "build_pool": ["--dry-run", "--supplement"],
+    "export_pool": [],
+    "export_qrels": ["--qrels", "v1"],
+    "leaderboard": ["--format", "tsv"],
+    "release_board": ["--hide"],
+}
+"""The commands about a task that may name runs, with their options."""
+OTHERS = {
+    "assign_topics",
+    "check_run",
+    "choose_qrels",
+    "close_task",
+    "freeze_qrels",
+    "import_judgments",
+    "submit_run",
+}
+"""The commands about a task that name no run that the lab has."""
+
+
+def test_every_command_about_a_task_is_in_one_of_the_lists():
+    known = {
+        name
+        for name, app in get_commands().items()
+        if (path := Path(import_module(app).__file__).parent / f"management/commands/{name}.py")
+        and path.is_relative_to(ROOT)
+        and ".venv" not in path.parts
+        and "LAB/TASK" in path.read_text()
+    }
+
+    assert known == set(COMMANDS) | OTHERS
+
+
+def printed(name: str, *arguments: str) -> str:
+    out = io.StringIO()
+    call_command(name, *arguments, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"leaderboard {one}" for one in CONTENT_TYPES)])
+def test_a_command_marks_the_standing_of_a_run(name, standings, db):
+    command, *format_ = name.split()
+    options = ["--format", *format_] if format_ else COMMANDS[command]
+    text = printed(command, "arqmath-x/task1", *options)
+
+    assert [part for word in standings.runs if word for part in unmarked(text, word)] == []
+
+
+def test_the_files_of_a_lab_mark_the_standing_of_a_run(standings, tmp_path, db):
+    written = printed("export_lab", "arqmath-x", "--out", str(tmp_path / "lab")).splitlines()
+    files = [Path(path) for path in written if "audit" not in path]
+    texts = [text for path in files for text in contents(HttpResponse(path.read_bytes()))]
+
+    assert any(tag_of(WITHDRAWN.word) in text for text in texts)
+    found = [
+        part for text in texts for word in standings.runs if word for part in unmarked(text, word)
+    ]
+    assert found == []
+
+
 def figures(text: str, extras: list[str]) -> list[Any]:
     """Return what an answer says of other runs: lines of a file, rows of tables, data of charts."""
     if text[:1] in ("{", "["):
@@ -246,7 +313,7 @@ def test_a_run_that_does_not_count_changes_no_figure_of_another_run(standings, r
     with_all = evaluated(standings, reads)
     for word, run in standings.runs.items():
         if word not in COUNTING:
-            run.delete()
+            Run.objects.filter(pk=run.pk).delete()
     without_them = evaluated(standings, reads)
 
     assert with_all.keys() == without_them.keys()
