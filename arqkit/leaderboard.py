@@ -41,6 +41,9 @@ class BoardRun:
     is_post_hoc: bool = False
     data: str = ""
 
+    def __str__(self) -> str:
+        return self.standing.named(self.team, self.tag)
+
     @property
     def standing(self) -> Standing:
         """Return the standing of the run on its leaderboard."""

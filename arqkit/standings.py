@@ -17,6 +17,7 @@ class Standing:
     - takes_part: whether runs are in pools, on live boards and in the next release. A pool may take
       post-hoc runs too, or leave runs out.
     - uses_quota: whether runs count toward the quota of their team; post-hoc runs have their own.
+    - has_team: whether the team of runs is named; the lab's own runs say so by their standing.
     - may_publish: whether the lab may publish the rankings of runs on a released leaderboard.
     """
 
@@ -26,15 +27,20 @@ class Standing:
     is_scored: bool = True
     takes_part: bool = True
     uses_quota: bool = True
+    has_team: bool = True
     may_publish: bool = True
 
     def marked(self, name: str) -> str:
         """Return the name of a run with its standing, such as `BM25 (withdrawn)`."""
         return f"{name} ({self.word})" if self.word else name
 
+    def named(self, team: str, tag: str) -> str:
+        """Return the name of a run among all teams, such as `Beta BM25 (withdrawn)`."""
+        return self.marked(f"{team} {tag}" if self.has_team else tag)
+
 
 OFFICIAL = Standing("official", "", counts=True)
-BASELINE = Standing("baseline", "baseline", counts=True, uses_quota=False)
+BASELINE = Standing("baseline", "baseline", counts=True, uses_quota=False, has_team=False)
 OUT_OF_COMPETITION = Standing("out-of-competition", "out of competition")
 POST_HOC = Standing("post-hoc", "post-hoc", takes_part=False, may_publish=False)
 WITHDRAWN = Standing(
