@@ -13,7 +13,7 @@ from arqlab.core.selectors import roles_in
 from assessment.pools.selectors.together import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
-from submissions.selectors import run_byte_limit
+from submissions.selectors import file_limits
 
 
 @require_safe
@@ -26,7 +26,7 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     context = {
         "task": found,
         "lab": found.lab,
-        "run_bytes": run_byte_limit(found),
+        "run_bytes": file_limits(found).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
         "state": found.state(now),
         "standing": standing,
