@@ -2,16 +2,14 @@
 
 from django.urls import path
 
-from collection.views.formulas import formula_by_id, formula_detail
+from collection.views.formulas import formula_by_id, formula_detail, visual_map_detail
 from collection.views.imports import (
     collection_detail,
     import_detail,
     import_problems,
     import_status,
 )
-from collection.views.search import post_list
-from collection.views.threads import post_detail, topic_thread
-from collection.views.visual_maps import visual_map_detail
+from collection.views.threads import post_detail, post_list, topic_thread
 
 app_name = "collection"
 urlpatterns = [

@@ -2,17 +2,7 @@
 
 from django.urls import path, register_converter
 
-from desk.views import (
-    choosing,
-    copying,
-    deleting,
-    downloads,
-    home,
-    labs,
-    loads,
-    runs,
-    tasks,
-)
+from desk.views import choosing, downloads, labs, loads, tasks
 
 
 class LoadKind:
@@ -33,11 +23,11 @@ register_converter(LoadKind, "load_kind")
 app_name = "desk"
 _TASK = "labs/<slug:lab>/tasks/<slug:task>/"
 urlpatterns = [
-    path("", home.home, name="home"),
+    path("", labs.home, name="home"),
     path("labs/", labs.lab_list, name="lab-list"),
     path("labs/<slug:lab>/", labs.lab_detail, name="lab-detail"),
     path("labs/<slug:lab>/downloads/<str:name>", downloads.lab_download, name="lab-download"),
-    path("labs/<slug:lab>/copy/", copying.lab_copy, name="lab-copy"),
+    path("labs/<slug:lab>/copy/", labs.lab_copy, name="lab-copy"),
     path("load-lab/", loads.lab_load, name="lab-load"),
     path("labs/<slug:lab>/loads/", loads.load_list, name="load-list"),
     path("labs/<slug:lab>/collection/load/", loads.collection_load, name="collection-load"),
@@ -49,10 +39,10 @@ urlpatterns = [
     path("loads/<int:load>/", loads.load_detail, name="load-detail"),
     path("loads/<int:load>/status/", loads.load_status, name="load-status"),
     path("loads/<int:load>/repeat/", loads.load_repeat, name="load-repeat"),
-    path("labs/<slug:lab>/delete/", deleting.lab_delete, name="lab-delete"),
-    path(f"{_TASK}delete/", deleting.task_delete, name="task-delete"),
+    path("labs/<slug:lab>/delete/", labs.lab_delete, name="lab-delete"),
+    path(f"{_TASK}delete/", labs.task_delete, name="task-delete"),
     path(_TASK, tasks.task_detail, name="task-detail"),
     path(f"{_TASK}downloads/<str:name>", downloads.task_download, name="task-download"),
-    path(f"{_TASK}runs/<int:run>/", runs.run_detail, name="run-detail"),
-    path(f"{_TASK}runs/<int:run>/status/", runs.run_status, name="run-status"),
+    path(f"{_TASK}runs/<int:run>/", tasks.run_detail, name="run-detail"),
+    path(f"{_TASK}runs/<int:run>/status/", tasks.run_status, name="run-status"),
 ]

@@ -10,8 +10,7 @@ from django.core.files import File
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
-from arqlab.core.forms.leaving_out import ReasonsForm
-from arqlab.core.forms.lists import ListForm
+from arqlab.core.forms.lists import ListForm, ReasonsForm
 from arqlab.core.forms.people import PublicationForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team

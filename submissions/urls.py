@@ -12,8 +12,9 @@ from submissions.views.changing import (
     run_submit,
     run_system,
     run_withdraw,
+    task_close,
+    task_reopen,
 )
-from submissions.views.closing import task_close, task_reopen
 from submissions.views.reading import run_file, run_list, run_map_csv, run_problems
 from submissions.views.uploading import run_guess, run_upload
 

@@ -27,7 +27,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from arqlab.core.services.tokens import create_token
 from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
-from arqlab.notices.services.messages import send_message
+from arqlab.notices.services.mailing import send_message
 from arqlab.notices.services.notifying import new_mail
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket

@@ -4,21 +4,21 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from arqlab.core import apis
-from arqlab.core.views import account, creating, information, labs, tasks, teams, tokens
+from arqlab.core.views import account, information, labs, teams
 
 app_name = "core"
 urlpatterns = [
     path("account/", account.account, name="account"),
-    path("account/tokens/", tokens.token_list, name="token-list"),
-    path("account/tokens/<int:api_token>/revoke/", tokens.token_revoke, name="token-revoke"),
+    path("account/tokens/", account.token_list, name="token-list"),
+    path("account/tokens/<int:api_token>/revoke/", account.token_revoke, name="token-revoke"),
     path("join/<str:token>/", teams.team_join, name="team-join"),
     # Not below labs/, where it would be the address of a lab.
-    path("new-lab/", creating.lab_create, name="lab-create"),
-    path("labs/<slug:lab>/new-task/", creating.task_create, name="task-create"),
-    path("labs/<slug:lab>/archive/", creating.lab_archive, name="lab-archive"),
-    path("labs/<slug:lab>/restore/", creating.lab_restore, name="lab-restore"),
-    path("labs/<slug:lab>/tasks/<slug:task>/archive/", creating.task_archive, name="task-archive"),
-    path("labs/<slug:lab>/tasks/<slug:task>/restore/", creating.task_restore, name="task-restore"),
+    path("new-lab/", labs.lab_create, name="lab-create"),
+    path("labs/<slug:lab>/new-task/", labs.task_create, name="task-create"),
+    path("labs/<slug:lab>/archive/", labs.lab_archive, name="lab-archive"),
+    path("labs/<slug:lab>/restore/", labs.lab_restore, name="lab-restore"),
+    path("labs/<slug:lab>/tasks/<slug:task>/archive/", labs.task_archive, name="task-archive"),
+    path("labs/<slug:lab>/tasks/<slug:task>/restore/", labs.task_restore, name="task-restore"),
     path("labs/<slug:lab>/edit/", labs.lab_edit, name="lab-edit"),
     path("labs/<slug:lab>/audit/", labs.audit_list, name="audit-list"),
     path("labs/<slug:lab>/people/", labs.people_list, name="people-list"),
@@ -38,8 +38,8 @@ urlpatterns = [
         teams.team_remove,
         name="team-remove",
     ),
-    path("labs/<slug:lab>/tasks/<slug:task>/edit/", tasks.task_edit, name="task-edit"),
-    path("labs/<slug:lab>/tasks/<slug:task>/topics/", tasks.topic_list, name="topic-list"),
+    path("labs/<slug:lab>/tasks/<slug:task>/edit/", labs.task_edit, name="task-edit"),
+    path("labs/<slug:lab>/tasks/<slug:task>/topics/", labs.topic_list, name="topic-list"),
     # Before the topics themselves: no topic is numbered "information".
     path(
         "labs/<slug:lab>/tasks/<slug:task>/topics/information/",
@@ -63,7 +63,7 @@ urlpatterns = [
     ),
     path(
         "labs/<slug:lab>/tasks/<slug:task>/topics/<str:query_id>/",
-        tasks.topic_detail,
+        labs.topic_detail,
         name="topic-detail",
     ),
     path("api/labs/", apis.LabListApi.as_view(), name="api-lab-list"),

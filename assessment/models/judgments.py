@@ -29,7 +29,9 @@ class Judgment(models.Model):
     """
 
     instance = models.ForeignKey(PoolInstance, models.PROTECT, related_name="judgments")
-    assessor = models.ForeignKey(User, models.PROTECT, null=True, related_name="judgments")
+    assessor = models.ForeignKey(
+        User, models.PROTECT, null=True, related_name="judgments", db_index=False
+    )
     label = models.SmallIntegerField(help_text="A label value of the pool's scale.")
     comment = models.TextField(blank=True)
     reason = models.TextField(blank=True, help_text="Reason for changing the previous label.")
@@ -37,7 +39,12 @@ class Judgment(models.Model):
         default=list, blank=True, help_text="The passages of the item that decided the label."
     )
     active_ms = models.PositiveIntegerField(
-        null=True, help_text="Milliseconds during which the page was visible and in use."
+        null=True,
+        help_text="Milliseconds during which the page was visible and in use, at most what the "
+        "server saw. Everything that adds up or compares times uses them.",
+    )
+    reported_ms = models.PositiveIntegerField(
+        null=True, help_text="Milliseconds that the page reported; empty if it reported none."
     )
     guideline = models.ForeignKey(Guideline, models.PROTECT, null=True, related_name="judgments")
     key = models.UUIDField(unique=True)
@@ -69,6 +76,7 @@ class Judgment(models.Model):
                 condition=Q(label__gte=0, label__lte=LARGEST_VALUE), name="judgment_label_known"
             ),
         ]
+        indexes = [models.Index(fields=["assessor", "judged_at"], name="judgment_by_arrival")]
 
     def __str__(self) -> str:
         return f"{self.instance} {self.label}"

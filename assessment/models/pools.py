@@ -131,7 +131,8 @@ class PoolItem(models.Model):
     `position` is its place in the seeded random order of the topic. In a round, each assessor has
     a copy of the item; the copies have the same topic, position and `item`. An item is completed
     when each of its instances has a judgment. It is leased while an assessor has it on the page;
-    when the lease ends, others can take it.
+    when the lease ends, others can take it. An item without `leased_until` is not leased; if its
+    assessor skipped it, `leased_to` still names them.
     """
 
     class Kind(models.TextChoices):
@@ -164,6 +165,10 @@ class PoolItem(models.Model):
     )
     leased_to = models.ForeignKey(
         User, models.SET_NULL, null=True, related_name="+", db_index=False
+    )
+    leased_since = models.DateTimeField(
+        null=True,
+        help_text="When `leased_to` got the item; a lease that is renewed keeps its beginning.",
     )
     leased_until = models.DateTimeField(null=True)
     kept_from = models.ForeignKey(

@@ -25,6 +25,8 @@ SHEET_COLUMNS: dict[str, Callable[[SheetRow], object]] = {
     "items": lambda row: row.work.items,
     "labels": lambda row: row.work.labels,
     "labels_without_time": lambda row: row.work.untimed,
+    "labels_capped": lambda row: row.work.capped,
+    "hours_not_seen": lambda row: f"{row.work.unseen_hours:.6f}",
 }
 
 

@@ -11,6 +11,7 @@ from django.db.models import Count, F, QuerySet
 from django.db.models.fields.files import FieldFile
 
 from collection.models import (
+    STALE_AFTER,
     Author,
     Collection,
     Comment,
@@ -21,7 +22,6 @@ from collection.models import (
     Tag,
     VisualMap,
 )
-from collection.models.imports import STALE_AFTER
 from collection.selectors.collections import scan_columns
 
 UNNUMBERED = (

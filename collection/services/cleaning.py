@@ -9,8 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from arqkit.texts.html.sanitizer import RULES, clean_comment, clean_title_and_body
-from collection.models import Collection, Comment, Post
-from collection.models.posts import NEVER_CLEANED
+from collection.models import NEVER_CLEANED, Collection, Comment, Post
 
 BATCH = 500
 

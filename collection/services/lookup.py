@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.formulas.layout import layout_string
+from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.maths.typesetting import presentation_mathml
 from arqkit.texts.posts.queries import PostQuery
-from arqkit.texts.posts.snippets import joined, marked, snippet
+from arqkit.texts.posts.snippets import Part, joined, marked, snippet
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.formulas import (
     FormulaMatches,
@@ -26,7 +28,23 @@ from collection.selectors.formulas import (
 )
 from collection.selectors.search import search_posts
 from collection.services.indexing import formula_index_is_small, index_formulas
-from collection.services.snippets import snippet_html
+
+
+def snippet_html(parts: Iterable[Part]) -> SafeString:
+    """Return the HTML of a snippet. All formulas are inline, even displayed ones."""
+    return format_html_join("", "{}", ((_html(part),) for part in parts))
+
+
+def _html(part: Part) -> SafeString | str:
+    if part.formula is not None:
+        shown = render_formula(part.formula.latex)
+        return (
+            format_html('<span class="found-formula">{}</span>', shown) if part.is_found else shown
+        )
+    if part.kind == "mark":
+        return format_html("<mark>{}</mark>", part.text)
+    return mark_safe(' <span class="left-out">…</span> ') if part.kind == "gap" else part.text
+
 
 RESULTS_PER_PAGE = 20
 MAX_FORMULA_POSTS = 5_000

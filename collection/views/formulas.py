@@ -2,17 +2,158 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import polars as pl
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
+from arqkit.texts.posts.snippets import joined, marked
 from arqlab.core.models import Lab
-from arqlab.core.permissions import looked_up_lab_or_404
-from collection.models import Collection, VisualMap
+from arqlab.core.permissions import looked_up_lab_or_404, organized_lab_or_404
+from arqlab.core.views.downloads import table_response
+from collection.forms import ChangeListForm, OpinionListForm
+from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import collection_of
-from collection.selectors.formulas import newest_forms, visual_id_of
-from collection.services.formula_page import show_formula, show_instances
+from collection.selectors.formulas import (
+    Form,
+    form_of,
+    formulas_like,
+    history_of,
+    instances_of,
+    latex_of,
+    newest_forms,
+    slt_of,
+    thread_questions,
+    visual_id_of,
+)
+from collection.selectors.visual_maps import (
+    changed_formulas,
+    map_before,
+    map_table,
+    opinion_rows,
+)
+from collection.services.lookup import ready_for_formulas, snippet_html
+
+LISTS = {
+    "changes": (ChangeListForm, changed_formulas),
+    "opinion": (OpinionListForm, opinion_rows),
+}
+
+
+@require_safe
+def visual_map_detail(request: HttpRequest, lab: str, version: int) -> HttpResponse:
+    """Show the merges and splits of a visual id version, or the ids we would group differently."""
+    found = organized_lab_or_404(request.user, lab)
+    shown = _version_or_404(found, version)
+    chosen = request.GET.get("list", "")
+    if request.GET.get("format") == "tsv":
+        return _file(shown, chosen)
+    if chosen not in LISTS:
+        chosen = "changes" if map_before(shown) else "opinion"
+    form, rows_of = LISTS[chosen]
+    rows = rows_of(shown)
+    listing = form(request.GET, rows)
+    page, part = listing.page_of_frame(rows)
+    context = {
+        "lab": found,
+        "collection": shown.collection,
+        "version": shown,
+        "versions": VisualMap.objects.filter(collection=shown.collection).order_by("-version"),
+        "before": map_before(shown),
+        "chosen": chosen,
+        "listing": listing,
+        "page": page,
+        "rows": part.to_dicts(),
+    }
+    return render(request, "collection/visual_map_detail.html", context)
+
+
+def _version_or_404(lab: Lab, version: int) -> VisualMap:
+    return get_object_or_404(
+        VisualMap.objects.select_related("collection"),
+        collection=collection_of(lab),
+        version=version,
+    )
+
+
+def _file(version: VisualMap, chosen: str) -> HttpResponse:
+    if chosen not in LISTS:
+        raise Http404
+    name = f"{version.collection.slug}-visual-ids-{version.version}-{chosen}.tsv"
+    return table_response(map_table(version, chosen), name)
+
+
+class ShownFormula(NamedTuple):
+    """A formula as its page shows it. `form` is None if the id was replaced; see `history` then."""
+
+    form: Form | None
+    instances: pl.DataFrame
+    threads: int
+    posts: int
+    latex: list[tuple[str, int]]
+    history: list[dict[str, Any]]
+    same: list[Form]
+    similar: list[Form]
+    slt: str
+
+
+class FormulaOccurrence(NamedTuple):
+    """An instance of a formula with its post."""
+
+    formula_id: str
+    post_id: str
+    comment_id: str
+    kind: str
+    latex: str
+    thread_id: str
+    title: SafeString
+
+
+def show_formula(
+    *, collection: Collection, version: VisualMap, visual_id: str
+) -> ShownFormula | None:
+    """Return the formula with a visual id, or None if no version ever had the id."""
+    form, history = form_of(version, visual_id), history_of(collection, visual_id)
+    if form is None and not history:
+        return None
+    instances = instances_of(collection, version, [visual_id])
+    same: list[Form] = []
+    similar: list[Form] = []
+    if form:
+        looks = formulas_like(
+            ready_for_formulas(version), latex=form.latex, layout=form.layout or None, limit=12
+        )
+        same = [other for other in looks.same if other.visual_id != visual_id]
+        similar = looks.similar
+    return ShownFormula(
+        form=form,
+        instances=instances,
+        threads=instances["thread_id"].n_unique(),
+        posts=instances["post_id"].n_unique(),
+        latex=latex_of(instances),
+        history=history,
+        same=same,
+        similar=similar,
+        slt=slt_of(collection, form.first_formula_id) if form else "",
+    )
+
+
+def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[FormulaOccurrence]:
+    """Return instances with the titles of their threads."""
+    titles = thread_questions(collection, set(instances["thread_id"].drop_nulls()))
+    shown = {thread: _title(post) for thread, post in titles.items()}
+    columns = ("formula_id", "post_id", "comment_id", "type", "latex", "thread_id")
+    rows = instances.with_columns(pl.col(pl.String).fill_null("")).select(columns).rows()
+    return [FormulaOccurrence._make((*row, shown.get(row[-1], SafeString("")))) for row in rows]
+
+
+def _title(post: Post) -> SafeString:
+    return snippet_html(joined(marked(post.safe_title, found=())))
+
 
 INSTANCES_A_PAGE = 50
 

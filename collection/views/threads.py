@@ -2,22 +2,163 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Set
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from arqkit.texts.html.comments import with_markup
+from arqkit.texts.html.rendering import addresses_of, read_text, without_links
+from arqkit.texts.html.sanitizer import RULES
+from arqkit.texts.posts.addresses import post_address
 from arqlab.core.models import Lab
-from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, task_or_404
+from arqlab.core.permissions import (
+    lab_or_404,
+    looked_up_lab_or_404,
+    may_look_up,
+    may_see_thread,
+    task_or_404,
+)
 from arqlab.core.selectors import corrections_of
-from collection.models import Collection
+from collection.forms import LookUpForm
+from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
-from collection.selectors.threads import Thread, find_thread
-from collection.services.closed_threads import without_closed_threads
+from collection.selectors.threads import (
+    LinkedQuestion,
+    Links,
+    Thread,
+    find_commented,
+    find_posts,
+    find_thread,
+)
+from collection.services.lookup import IdMatch, SearchResults, look_up
 from collection.services.rendering import render_thread
+
+
+@require_safe
+def post_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the search of the lab's collection.
+
+    With `pane=1`, or for htmx, return only the form and the results.
+    """
+    found = looked_up_lab_or_404(request.user, lab)
+    form = LookUpForm(request.GET or None)
+    context: dict[str, Any] = {"lab": found, "form": form, "collection": collection_of(found)}
+    context["in_pane"] = request.GET.get("pane") == "1"
+    if context["collection"] and request.GET:
+        started = time.perf_counter()
+        query = form.query()
+        context |= {"query": query, "asked": not query.is_empty}
+        context["found"] = look_up(
+            collection=context["collection"], query=query, page=request.GET.get("page")
+        )
+        context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - started)))
+        if (
+            only := _only_known(found, context["found"], is_named=len(query.ids) == 1)
+        ) and not context["in_pane"]:
+            return redirect(only)
+    is_part = context["in_pane"] or _wants_part(request)
+    response = render(
+        request, "collection/_lookup.html" if is_part else "collection/post_list.html", context
+    )
+    # A browser must not mix up the page and the fragment, which share a URL.
+    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
+    return response
+
+
+def _wants_part(request: HttpRequest) -> bool:
+    """Return whether htmx requests a fragment; for history navigation, it requests the page."""
+    asks = request.headers.get("HX-Request") == "true"
+    return asks and request.headers.get("HX-History-Restore-Request") != "true"
+
+
+def _only_known(lab: Lab, found: SearchResults, *, is_named: bool) -> str | None:
+    """Return the URL of the only result of an id query such as `post:12345`, or None."""
+    if not is_named or len(found.known) != 1 or found.results:
+        return None
+    return address_of(lab, found.known[0])
+
+
+def address_of(lab: Lab, known: IdMatch) -> str:
+    """Return the URL of a post or a formula."""
+    if known.kind == "post":
+        return (
+            reverse("collection:post-detail", args=[lab.slug, known.number])
+            + f"#post-{known.number}"
+        )
+    return reverse("collection:formula-detail", args=[lab.slug, known.visual_id])
+
+
+def without_closed_threads(thread: Thread, closed: Set[str]) -> Thread:
+    """Return a thread without links to closed threads (ids), and without comments with such links.
+
+    Takes at most two queries, and none if no thread is closed.
+    """
+    if not closed:
+        return thread
+    comments = {
+        comment: addresses_of([read_text(with_markup(comment.safe_text))])
+        for group in thread.comments.values()
+        for comment in group
+    }
+    posts = {post: addresses_of([read_text(post.safe_body)]) for post in thread.posts}
+    addresses = {address for group in (*comments.values(), *posts.values()) for address in group}
+    hidden = _addresses_into(addresses, thread.collection, closed)
+    shown = {post.pk: _without_links(post, hidden) for post in posts if hidden & {*posts[post]}}
+    return replace(
+        thread,
+        question=shown.get(thread.question.pk, thread.question) if thread.question else None,
+        answers=tuple(shown.get(answer.pk, answer) for answer in thread.answers),
+        comments={
+            post_id: tuple(each for each in group if hidden.isdisjoint(comments[each]))
+            for post_id, group in thread.comments.items()
+        },
+        links=_without_questions(thread.links, closed),
+    )
+
+
+def _addresses_into(addresses: Set[str], collection: Collection, closed: Set[str]) -> set[str]:
+    """Return the addresses of posts and comments in closed threads."""
+    named = {address: found for address in addresses if (found := post_address(address))}
+    under = find_commented(collection, {found.comment_id for found in named.values()} - {""})
+    ids = {post_id for found in named.values() for post_id in found.post_ids}
+    posts = find_posts(collection, ids | {*under.values()} - {""}) if named else {}
+    threads = {post_id: post.thread_id for post_id, post in posts.items()}
+    return {
+        address
+        for address, found in named.items()
+        for post_id in (*found.post_ids, under.get(found.comment_id, ""))
+        if threads.get(post_id, post_id) in closed
+    }
+
+
+def _without_links(post: Post, hidden: Set[str]) -> Post:
+    shown = copy(post)
+    shown.clean_title, shown.clean_body = post.safe_title, without_links(post.safe_body, hidden)
+    shown.rules, shown.corrected_body = RULES, None
+    return shown
+
+
+def _without_questions(links: Links, closed: Set[str]) -> Links:
+    def kept(group: tuple[LinkedQuestion, ...]) -> tuple[LinkedQuestion, ...]:
+        return tuple(
+            link
+            for link in group
+            if (link.post.thread_id if link.post else link.post_id) not in closed
+        )
+
+    return Links(
+        *map(kept, (links.duplicate_of, links.duplicates, links.linked, links.linked_from))
+    )
+
 
 READER = "X-Judging-User"  # the judging page's user, who may have signed out since
 

@@ -4,7 +4,10 @@ After a change of `Posts.xml` or the topics, run `python -m desk.demo.posts` to 
 `formulas.latex.tsv` and `topic-formulas.latex.tsv`. A test compares them.
 """
 
+import re
+import shutil
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +18,35 @@ from arqkit.formats.topics.write import TopicFormula, write_topic_formulas
 from arqkit.records import TopicRecord
 from arqkit.texts.posts.text import TextFormula, text_formulas
 from desk.demo import tokens
+
+WRITTEN_ON = date(2026, 6, 1)
+"""The day on which `lab.toml` was written; its dates are relative to it."""
+
+# Dates of tasks. The window of the collection is not moved, because its posts are not.
+_DAY = re.compile(
+    r"(?<=^opens = )\d{4}-\d{2}-\d{2}$|(?<=^deadline = )\d{4}-\d{2}-\d{2}$", re.MULTILINE
+)
+_LAB_FILES = ("*.xml", "formulas.*.tsv", "topic-formulas.*.tsv", "qrels.*.tsv", "topic-info.*.csv")
+
+
+def lab_text(*, today: date) -> str:
+    """Return `lab.toml` with the dates of its tasks moved from `WRITTEN_ON` to `today`."""
+    shift = today - WRITTEN_ON
+    return _DAY.sub(
+        lambda day: (date.fromisoformat(day[0]) + shift).isoformat(),
+        (FOLDER / "lab.toml").read_text(),
+    )
+
+
+def write_lab(folder: Path, *, today: date) -> Path:
+    """Write the demo lab into `folder`, creating it if needed, and return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for pattern in _LAB_FILES:
+        for file in FOLDER.glob(pattern):
+            shutil.copyfile(file, folder / file.name)
+    (folder / "lab.toml").write_text(lab_text(today=today))
+    return folder
+
 
 Post = PostRecord
 FOLDER = Path(__file__).parent

@@ -16,17 +16,23 @@ import polars as pl
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
 from arqkit.formats.labs.collection import REPRESENTATIONS, CollectionFile
-from arqkit.formats.labs.folder import QrelsFile, read_lab
+from arqkit.formats.labs.folder import QrelsFile, TaskFile, read_lab
 from arqkit.formats.labs.packed import unpack_lab
 from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.topics.information import read_topic_info
+from arqkit.formats.topics.read import read_topics
+from arqkit.formats.topics.threads import read_topic_threads, threads_of
 from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.protocols.scales import is_relevant_possible, read_scale
-from arqkit.records import FileRefusedError, ItemKind, Problem
+from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind, TopicRecord
+from arqkit.texts.posts.topic_candidates import MEASURED, Bounds, Criteria, sift, write_candidates
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Lab, Task, Topic
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize
+from arqlab.core.services.topic_loading import load_topics
 from assessment.judging.services.importing import import_judgments
+from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import join_warnings, lab_join_warnings
 from assessment.qrels.selectors.rejudging import judged_formulas
 from assessment.qrels.selectors.versions import (
@@ -38,15 +44,129 @@ from assessment.qrels.selectors.versions import (
 from assessment.qrels.services.loading import load_lab, load_qrels
 from assessment.tickets.services.loading import load_judging_rules
 from collection.models import Collection
+from collection.selectors.candidates import candidates_of, existing_topics
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from collection.services.loading import add_to_collection
 from collection.services.visual_maps import make_visual_map
 from desk.models import Load
 from desk.services.load_files import load_folder, sent_files, sent_folder
-from desk.services.loading import Loading, read_sent
-from desk.services.topic_candidates import list_candidates
-from desk.services.topic_loading import topics_from_files
+from desk.services.loading import Loading, read_path, read_sent
+
+
+def candidates_file(load: Load) -> Path:
+    """Return the path of the list of candidates."""
+    return load_folder(load) / "candidates.csv"
+
+
+def list_candidates(one: Loading) -> list[str]:
+    """Write the questions that meet the criteria to a CSV, as `manage.py make_topics` does."""
+    options = one.load.options
+    threads, titles = existing_topics()
+    criteria = Criteria(
+        bounds={name: Bounds(*options[name]) for name in MEASURED if options.get(name)},
+        first_day=_day(options["first_day"]),
+        last_day=_day(options["last_day"]),
+        needs_link=not options["unlinked"],
+        takes_related=options["related"],
+        topics=threads,
+        titles=titles,
+        alike=options["alike"],
+    )
+    questions = candidates_of(collection_to_choose_from(one.lab), which=options["which"])
+    kept, left_out = sift(questions, criteria)
+    path = candidates_file(one.load)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(write_candidates(kept))
+    return [
+        f"{counted(len(kept) + sum(left_out.values()), 'question')}.",
+        *(f"{count:,} left out: {reason}." for reason, count in left_out.items()),
+        f"{counted(len(kept), 'candidate')}.",
+    ]
+
+
+def collection_to_choose_from(lab: Lab) -> Collection:
+    """Return the lab's collection. Raise `UserError` (`no-collection`) if it has none."""
+    collection = collection_of(lab)
+    if collection is None:
+        raise UserError(
+            "The lab has no collection. Load the files of a data dump first.", code="no-collection"
+        )
+    return collection
+
+
+def topics_from_files(one: Loading) -> list[str]:
+    """Load the topics of a task, with their information and threads if those were sent."""
+    task, load = one.task, one.load
+    problems: list[Problem] = []
+    formulas = task.kind == Task.Kind.FORMULAS
+    topics = read_sent(
+        problems, load, "topics", lambda data, path: read_topics(data, path=path, formulas=formulas)
+    )
+    info = read_sent(
+        problems, load, "topic_info", lambda data, path: read_topic_info(data, path=path)
+    )
+    threads = read_path(problems, load, "topic_formulas", read_topic_threads)
+    if problems or topics is None:
+        raise FileRefusedError(problems)
+    known = {topic.query_id: topic for topic in task.topics.order_by("position")}
+    if not load.options.get("delete_others"):
+        topics = _with_others(topics, known)
+    ids = [topic.query_id for topic in topics]
+    kept_info = {name: topic.info for name, topic in known.items()}
+    kept_threads = {name: topic.thread_id for name, topic in known.items()}
+    file = _task_file(
+        task,
+        topics,
+        info={**kept_info, **(info or {})},
+        threads={**kept_threads, **threads_of(ids, threads or {})},
+    )
+    changes = load_topics(task=task, file=file, by=one.by, choice=one.choice)
+    for version in QrelSet.objects.filter(task=task).select_related("task__lab"):
+        one.warnings.extend(join_warnings(version))
+    return [f"{counted(len(ids), 'topic')}: {changes.line}"]
+
+
+def _with_others(topics: list[TopicRecord], known: Mapping[str, Topic]) -> list[TopicRecord]:
+    """Return the task's topics in their order, as in the file where it has them; then new ones."""
+    sent = {topic.query_id: topic for topic in topics}
+    kept = [sent.get(name) or _record(topic) for name, topic in known.items()]
+    return [*kept, *(topic for topic in topics if topic.query_id not in known)]
+
+
+def _record(topic: Topic) -> TopicRecord:
+    return TopicRecord(
+        topic.query_id,
+        topic.title,
+        topic.body,
+        tuple(topic.tags),
+        topic.formula_id or None,
+        topic.latex or None,
+    )
+
+
+def _task_file(
+    task: Task,
+    topics: list[TopicRecord],
+    *,
+    info: dict[str, dict[str, str]],
+    threads: dict[str, str],
+) -> TaskFile:
+    return TaskFile(
+        slug=task.slug,
+        name=task.name,
+        kind=TaskKind(task.kind),
+        topics=tuple(topics),
+        topic_info=info,
+        threads=threads,
+        qrels=(),
+        answer_ids=None,
+        protocol=task.protocol,
+        overrides=task.overrides,
+        opens=task.opens_at,
+        deadline=task.deadline,
+        judging_deadline=task.judging_deadline,
+    )
 
 
 def lab_from_files(one: Loading) -> list[str]:

@@ -14,8 +14,8 @@ from arqkit.formats.topics.chosen_questions import ChosenQuestion
 from arqlab.core.models import Lab, Task, User
 from collection.services.topic_making import TopicFiles, make_topic_files
 from desk.models import Load
+from desk.services.loaders import candidates_file, collection_to_choose_from
 from desk.services.loads import start_load
-from desk.services.topic_candidates import candidates_file, collection_to_choose_from
 
 FILES = {Task.Kind.FORMULAS.value: "task2"}
 """The name of the topic files by the kind of task; all others take those of task 1."""

@@ -20,7 +20,7 @@ from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm
 from desk.models import Load
 from desk.permissions import load_or_404
-from desk.services.topic_candidates import candidates_file
+from desk.services.loaders import candidates_file
 from desk.services.topic_choosing import (
     chosen_posts,
     load_topic_files,

@@ -2,15 +2,105 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
+from arqlab.core import permissions
+from arqlab.core.errors import UserError
+from arqlab.core.forms.creating import CopyLabForm, DeleteForm
+from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
-from arqlab.core.selectors import lab_row, lab_rows, roles_in
+from arqlab.core.selectors import lab_row, lab_rows, own_labs, roles_in
+from arqlab.notices.selectors import unread_notices
 from desk.selectors import labs_overview, with_phases
 from desk.services.exports import lab_exports
+from desk.services.labs import copy_lab, delete_lab, delete_task, deletion_refusal
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def lab_delete(request: HttpRequest, lab: str) -> HttpResponse:
+    """Delete a lab, after its name was typed."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    form = DeleteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            delete_lab(
+                lab=found, typed=form.cleaned_data["typed"], by=permissions.signed_in(request)
+            )
+        except UserError as error:
+            form.add_error("typed" if error.code == "name" else None, error.message)
+        else:
+            messages.success(request, f"{found} was deleted.")
+            return redirect("desk:lab-list")
+    return _page(request, form, found, None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def task_delete(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Delete a task, after its name was typed."""
+    found = permissions.organized_task_or_404(request.user, lab, task)
+    form = DeleteForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            delete_task(
+                task=found, typed=form.cleaned_data["typed"], by=permissions.signed_in(request)
+            )
+        except UserError as error:
+            form.add_error("typed" if error.code == "name" else None, error.message)
+        else:
+            messages.success(request, f"{found.name} was deleted.")
+            return redirect("desk:lab-detail", lab=lab)
+    return _page(request, form, found.lab, found)
+
+
+def _page(request: HttpRequest, form: DeleteForm, lab: Lab, task: Task | None) -> HttpResponse:
+    record = task or lab
+    refusal = "" if form.is_bound else deletion_refusal(record)
+    context = {"form": form, "lab": lab, "task": task, "record": record, "refusal": refusal}
+    return render(request, "desk/delete.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def lab_copy(request: HttpRequest, lab: str) -> HttpResponse:
+    """Copy a lab without its dates, topics, teams and runs, for another year."""
+    found = permissions.organized_lab_or_404(request.user, lab)
+    by = permissions.require_lab_creator(request)
+    form = CopyLabForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            copied = copy_lab(source=found, at=timezone.now(), by=by, **form.cleaned_data)
+        except UserError as error:
+            form.add_error("slug" if error.code == "taken" else None, error.message)
+        else:
+            messages.success(
+                request, f"{copied} was created as a draft. Set its dates and load its topics."
+            )
+            return redirect("desk:lab-detail", lab=copied.slug)
+    return render(request, "desk/lab_copy.html", {"form": form, "lab": found})
+
+
+NOTICES = 5
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Show a visitor the public labs; show a signed-in person their labs and next steps."""
+    now, tasks = timezone.now(), tasks_visible_to(request.user)
+    own = own_labs(request.user, tasks=tasks, at=now) if isinstance(request.user, User) else []
+    others = (
+        labs_visible_to(request.user)
+        .filter(archived_at=None)
+        .exclude(pk__in=[lab.row.lab.pk for lab in own])
+    )
+    standings = [(lab.row.lab, lab.standing) for lab in own]
+    overview = labs_overview(standings, request.user, at=now)
+    labs = lab_rows(others, tasks=tasks, at=now)
+    context = {"own_labs": own, "labs": labs, "overview": with_phases(overview, labs)}
+    context["notices"] = unread_notices(request.user)[:NOTICES]
+    return render(request, "desk/home.html", context)
 
 
 @require_safe

@@ -2,18 +2,83 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
+from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_GET, require_safe
 
-from arqlab.core.permissions import task_or_404
+from arqlab.core.models import Task
+from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
 from assessment.pools.selectors.together import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
-from submissions.selectors import file_limits
+from evaluation.permissions import may_see_scores, own_row, score_access_of
+from submissions.models import Run
+from submissions.permissions import linkable_runs, run_or_404
+from submissions.selectors import file_limits, report_summary
+
+WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
+
+
+@login_required
+@require_GET
+def run_detail(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+    """Show a run: its state, report, description and actions."""
+    found = run_or_404(request.user, lab, task, run)
+    return render(request, "desk/run_detail.html", _context(request, found))
+
+
+@login_required
+@require_GET
+def run_status(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+    """Return the part of the run page that changes while the run is checked.
+
+    The page asks for it every second."""
+    found = run_or_404(request.user, lab, task, run)
+    if request.GET.get("state") == found.status:
+        return HttpResponse(status=204)  # nothing changed: htmx keeps the page
+    return render(request, "desk/run_status.html", _context(request, found))
+
+
+def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
+    task, now = run.task, timezone.now()
+    access = score_access_of(request.user, task)
+    organizes = may_organize(request.user, task.lab)
+    problems = list(run.problems.all())
+    unrepaired = sum(
+        problem.severity == "error" and not problem.is_repairable for problem in problems
+    )
+    is_open = task.state(now) == "open"
+    takes_change = is_open or (task.takes_post_hoc(now) and run.is_post_hoc)
+    may_submit = organizes or is_open or task.takes_post_hoc(now)
+    return {
+        "lab": task.lab,
+        "task": task,
+        "run": run,
+        "problems": problems,
+        "summary": report_summary(problems),
+        "repairable": [problem for problem in problems if problem.is_repairable],
+        "unrepaired": unrepaired,
+        "submits_repaired": may_submit
+        and run.status == Run.Status.INVALID
+        and run.report.get("repair")
+        and not unrepaired,
+        "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
+        "waiting": run.status in WAITING,
+        "organizes": organizes,
+        "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),
+        "may_submit": may_submit,
+        "same_system": linkable_runs(request.user, run).filter(system=run.system)
+        if run.system
+        else (),
+        "scored": (scored := may_see_scores(access, run)),
+        "own_means": None if scored else own_row(access, run),
+    }
 
 
 @require_safe

@@ -21,7 +21,7 @@ from collection.selectors.collections import collection_of
 from collection.selectors.formulas import FormulaShown, formulas_shown
 from collection.selectors.threads import corrected_post, posts_of
 from collection.services.addresses import post_url
-from collection.services.snippets import snippet_html
+from collection.services.lookup import snippet_html
 
 _NOTHING = SafeString("")
 LENGTH = 160  # characters

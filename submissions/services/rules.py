@@ -2,18 +2,98 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from arqlab.core.errors import ConfirmationError, UserError
-from arqlab.core.models import Task, Team, User
+from arqlab.core.models import Lab, Task, Team, User
 from arqlab.core.oddities import utc_text
 from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
-from submissions.models import Run
+from arqlab.core.services.audit import record_event
+from submissions.models import Run, RunProblem
 from submissions.selectors import quota_left
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
+
+
+def demote_primary_run(run: Run, *, by: User | None) -> None:
+    """Make the team's current primary run an alternate run, so that `run` can take its place.
+
+    Baselines keep their marks. Call this for a run that is not a baseline, in the transaction that
+    makes it primary.
+    """
+    # Lock the team: when two runs become primary at once, one waits here.
+    Team.objects.select_for_update().get(pk=run.team_id)
+    earlier = Run.objects.valid().filter(
+        task=run.task_id, team=run.team_id, is_primary=True, is_baseline=False
+    )
+    for other in earlier.exclude(pk=run.pk).select_related("team"):
+        Run.objects.filter(pk=other.pk).update(is_primary=False)
+        record_event(
+            verb="run.alternate",
+            target=other,
+            lab=run.task.lab,
+            actor=by,
+            run=other.pk,
+            gave_way_to=run.pk,
+        )
+
+
+NOT_IN_IDS = re.compile(r"[\s:]+")
+"""What the id of an answer in qrels, `RUN:TOPIC` between blanks, cannot contain."""
+
+
+def assign_identifier(run: Run) -> None:
+    """Store the identifier of a run that takes part from now on, unless it already has one.
+
+    It is the run's tag, with the primary key if another run of the lab's tasks of this kind has
+    that identifier: the pool of Task 1 may contain the answers of several tasks. It never changes.
+    Call this in the transaction that makes the run take part.
+    """
+    # Lock the lab: of two runs with the same tag, the second waits and then finds the first.
+    Lab.objects.select_for_update(no_key=True).get(pk=run.task.lab_id)
+    run.refresh_from_db(fields=["identifier", "tag"])
+    if run.identifier:
+        return
+    named = Run.objects.filter(task__lab=run.task.lab_id, task__kind=run.task.kind)
+    taken = set(named.values_list("identifier", flat=True))
+    identifier = NOT_IN_IDS.sub("_", run.tag)
+    while identifier in taken:
+        identifier = f"{identifier}-{run.pk}"
+    Run.objects.filter(pk=run.pk).update(identifier=identifier)
+
+
+KIND = "identical-run"
+OTHER_TEAM = "An identical run was already submitted to this task. The organizers can see both."
+
+
+def warn_of_identical_runs(run: Run) -> None:
+    """Add a warning to the report of a checked run if a valid run of the task has the same bytes.
+
+    The warning names only runs of the same team: a team must not learn whose run is like its own.
+    An earlier warning is replaced.
+    """
+    run.problems.filter(kind=KIND).delete()
+    run.refresh_from_db(fields=["sha256"])
+    same = Run.objects.scorable().filter(task=run.task_id, sha256=run.sha256).exclude(pk=run.pk)
+    pairs = same.exclude(sha256="").order_by("tag").values_list("tag", "team")
+    own = [tag for tag, team in pairs if team == run.team_id]
+    if not pairs:
+        return
+    sentences = [f"Your team already submitted an identical run: {', '.join(own)}."] if own else []
+    if len(own) < len(pairs):
+        sentences.append(OTHER_TEAM)
+    RunProblem.objects.create(
+        run=run,
+        position=run.problems.count(),
+        kind=KIND,
+        severity=RunProblem.Level.WARNING,
+        count=1,
+        message=" ".join(sentences),
+        todo="Check that you uploaded the right file.",
+    )
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,9 @@ from arqlab.core.services.audit import record_event
 from submissions.models import Run, RunProblem
 from submissions.selectors import run_bytes, task_pack
 from submissions.services.answer_ids import join_answer_ids
-from submissions.services.identical import warn_of_identical_runs
-from submissions.services.identifiers import assign_identifier
 from submissions.services.known_items import knows_any
-from submissions.services.notices import notify_of_validation
-from submissions.services.primary import demote_primary_run
+from submissions.services.reminders import notify_of_validation
+from submissions.services.rules import assign_identifier, demote_primary_run, warn_of_identical_runs
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3

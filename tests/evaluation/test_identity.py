@@ -15,9 +15,8 @@ from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from evaluation.models import RunScore, Scoring
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.services.changing import correct_run, metadata_of
-from submissions.services.identifiers import assign_identifier
-from submissions.services.moving import move_run
+from submissions.services.changing import correct_run, metadata_of, move_run
+from submissions.services.rules import assign_identifier
 from tests.assessment.factories import judge
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import Scene, TopicFactory, WrittenTaskFactory

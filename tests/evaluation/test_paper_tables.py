@@ -21,7 +21,7 @@ from evaluation.services.paper_kits import paper_board, paper_figures
 from evaluation.services.paper_tables import paper_tables
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
-from submissions.services.systems import link_runs
+from submissions.services.changing import link_runs
 from tests.assessment.factories import judge, make_written_pool
 from tests.assessment.rounds.factories import questions_of
 from tests.evaluation.compiling import needs_pdflatex, pages_of

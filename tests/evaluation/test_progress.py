@@ -14,7 +14,7 @@ from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.permissions import linkable_runs
-from submissions.services.systems import link_runs
+from submissions.services.changing import link_runs
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 from tests.factories import LabFactory, MemberFactory, OrganizerFactory, TaskFactory, TeamFactory
 

@@ -9,7 +9,7 @@ from django.core import mail as outbox
 
 from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Mail, Message, Notice
-from arqlab.notices.services.reading import set_mail_preference
+from arqlab.notices.services.notifying import set_mail_preference
 from arqlab.notices.tasks import send_mail
 from tests.desk.views.test_home import text_of
 from tests.factories import AssessorFactory, LabFactory, OrganizerFactory

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arqlab.notices.models import Kind, Mail, Notice
-from arqlab.notices.services.notifying import notify
-from arqlab.notices.services.reading import set_mail_preference
+from arqlab.notices.services.notifying import notify, set_mail_preference
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from arqlab.core.models import Lab, Membership, Task
 from arqlab.core.selectors import lab_rows
 from arqlab.core.services.teams import join_team, lab_team
 from submissions.models import Run
-from submissions.services.moving import move_run
+from submissions.services.changing import move_run
 from tests.evaluation.factories import make_run
 
 NAME = "bm25.tsv"

@@ -2,18 +2,80 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import DatabaseError, connection
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core import permissions, selectors
+from arqlab.core.errors import UserError
 from arqlab.core.forms.people import AccountForm
+from arqlab.core.models import ApiToken
 from arqlab.core.services.people import change_name
+from arqlab.core.services.tokens import create_token, revoke_token
 from arqlab.core.views.editing import edited
+
+
+class TokenForm(forms.Form):
+    """What a token is for, what it may do, and how long."""
+
+    name = forms.CharField(
+        label="What is it for?",
+        max_length=80,
+        help_text="For example the name of the program or machine that will use it.",
+        error_messages={"required": "Enter what the token is for."},
+    )
+    scope = forms.ChoiceField(
+        label="Programs may",
+        choices=[("read", "read"), ("write", "read, upload runs, judge and make changes")],
+        initial=ApiToken.Scope.READ,
+        widget=forms.RadioSelect,
+    )
+    days = forms.TypedChoiceField(
+        label="Expires after",
+        coerce=int,
+        choices=[(30, "30 days"), (90, "90 days"), (365, "a year")],
+        initial=90,
+    )
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def token_list(request: HttpRequest) -> HttpResponse:
+    """Show the user's tokens; create one and show it this once."""
+    person, now = permissions.signed_in(request), timezone.now()
+    form = TokenForm(request.POST if request.method == "POST" else None)
+    created = ""
+    if request.method == "POST" and form.is_valid():
+        try:
+            created = create_token(user=person, at=now, **form.cleaned_data)
+        except UserError as error:
+            form.add_error(None, error.message)
+        else:
+            form = TokenForm()
+    context = {"form": form, "created": created, "tokens": person.api_tokens.all(), "now": now}
+    status = 422 if form.errors else 200
+    return render(request, "core/token_list.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def token_revoke(request: HttpRequest, api_token: int) -> HttpResponse:
+    """Ask whether to revoke one of the user's tokens, and revoke it."""
+    person = permissions.signed_in(request)
+    token = get_object_or_404(person.api_tokens, pk=api_token)
+    if request.method != "POST":
+        return render(request, "core/token_revoke.html", {"token": token})
+    revoke_token(token=token, by=person)
+    messages.success(request, f"Token {token.name} revoked.")
+    return redirect("core:token-list")
 
 
 @login_required

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.visits import Visit, after_visit
-from arqlab.notices.services.reading import mark_read
+from arqlab.notices.services.notifying import mark_read
 
 register = template.Library()
 

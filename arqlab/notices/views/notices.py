@@ -2,18 +2,287 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from arqlab.core.permissions import signed_in
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab
+from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.views.editing import edited
+from arqlab.notices import selectors
+from arqlab.notices.forms import InvitationForm, InvitationListForm, MessageForm, TextForm
+from arqlab.notices.models import Invitation, Kind, Mail
 from arqlab.notices.selectors import notices_of
-from arqlab.notices.services.reading import mark_all_read, set_mail_preference
+from arqlab.notices.services.invitations import (
+    Invited,
+    accept_invitation,
+    invite_new_team,
+    invite_people,
+    resend_invitation,
+    withdraw_invitation,
+)
+from arqlab.notices.services.mailing import retry_mail, send_message
+from arqlab.notices.services.notifying import mark_all_read, set_mail_preference
+from arqlab.notices.services.texts import (
+    DEFAULTS,
+    NoticeText,
+    edit_text,
+    placeholders,
+    text_of,
+    texts_of,
+)
+
+
+@require_safe
+def text_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the texts of all notices, and which of them the lab has edited."""
+    found = organized_lab_or_404(request.user, lab)
+    texts = texts_of(found)
+    rows = [(kind, texts[kind], texts[kind] != DEFAULTS[kind]) for kind in DEFAULTS]
+    return render(request, "notices/text_list.html", {"lab": found, "rows": rows})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def text_edit(request: HttpRequest, lab: str, kind: str) -> HttpResponse:
+    """Edit the subject and text of a kind of notice."""
+    found, known = organized_lab_or_404(request.user, lab), _kind_or_404(kind)
+
+    def save(form: TextForm) -> HttpResponse:
+        text = NoticeText(**form.cleaned_data)
+        edit_text(lab=found, kind=known, text=text, by=signed_in(request))
+        messages.success(request, f"Text of “{known.label}” saved.")
+        return redirect("notices:text-list", lab=lab)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: TextForm(data, initial=text_of(found, known)._asdict()),
+        save,
+        events=found.audit_events.filter(verb="notices.edit-text", target=known.label),
+    )
+    is_edited = text_of(found, known) != DEFAULTS[known]
+    context = {"lab": found, "kind": known, "form": form, "is_edited": is_edited}
+    context["placeholders"] = [f"{{{name}}}" for name in placeholders(known)]
+    return answer or render(request, "notices/text_edit.html", context)
+
+
+@require_POST
+def text_restore(request: HttpRequest, lab: str, kind: str) -> HttpResponse:
+    """Restore the default text of a kind of notice."""
+    found, known = organized_lab_or_404(request.user, lab), _kind_or_404(kind)
+    edit_text(lab=found, kind=known, text=DEFAULTS[known], by=signed_in(request))
+    messages.success(request, f"Default text of “{known.label}” restored.")
+    return redirect("notices:text-list", lab=lab)
+
+
+def _kind_or_404(kind: str) -> Kind:
+    """Return the kind of notice, or raise 404 if it has no text to edit."""
+    if kind not in [known.value for known in DEFAULTS]:
+        raise Http404
+    return Kind(kind)
+
+
+ROWS_A_PAGE = 100
+
+
+@require_safe
+def message_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the messages of a lab, newest first."""
+    found = organized_lab_or_404(request.user, lab)
+    pages = Paginator(selectors.messages_of(found), ROWS_A_PAGE)
+    context = {"lab": found, "page": pages.get_page(request.GET.get("page"))}
+    context["sends_mail"] = settings.SENDS_MAIL
+    return render(request, "notices/message_list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def message_create(request: HttpRequest, lab: str) -> HttpResponse:
+    """Write a message, preview it with its recipients, and send it."""
+    found = organized_lab_or_404(request.user, lab)
+    form = MessageForm(request.POST or None)
+    context: dict[str, Any] = {"lab": found, "form": form, "sends_mail": settings.SENDS_MAIL}
+    if request.method == "POST" and form.is_valid():
+        if "send" in request.POST:
+            return _send(request, found, form)
+        people = selectors.message_recipients(found, form.cleaned_data["audience"])
+        context |= {"preview": form.cleaned_data, "recipients": people.count()}
+        context["mails"] = selectors.gets_mail(people).count() if settings.SENDS_MAIL else 0
+    return render(request, "notices/message_create.html", context)
+
+
+@require_safe
+def message_detail(request: HttpRequest, lab: str, message: int) -> HttpResponse:
+    """Show a message with its recipients: who read it, and the state of their mail."""
+    found = organized_lab_or_404(request.user, lab)
+    shown = get_object_or_404(selectors.messages_of(found), pk=message)
+    notices = shown.notices.select_related("user", "mail").order_by("user__username")
+    addresses = ", ".join(one.user.email for one in notices if one.user.email)
+    context = {
+        "lab": found,
+        "shown": shown,
+        "notices": notices,
+        "addresses": addresses,
+        "is_mailed": any(one.mail for one in notices),
+        "link": request.build_absolute_uri(reverse("notices:notice-list")),
+    }
+    return render(request, "notices/message_detail.html", context)
+
+
+@require_safe
+def mail_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the mail of a lab, newest first: the queue, the log and the errors."""
+    found = organized_lab_or_404(request.user, lab)
+    state = request.GET.get("state", "")
+    mails = selectors.mails_of(found, state=state if state in Mail.State else "")
+    context = {
+        "lab": found,
+        "page": Paginator(mails, ROWS_A_PAGE).get_page(request.GET.get("page")),
+        "counts": selectors.mail_counts(found),
+        "state": state,
+        "sends_mail": settings.SENDS_MAIL,
+        "sender": settings.DEFAULT_FROM_EMAIL,
+    }
+    return render(request, "notices/mail_list.html", context)
+
+
+@require_POST
+def mail_retry(request: HttpRequest, lab: str, mail: int) -> HttpResponse:
+    """Queue a failed email again."""
+    found = organized_lab_or_404(request.user, lab)
+    failed = get_object_or_404(found.mails, pk=mail)
+    try:
+        retry_mail(mail=failed, at=timezone.now(), by=signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"The email to {failed.address} is queued again.")
+    return redirect("notices:mail-list", lab=lab)
+
+
+def _send(request: HttpRequest, lab: Lab, form: MessageForm) -> HttpResponse:
+    try:
+        message = send_message(lab=lab, by=signed_in(request), **form.cleaned_data)
+    except UserError as error:
+        form.add_error("audience", error.message)
+        context = {"lab": lab, "form": form, "sends_mail": settings.SENDS_MAIL}
+        return render(request, "notices/message_create.html", context, status=409)
+    count = message.notices.count()
+    messages.success(request, f"Message sent to {count} {'person' if count == 1 else 'people'}.")
+    return redirect("notices:message-detail", lab=lab.slug, message=message.pk)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation_list(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the invitations of a lab with their links, and invite people."""
+    found = organized_lab_or_404(request.user, lab)
+    form = InvitationForm(request.POST or None, lab=found)
+    if request.method == "POST" and form.is_valid():
+        try:
+            messages.success(request, _summary(_invite(request, found, form)))
+        except UserError as error:
+            form.refuse(error)
+        else:
+            return redirect("notices:invitation-list", lab=lab)
+    listing = InvitationListForm(request.GET)
+    page = listing.page_of(selectors.invitations_of(found))
+    rows = [(invitation, _link(request, invitation)) for invitation in page]
+    context = {"lab": found, "form": form, "listing": listing, "page": page, "rows": rows}
+    context["sends_mail"] = settings.SENDS_MAIL
+    return render(request, "notices/invitation_list.html", context)
+
+
+def _invite(request: HttpRequest, lab: Lab, form: InvitationForm) -> Invited:
+    addresses, by = form.cleaned_data["addresses"], signed_in(request)
+    if name := form.cleaned_data["team_name"]:
+        confirmed = request.POST.get("confirm", "")
+        return invite_new_team(lab=lab, addresses=addresses, name=name, confirmed=confirmed, by=by)
+    role, team = form.place
+    return invite_people(lab=lab, addresses=addresses, role=role, team=team, by=by)
+
+
+@require_POST
+def invitation_resend(request: HttpRequest, lab: str, invitation: int) -> HttpResponse:
+    """Send the email of an invitation again."""
+    found = organized_lab_or_404(request.user, lab)
+    known = get_object_or_404(found.invitations, pk=invitation)
+    try:
+        resend_invitation(invitation=known, by=signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"The invitation to {known.address} is queued again.")
+    return redirect("notices:invitation-list", lab=lab)
+
+
+@require_POST
+def invitation_withdraw(request: HttpRequest, lab: str, invitation: int) -> HttpResponse:
+    """Withdraw an invitation."""
+    found = organized_lab_or_404(request.user, lab)
+    known = get_object_or_404(found.invitations.select_related("team"), pk=invitation)
+    try:
+        withdraw_invitation(invitation=known, by=signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"The link of {known.address} no longer works.")
+    return redirect("notices:invitation-list", lab=lab)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
+    """Show an invitation to whoever has its link, and let a signed-in user accept it once."""
+    invitations = Invitation.objects.select_related("lab", "team__lab", "invited_by")
+    found = get_object_or_404(invitations, token=token)
+    if request.method == "POST":
+        return _accept(request, found)
+    context: dict[str, Any] = {"invitation": found, "lab": found.lab}
+    return render(request, "notices/invitation_accept.html", context)
+
+
+@login_required
+def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    try:
+        accept_invitation(invitation=invitation, user=signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+        return redirect("notices:invitation-accept", token=invitation.token)
+    lab, team = invitation.lab, invitation.team
+    messages.success(request, f"You are now {invitation.words_with_article} in {lab}.")
+    if team:
+        return redirect("core:team-detail", lab=lab.slug, team=team.pk)
+    return redirect("desk:lab-detail", lab=lab.slug)
+
+
+def _link(request: HttpRequest, invitation: Invitation) -> str:
+    path = reverse("notices:invitation-accept", args=[invitation.token])
+    return request.build_absolute_uri(path)
+
+
+def _summary(invited: Invited) -> str:
+    """Return what happened to the addresses, in sentences."""
+    count = len(invited.new)
+    people = "1 person" if count == 1 else f"{count} people"
+    after = (
+        "The emails are queued."
+        if settings.SENDS_MAIL
+        else "Nothing was sent. Pass on the links below."
+    )
+    sentences = [f"{people} invited. {after}" if count else "Nobody was invited."]
+    if invited.waiting:
+        sentences.append(f"Already invited: {', '.join(invited.waiting)}.")
+    if invited.having:
+        sentences.append(f"Already have the role: {', '.join(invited.having)}.")
+    return " ".join(sentences)
+
 
 NOTICES_A_PAGE = 50
 

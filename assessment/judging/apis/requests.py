@@ -7,6 +7,7 @@ and what was expected.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -187,10 +188,14 @@ def read_item(data: object) -> HeldItem:
 
 
 def read_labels(
-    data: Any, *, find: Callable[[HeldItem, int | None], Submitted | None]
-) -> tuple[HeldItem, Submission]:
+    data: Any,
+    *,
+    find: Callable[[HeldItem, int | None], Submitted | None],
+    leased_at: Callable[[HeldItem], datetime],
+) -> Submission:
     """Read labels for an item. Raises `JudgingError` with all problems.
 
+    `leased_at` returns when the lease was signed, or raises `JudgingError` if it never was.
     Whether the labels suit the item is checked when they are stored and the item is locked. If the
     request is malformed, `find` returns its item by the guideline's version, so that these problems
     are reported too.
@@ -202,7 +207,7 @@ def read_labels(
     labels = tuple(Label(**row) for row in values.pop("judgments"))
     guideline = values.pop("guideline", None)
     held = HeldItem(**values)
-    return held, Submission(held.item, labels, guideline, held.have)
+    return Submission(held.item, labels, leased_at(held), guideline, held.have)
 
 
 def _all_problems(

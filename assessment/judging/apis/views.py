@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404
@@ -35,7 +36,7 @@ from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import (
     Seat,
     Taken,
-    is_genuine,
+    lease_begin,
     renew_lease,
     skip_item,
     take_item,
@@ -116,15 +117,19 @@ class JudgingApi(APIView):
             TopicPath(path["lab"], path["task"], path["query_id"], path.get("round", "")),
         )
 
-    def is_leased(self, held: HeldItem) -> bool:
-        """Return whether the lease is genuine, even if it has expired."""
-        return is_genuine(held.lease, item_id=held.item, seat=self.seat)
+    def leased_at(self, held: HeldItem) -> datetime | None:
+        """Return when the lease was signed, even if it has expired; None if it is forged."""
+        return lease_begin(held.lease, item_id=held.item, seat=self.seat)
 
-    def require_lease(self, held: HeldItem) -> None:
-        """Require a genuine lease, even if it has expired or the topic was unassigned since."""
-        if not self.is_leased(held):
+    def require_lease(self, held: HeldItem) -> datetime:
+        """Require a genuine lease, even if it has expired or the topic was unassigned since, and
+        return when it was signed.
+        """
+        signed_at = self.leased_at(held)
+        if signed_at is None:
             self.require_place()
             raise JudgingError(FORGED, code="forged-lease")
+        return signed_at
 
     def require_place(self) -> Place:
         """Return the topic and the round, or 404 for users who do not judge it there."""
@@ -191,8 +196,7 @@ class JudgmentsApi(JudgingApi):
     )
     def post(self, request: Request, **path: str) -> Response:
         """Store labels for instances of one item, and return the next item the page lacks."""
-        held, submission = read_labels(request.data, find=self._find)
-        self.require_lease(held)
+        submission = read_labels(request.data, find=self._find, leased_at=self.require_lease)
         outcome = submit_judgments(
             seat=self.seat,
             submission=submission,
@@ -206,9 +210,16 @@ class JudgmentsApi(JudgingApi):
 
     def _find(self, held: HeldItem, guideline: int | None) -> Submitted | None:
         """Return an item whose lease is genuine, and the version of the guidelines."""
-        if not self.is_leased(held):
+        signed_at = self.leased_at(held)
+        if signed_at is None:
             return None
-        return submitted_item(held.item, user_id=self.person.pk, guideline=guideline)
+        return submitted_item(
+            held.item,
+            user_id=self.person.pk,
+            guideline=guideline,
+            since=signed_at,
+            at=timezone.now(),
+        )
 
 
 @extend_schema(tags=["judging"])

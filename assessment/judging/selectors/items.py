@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import connection
 
 from arqkit.labels import LabelScale, scale_of_rows
+from assessment.assignments.selectors.trips import LEASE
 from assessment.judging.selectors.statements import (
     NEXT,
     NEXT_IN_ROUND,
@@ -63,6 +64,30 @@ class Current(NamedTuple):
     ticket: int | None
 
 
+class EarlierLabel(NamedTuple):
+    """A label that the user sent since they have an item.
+
+    `given_at` is its time by the browser's clock if known, else that of its arrival.
+    """
+
+    arrived_at: datetime
+    given_at: datetime
+    active: timedelta
+    is_first: bool
+
+
+class Held(NamedTuple):
+    """Since when the user has an item, and the labels that they sent since, for any item.
+
+    `is_set_aside` items are on an offline trip, or were skipped before: the work on them is not
+    all after the label before.
+    """
+
+    since: datetime
+    labels: tuple[EarlierLabel, ...]
+    is_set_aside: bool
+
+
 class Submitted(NamedTuple):
     """An item that labels were sent for.
 
@@ -79,6 +104,7 @@ class Submitted(NamedTuple):
     current: Mapping[int, Current | None]
     scale: LabelScale
     has_role: bool
+    held: Held
     textless: frozenset[int]
 
     @property
@@ -118,18 +144,29 @@ class ShownItem(NamedTuple):
     instances: tuple[ShownInstance, ...]
 
 
-def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Submitted | None:
+def submitted_item(
+    item_id: int, *, user_id: int, guideline: int | None, since: datetime, at: datetime
+) -> Submitted | None:
     """Read and lock an item in one query, or return None if it was discarded with its pool.
 
+    `since` is when the lease that the labels came with was signed, if the item has no older one.
     A submit for another of its instances waits here. After the wait, judgments stored by that
     submit are not visible yet.
     """
     with connection.cursor() as cursor:
-        rows = SUBMITTED.ask(cursor, user=user_id, guideline=guideline, item=item_id)
+        rows = SUBMITTED.ask(
+            cursor,
+            user=user_id,
+            guideline=guideline,
+            item=item_id,
+            since=database_moment(since),
+            at=database_moment(at),
+            until=database_moment(at + LEASE),
+        )
     if not rows:
         return None
     topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id, has_role = rows[0][
-        5:-1
+        5:13
     ]
     current = {row[0]: _current(*row[1:5]) if row[1] else None for row in rows}
     return Submitted(
@@ -141,12 +178,32 @@ def submitted_item(item_id: int, *, user_id: int, guideline: int | None) -> Subm
         current,
         _scale(scale),
         bool(has_role),
+        _held(*rows[0][13:-1]),
         frozenset(row[0] for row in rows if not row[-1]),
     )
 
 
 def _current(judgment: int, assessor: int | None, key: UUID | str, ticket: int | None) -> Current:
     return Current(judgment, assessor, UUID(str(key)), ticket)  # SQLite has no type for keys
+
+
+def _held(since: datetime | str, labels: str | None, is_set_aside: bool) -> Held:
+    rows = (
+        EarlierLabel(
+            _moment(arrived_at),
+            _moment(given_at or arrived_at),
+            timedelta(milliseconds=active_ms or 0),
+            bool(is_first),
+        )
+        for arrived_at, given_at, active_ms, is_first in json.loads(labels or "[]")
+    )
+    return Held(_moment(since), tuple(rows), bool(is_set_aside))
+
+
+def _moment(value: datetime | str) -> datetime:
+    """Return a time as SQLite or JSON has it, in UTC."""
+    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @lru_cache

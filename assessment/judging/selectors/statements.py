@@ -26,12 +26,14 @@ _POSTGRESQL = {
     "lock_free": "FOR UPDATE SKIP LOCKED",
     "not_at_hand": "item.id <> ALL (%(have)s)",
     "hides_threads": hides_threads_sql("postgresql"),
+    "json_rows": "json_agg(json_build_array",
 }
 _SQLITE = {
     "lock_item": "",
     "lock_free": "",
     "not_at_hand": "item.id NOT IN (SELECT value FROM json_each(%(have)s))",
     "hides_threads": hides_threads_sql("sqlite"),
+    "json_rows": "json_group_array(json_array",
 }
 
 
@@ -116,6 +118,17 @@ _HAS_TEXT = """(item.text <> '' OR EXISTS (
     WHERE within.id = pool.task_id AND made.kind = 'text' AND made.key =
         CASE WHEN instance.post_id = '' THEN instance.doc_id ELSE instance.post_id END
 ))"""
+# Since when the user has the item: by its row if it is still theirs, else by their signed lease.
+_SINCE = """CASE WHEN item.leased_to_id = %(user)s AND item.leased_since < %(since)s
+    THEN item.leased_since ELSE %(since)s END"""
+# The labels of the user that arrived since, as JSON. Not for speed: it is part of SUBMITTED.
+_WORK_SINCE = f"""(
+    SELECT CAST({{json_rows}}(
+        own.judged_at, own.given_at, own.active_ms, own.supersedes_id IS NULL
+    )) AS text)
+    FROM assessment_judgment own WHERE own.assessor_id = %(user)s
+        AND own.judged_at > {_SINCE} AND own.judged_at <= %(at)s AND NOT own.is_imported
+)"""  # noqa: S608  # our words
 # The item that labels are submitted for. Without it: +143%.
 SUBMITTED = Planned(
     "submitted_item",
@@ -127,7 +140,8 @@ SUBMITTED = Planned(
             SELECT guideline.id FROM assessment_guideline guideline
             WHERE guideline.task_id = pool.task_id AND guideline.version = %(guideline)s
         ), pool.scale, CASE WHEN item.assessor_id IS NOT NULL THEN pool.id END, {_HAS_ROLE},
-        {_HAS_TEXT}
+        {_SINCE}, {_WORK_SINCE}, item.later_at IS NOT NULL
+            OR (item.leased_to_id = %(user)s AND item.leased_until > %(until)s), {_HAS_TEXT}
     FROM assessment_poolitem item
     JOIN assessment_pool pool ON pool.id = item.pool_id
     JOIN assessment_poolinstance instance ON instance.item_id = item.id
@@ -140,6 +154,9 @@ SUBMITTED = Planned(
     user="bigint",
     guideline="integer",
     item="bigint",
+    since="timestamptz",
+    at="timestamptz",
+    until="timestamptz",
 )
 
 # Whether the lab has corrections. Not for speed: without them, no query reads them.
@@ -235,6 +252,11 @@ FINISH_AND_LEASE = """
     UPDATE assessment_poolitem
     SET done_at = CASE WHEN id = %(next)s THEN NULL ELSE %(at)s END,
         leased_to_id = CASE WHEN id = %(next)s THEN %(user)s ELSE NULL END,
+        leased_since = CASE WHEN id = %(next)s THEN CASE
+            WHEN leased_to_id = %(user)s AND leased_since IS NOT NULL
+                AND (leased_until > %(at)s OR leased_until IS NULL)
+            THEN leased_since ELSE %(at)s
+        END ELSE NULL END,
         leased_until = CASE WHEN id = %(next)s THEN CASE
             WHEN leased_to_id = %(user)s AND leased_until > %(until)s THEN leased_until
             ELSE %(until)s

@@ -6,7 +6,7 @@ An acknowledged label is stored once, with its history; the first label counts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from assessment.judging.services.stored_labels import (
     Submission,
     known_labels,
     saved_label,
+    seen_times,
     takes_effect,
 )
 from assessment.models import Judgment, Ticket
@@ -34,9 +35,6 @@ from assessment.tickets.services.policies import apply_policy
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
 # characters of the item's HTML kept with a ticket; the longest post has 60,000
 SHOWN = 500_000
-LONGEST_AWAY = timedelta(
-    days=30
-)  # maximum time between a judgment and its arrival; a clock beyond that is wrong
 # the answer of a ticket that needs no reply
 JUDGED_SINCE = "The assessor has judged it since."
 
@@ -83,7 +81,13 @@ def _submit(
     seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime
 ) -> SubmitOutcome:
     user = seat.user
-    found = submitted_item(submission.item, user_id=user.pk, guideline=submission.guideline)
+    found = submitted_item(
+        submission.item,
+        user_id=user.pk,
+        guideline=submission.guideline,
+        since=submission.leased_at,
+        at=at,
+    )
     if found is None:
         raise JudgingError(
             "This item is in no pool any more. Reload the page and go on with the next item.",
@@ -93,8 +97,12 @@ def _submit(
     _check(found, submission, is_stored=not fresh)
     counting = {label.key for label in fresh if takes_effect(label, found, user)}
     _supersede([found.current[label.instance] for label in fresh if label.key in counting])
+    times = seen_times(fresh, found.held, at)
     rows = {
-        label.key: _row(label, found, user, at, counts=label.key in counting) for label in fresh
+        label.key: _row(
+            label, found, user, at, counts=label.key in counting, active_ms=times.get(label.key)
+        )
+        for label in fresh
     }
     Judgment.objects.bulk_create(rows.values())
     store_late_labels(rows.values(), found=found, user=user, at=at)
@@ -142,7 +150,15 @@ def _supersede(currents: Iterable[Current | None]) -> None:
         raise _OvertakenError
 
 
-def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bool) -> Judgment:
+def _row(
+    label: Label,
+    found: Submitted,
+    user: User,
+    at: datetime,
+    *,
+    counts: bool,
+    active_ms: int | None,
+) -> Judgment:
     current = found.current[label.instance]
     return Judgment(
         instance_id=label.instance,
@@ -151,15 +167,14 @@ def _row(label: Label, found: Submitted, user: User, at: datetime, *, counts: bo
         comment=label.comment,
         reason=label.reason,
         marks=list(label.marks),
-        active_ms=label.active_ms,
+        active_ms=active_ms,
+        reported_ms=label.active_ms,
         guideline_id=found.guideline_id,
         key=label.key,
         supersedes_id=current.judgment if counts and current else None,
         is_current=counts,
         judged_at=at,
-        given_at=label.given_at
-        if label.given_at and at - LONGEST_AWAY <= label.given_at <= at
-        else None,
+        given_at=label.given_before(at),
     )
 
 

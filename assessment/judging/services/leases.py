@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.core.signing import BadSignature, Signer
@@ -48,12 +48,16 @@ class Taken(NamedTuple):
     lease: Lease
 
 
-def is_genuine(token: str, *, item_id: int, seat: Seat) -> bool:
-    """Return whether the token was issued to this user for this item of this topic, at any time."""
+def lease_begin(token: str, *, item_id: int, seat: Seat) -> datetime | None:
+    """Return when the token was issued to this user for this item of this topic.
+
+    Return None if it never was; a lease that ended is genuine.
+    """
     try:
-        return _signer(seat).unsign(token).startswith(f"{item_id}.")
+        item, _, until = _signer(seat).unsign(token).partition(".")
     except BadSignature:
-        return False
+        return None
+    return datetime.fromtimestamp(float(until), UTC) - LEASE if item == str(item_id) else None
 
 
 @transaction.atomic
@@ -91,14 +95,19 @@ def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
 
 
 def skip_item(*, item_id: int, seat: Seat, at: datetime) -> None:
-    """Move an item to the end of its topic and end its lease, unless another assessor has it."""
-    _free(item_id, seat, at).update(later_at=at, leased_to=None, leased_until=None)
+    """Move an item to the end of its topic and end its lease, unless another assessor has it.
+
+    It remembers its holder, whose time on it counts when they judge it later.
+    """
+    since = kept_begin(seat.user, at)
+    fields = {"leased_to": seat.user, "leased_since": since, "leased_until": None}
+    _free(item_id, seat, at).update(later_at=at, **fields)
 
 
 def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
     """Return the token of a lease that starts at a moment; the caller has leased the item."""
     until = at + LEASE
-    return Lease(_signer(seat).sign(f"{item_id}.{int(until.timestamp())}"), until)
+    return Lease(_signer(seat).sign(f"{item_id}.{until.timestamp()}"), until)
 
 
 def _signer(seat: Seat) -> Signer:
@@ -111,7 +120,18 @@ def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
     """Lease an item, unless another assessor has it. A longer lease of the user stays."""
     is_longer = When(leased_to=seat.user, leased_until__gt=at + LEASE, then=F("leased_until"))
     until = Case(is_longer, default=at + LEASE)
-    return bool(_free(item_id, seat, at).update(leased_to=seat.user, leased_until=until))
+    since = kept_begin(seat.user, at)
+    fields = {"leased_to": seat.user, "leased_since": since, "leased_until": until}
+    return bool(_free(item_id, seat, at).update(**fields))
+
+
+def kept_begin(user: User, at: datetime) -> Case:
+    """Return when a lease to a user begins, as `FINISH_AND_LEASE` does: one that they have, or
+    ended by skipping the item, keeps its beginning.
+    """
+    is_theirs = Q(leased_until__gt=at) | Q(leased_until=None)
+    is_kept = Q(is_theirs, leased_to=user, leased_since__isnull=False)
+    return Case(When(is_kept, then=F("leased_since")), default=at)
 
 
 def _free(item_id: int, seat: Seat, at: datetime) -> QuerySet[PoolItem]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from arqlab.core.errors import RequestProblem
 from arqlab.core.models import User
 from assessment.errors import JudgingError
-from assessment.judging.selectors.items import Submitted
+from assessment.judging.selectors.items import Held, Submitted
 from assessment.models import Judgment, LateLabel, PoolItem
 
 MEANWHILE = (
@@ -35,6 +35,11 @@ NOT_ASKED = (
 )
 
 
+# maximum time between a judgment and its arrival; a clock beyond that is wrong
+LONGEST_AWAY = timedelta(days=30)
+MILLISECOND = timedelta(milliseconds=1)
+
+
 class Label(NamedTuple):
     """A label as the page sends it.
 
@@ -55,16 +60,22 @@ class Label(NamedTuple):
     given_at: datetime | None = None
     marks: Sequence[Mapping[str, Any]] = ()
 
+    def given_before(self, at: datetime) -> datetime | None:
+        """Return the time of a label that arrives now, or None if the browser's clock is wrong."""
+        is_possible = self.given_at and at - LONGEST_AWAY <= self.given_at <= at
+        return self.given_at if is_possible else None
+
 
 class Submission(NamedTuple):
     """Labels for instances of one item.
 
-    `guideline` is the version that the assessor followed, `have` the items that the page has
-    loaded.
+    `leased_at` is when the lease that the page sends was signed, `guideline` the version that the
+    assessor followed, `have` the items that the page has loaded.
     """
 
     item: int
     labels: tuple[Label, ...]
+    leased_at: datetime
     guideline: int | None = None
     have: Collection[int] = ()
 
@@ -92,6 +103,36 @@ def takes_effect(label: Label, found: Submitted, user: User) -> bool:
     return current.assessor == user.pk and (
         current.judgment == label.seen or current.key == label.after
     )
+
+
+def seen_times(labels: Collection[Label], held: Held, at: datetime) -> Mapping[UUID, int]:
+    """Return the active milliseconds of each label of an item by its key: what the page reported,
+    but together at most what the server saw. Labels without a time have none.
+    """
+    reported = {label.key: label.active_ms for label in labels if label.active_ms is not None}
+    given_at = max((label.given_before(at) or at for label in labels), default=at)
+    room, total = _room(held, given_at, at) // MILLISECOND, sum(reported.values())
+    if total <= room:
+        return reported
+    return {key: active_ms * room // total for key, active_ms in reported.items()}
+
+
+def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
+    """Return how long an assessor can have worked on an item.
+
+    It is the time since they have it, less that of the labels that arrived since, which may have
+    begun before. And it is the time since the label before, by the browser's clock because labels
+    of a lost connection arrive together; not if the work began earlier: the item was skipped or
+    prepared for a trip, or the label before only changed another one.
+    """
+    used = (min(label.active, label.arrived_at - held.since) for label in held.labels)
+    room = at - held.since - sum(used, timedelta())
+    before = [
+        label.given_at for label in held.labels if label.is_first and label.given_at <= given_at
+    ]
+    if before and not held.is_set_aside:
+        room = min(room, given_at - max(before))
+    return max(room, timedelta())
 
 
 def saved_label(judgment: Judgment) -> SavedLabel:

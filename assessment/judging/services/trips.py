@@ -14,7 +14,7 @@ from arqlab.core.models import User
 from assessment.assignments.selectors.trips import LEASE, long_leases, own_leases
 from assessment.judging.selectors.items import Stack
 from assessment.judging.selectors.progress import open_items
-from assessment.judging.services.leases import unleased
+from assessment.judging.services.leases import kept_begin, unleased
 from assessment.models import PoolItem
 
 MAX_ITEMS = 50
@@ -46,7 +46,9 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
     locked = ordered.select_for_update(skip_locked=True, of=("self",))
     items = tuple(locked.values_list("pk", flat=True)[:MAX_ITEMS])
     until = at + timedelta(hours=hours)
-    PoolItem.objects.filter(pk__in=items).update(leased_to=user, leased_until=until)
+    PoolItem.objects.filter(pk__in=items).update(
+        leased_to=user, leased_since=kept_begin(user, at), leased_until=until
+    )
     return Trip(items, until if items else None)
 
 

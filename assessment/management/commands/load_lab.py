@@ -16,13 +16,12 @@ from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import Lab, Membership
 from arqlab.core.permissions import has_verified_address
 from arqlab.core.selectors import person_named
-from arqlab.core.services.folder_edits import FolderEditsError
+from arqlab.core.services.loading import FolderEditsError
 from arqlab.core.services.people import confirm_address, grant_role
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
 from assessment.tickets.services.loading import load_judging_rules
-from collection.management.progress import ProgressLine
-from collection.management.report_text import import_lines, map_line
+from collection.management.reporting import ProgressLine, import_lines, map_line
 from collection.models import Import, Post
 from collection.selectors.visual_maps import newest_map
 

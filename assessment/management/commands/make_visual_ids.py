@@ -11,8 +11,7 @@ from django.utils import timezone
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
 from assessment.qrels.selectors.rejudging import affected_judgments, judged_formulas
-from collection.management.progress import ProgressLine
-from collection.management.report_text import map_line
+from collection.management.reporting import ProgressLine, map_line
 from collection.models import VisualMap
 from collection.selectors.collections import collection_named
 from collection.selectors.visual_maps import newest_map

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from arqkit.protocols.presets import PROTOCOLS
 from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
-from arqlab.core.forms.leaving_out import ReasonsForm
+from arqlab.core.forms.lists import ReasonsForm
 from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in

@@ -23,8 +23,7 @@ from arqlab.core.services.formulas import typeset_formulas
 from arqlab.core.services.topic_pages import topic_texts
 from assessment.models import PoolInstance, PoolItem, Ticket
 from assessment.pools.services.texts import body_of
-from collection.models import Post
-from collection.models.posts import NEVER_CLEANED
+from collection.models import NEVER_CLEANED, Post
 from collection.selectors.threads import corrected_post, posts_of
 
 

@@ -26,13 +26,16 @@ Key = TypeVar("Key", bound=Hashable)
 class WorkSum:
     """The items and labels of some work, and its time in milliseconds.
 
-    `untimed` labels have no time.
+    `untimed` labels have no time. The page reported more than the server saw for `capped` labels,
+    together `unseen_ms`, which is not part of the time.
     """
 
     items: int = 0
     labels: int = 0
     untimed: int = 0
     active_ms: int = 0
+    capped: int = 0
+    unseen_ms: int = 0
     estimated_ms: int = 0
 
     def __add__(self, other: WorkSum) -> WorkSum:
@@ -42,6 +45,8 @@ class WorkSum:
             self.labels + other.labels,
             self.untimed + other.untimed,
             self.active_ms + other.active_ms,
+            self.capped + other.capped,
+            self.unseen_ms + other.unseen_ms,
             self.estimated_ms + other.estimated_ms,
         )
 
@@ -49,6 +54,11 @@ class WorkSum:
     def active_hours(self) -> float:
         """Return the measured hours."""
         return self.active_ms / MS_PER_HOUR
+
+    @property
+    def unseen_hours(self) -> float:
+        """Return the hours that the page reported and the server did not see."""
+        return self.unseen_ms / MS_PER_HOUR
 
     @property
     def estimated_hours(self) -> float:

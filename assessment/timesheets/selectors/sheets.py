@@ -3,7 +3,8 @@
 Active hours include all labels, even those that were changed later or do not count, because the
 time was spent on them. An import may repeat a stored label, for example with a new comment; then
 only the label of the import counts, so that no time counts twice. Decisions of an adjudication
-without a time were made in a meeting, not on the judging page: they are on no sheet.
+without a time were made in a meeting, not on the judging page: they are on no sheet. A label is
+capped if the page reported at least `NOTICEABLE` more than the server saw; less is the network's.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from collections import defaultdict
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from arqlab.core.models import Lab, Topic, User
 from assessment.assignments.selectors.days import LocalDay
 from assessment.models import Judgment, PayRule, Pool, Round
 from assessment.timesheets.selectors.figures import SheetPlace, SheetRow, TimeSheet, WorkSum
+
+NOTICEABLE = 1_000  # ms
 
 
 def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
@@ -54,6 +57,7 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
         supersedes=OuterRef("pk"), is_imported=True, label=OuterRef("label")
     )
     decided = Q(instance__item__pool__round__kind=Round.Kind.ADJUDICATION, active_ms=None)
+    is_capped = Q(reported_ms__gte=F("active_ms") + NOTICEABLE)
     return (
         judgments.filter(~Exists(repeated))
         .exclude(decided)
@@ -65,6 +69,8 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
             labels=Count("pk"),
             timed=Count("active_ms"),
             time=Sum("active_ms", default=0),
+            capped=Count("pk", filter=is_capped),
+            unseen=Sum(F("reported_ms") - F("active_ms"), filter=is_capped, default=0),
         )
         .values_list(
             "assessor",
@@ -75,9 +81,11 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
             "labels",
             "timed",
             "time",
+            "capped",
+            "unseen",
         )
     )
 
 
-def _work(items: int, labels: int, timed: int, active_ms: int) -> WorkSum:
-    return WorkSum(items, labels, labels - timed, active_ms)
+def _work(items: int, labels: int, timed: int, *times: int) -> WorkSum:
+    return WorkSum(items, labels, labels - timed, *times)

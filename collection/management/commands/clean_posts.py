@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from arqlab.core.management.labcommand import LabCommand
-from collection.management.progress import ProgressLine
+from collection.management.reporting import ProgressLine
 from collection.selectors.collections import collection_named
 from collection.services.cleaning import clean_posts
 

@@ -12,9 +12,7 @@ from django.utils import timezone
 from arqkit.loads import LoadChanges, LoadChoice
 from arqlab.core.errors import require_confirmed
 from arqlab.core.management.labcommand import LoadCommand
-from collection.management.arguments import collection_slug
-from collection.management.progress import ProgressLine
-from collection.management.report_text import import_lines
+from collection.management.reporting import ProgressLine, collection_slug, import_lines
 from collection.models import Collection
 from collection.services.importing.formulas import import_formulas
 from collection.services.importing.import_records import add_import_changes

@@ -19,9 +19,7 @@ from arqkit.records import FileRefusedError
 from arqlab.core.errors import require_confirmed
 from arqlab.core.management.labcommand import LoadCommand
 from arqlab.core.models import Lab
-from collection.management.arguments import collection_slug
-from collection.management.progress import ProgressLine
-from collection.management.report_text import import_lines
+from collection.management.reporting import ProgressLine, collection_slug, import_lines
 from collection.models import Collection, Import
 from collection.services.importing.import_records import add_import_changes
 from collection.services.importing.related_files import import_file

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand
-from collection.management.progress import ProgressLine
+from collection.management.reporting import ProgressLine
 from collection.models import Collection
 from collection.selectors.collections import collection_named
 from collection.services.indexing import (

@@ -29,7 +29,7 @@ from collection.services.importing.import_records import (
     start_import,
     stopped_on_error,
 )
-from collection.services.importing.posts_index import write_posts_index
+from collection.services.importing.parquet_parts import write_posts_index
 
 BATCH = 500
 """Documents stored in one transaction."""

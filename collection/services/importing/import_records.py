@@ -16,13 +16,39 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from arqkit.formats.batches import in_slices
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import dump_files
 from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.records import Problem
 from arqlab.core.errors import UserError
-from collection.models import Collection, Import, ImportProblem
-from collection.models.imports import STALE_AFTER
+from collection.models import STALE_AFTER, Author, Collection, Import, ImportProblem, Post
+
+# SQLite allows 32,766 parameters in one statement, and a row may need four.
+IDS_PER_STATEMENT = 5_000
+
+
+def known_posts(collection: Collection, post_ids: Iterable[str]) -> set[str]:
+    """Return the ids that are posts of the collection."""
+    posts = Post.objects.filter(collection=collection)
+    slices = in_slices(set(post_ids), size=IDS_PER_STATEMENT)
+    return {
+        found
+        for part in slices
+        for found in posts.filter(post_id__in=part).values_list("post_id", flat=True)
+    }
+
+
+def known_authors(collection: Collection, author_ids: Iterable[str]) -> set[str]:
+    """Return the ids that are authors of the collection."""
+    authors = Author.objects.filter(collection=collection)
+    slices = in_slices(set(author_ids), size=IDS_PER_STATEMENT)
+    return {
+        found
+        for part in slices
+        for found in authors.filter(author_id__in=part).values_list("author_id", flat=True)
+    }
+
 
 FORMULA_KINDS = ("latex", "slt", "opt")
 FORMAT = "1"

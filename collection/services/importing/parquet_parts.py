@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
 
+from arqkit.formats.batches import in_slices
 from arqkit.formats.formulas.index import COLUMNS
-from collection.services.parquet_files import store_file
+from collection.models import Collection, Post
+from collection.services.parquet_files import replace_files, store_file
+
+PART = 25_000
+"""Rows per part, and the number of rows in memory while the parts are written."""
+POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
+
+
+def write_posts_index(collection: Collection) -> None:
+    """Store the searched posts of a collection as its posts index."""
+    posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
+    rows = posts.values_list("post_id", "kind", "thread_id").iterator(PART)
+    with TemporaryDirectory() as folder:
+        parts = Parts(Path(folder, "parts"))
+        for some in in_slices(rows, size=PART):
+            parts.add(pl.DataFrame(some, schema=POSTS_SCHEMA, orient="row"))
+        name = parts.store(slug=collection.slug, what="posts")
+    replace_files(collection, posts_index=name)
+
 
 ROWS = 250_000
 """Rows of a part, about 100 MB with their layouts."""

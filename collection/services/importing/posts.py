@@ -6,23 +6,39 @@ resume there. Posts that exist are updated from the file; posts missing from the
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from array import array
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from multiprocessing import current_process, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from arqkit.formats.batches import in_slices
 from arqkit.formats.dumps.blocks import blocks
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import dump_files
+from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem
-from arqkit.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, Work
-from arqlab.core.services.storing import takes_copy
+from arqkit.texts.html.dump_posts import (
+    FIELDS,
+    IN,
+    LATER,
+    OUT,
+    ReadyBlock,
+    ReadyPost,
+    Work,
+    begin_worker,
+    make_ready,
+)
+from arqlab.core.services.storing import copy_lines, takes_copy
 from collection.models import Collection, Import, Post
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
@@ -30,15 +46,189 @@ from collection.services.importing.import_records import (
     finish_import,
     import_digest,
     is_overtaken,
+    known_posts,
     restart_import,
     save_progress,
     start_import,
     stopped_on_error,
 )
-from collection.services.importing.post_store import StoredPost, store_posts
-from collection.services.importing.posts_index import write_posts_index
-from collection.services.importing.sanitizer_pool import process_count, ready_blocks
-from collection.services.importing.thread_tracker import ThreadTracker
+from collection.services.importing.parquet_parts import write_posts_index
+
+ROWS = 500
+"""Rows per INSERT statement without COPY."""
+
+_COLUMNS = ("collection_id", "is_searched", *FIELDS)
+
+
+class StoredPost(NamedTuple):
+    """A post to be stored, with its values from `arqkit.texts.html.dump_posts`."""
+
+    number: int
+    is_searched: bool
+    values: Any
+
+
+def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exist: bool) -> None:
+    """Store posts. Update those that exist, if some `may_exist`."""
+    if not posts:
+        return
+    exist = may_exist and _some_exist(collection, posts)
+    if not takes_copy():
+        _store_in_bulk(collection, posts, exist=exist)
+    elif exist:
+        _copy_over(collection, posts)
+    else:
+        _copy(collection, posts, Post._meta.db_table)
+
+
+def _some_exist(collection: Collection, posts: Sequence[StoredPost]) -> bool:
+    return bool(known_posts(collection, (str(post.number) for post in posts)))
+
+
+def _store_in_bulk(collection: Collection, posts: Sequence[StoredPost], *, exist: bool) -> None:
+    rows = [
+        Post(
+            collection=collection,
+            is_searched=post.is_searched,
+            **dict(zip(FIELDS, post.values, strict=True))
+            | {"tags": list(post.values[FIELDS.index("tags")])},
+        )
+        for post in posts
+    ]
+    if exist:
+        changed = ["is_searched", *(name for name in FIELDS if name != "post_id")]
+        keys = ["collection", "post_id"]
+        Post.objects.bulk_create(
+            rows, ROWS, update_conflicts=True, unique_fields=keys, update_fields=changed
+        )
+    else:
+        Post.objects.bulk_create(rows, ROWS)
+
+
+def _copy(collection: Collection, posts: Sequence[StoredPost], table: str) -> None:
+    start = {
+        searched: f"{collection.pk}\t{'ft'[searched]}\t".encode() for searched in (False, True)
+    }
+    lines = b"".join([part for post in posts for part in (start[post.is_searched], post.values)])
+    copy_lines(table, _COLUMNS, lines)
+
+
+def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
+    """Copy the posts into a temporary table, and insert or update them from there."""
+    table, incoming, columns = Post._meta.db_table, "incoming_posts", ", ".join(_COLUMNS)
+    changes = ", ".join(
+        f"{name} = EXCLUDED.{name}" for name in ("is_searched", *FIELDS) if name != "post_id"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"CREATE TEMPORARY TABLE {incoming} AS SELECT {columns} FROM {table} WITH NO DATA"  # noqa: S608
+        )
+        _copy(collection, posts, incoming)
+        cursor.execute(
+            # Only names from our models are in the text.
+            f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {incoming} "  # noqa: S608
+            f"ON CONFLICT (collection_id, post_id) DO UPDATE SET {changes}"
+        )
+        cursor.execute(f"DROP TABLE {incoming}")
+
+
+QUESTION = "question"
+
+
+@dataclass
+class ThreadTracker:
+    """The posts read so far, with a bit per id, and the answers read before their question."""
+
+    source: str
+    seen: SeenIds = field(default_factory=SeenIds)
+    questions: SeenIds = field(default_factory=SeenIds)
+    later: SeenIds = field(default_factory=SeenIds)
+    outside: SeenIds = field(default_factory=SeenIds)
+    orphans: array[int] = field(default_factory=lambda: array("q"))
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    parents: array[int] = field(default_factory=lambda: array("q"))
+
+    def add(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
+        """Return the post to store, a problem for a duplicate, or None outside the window."""
+        if not self.seen.add(post.number):
+            found, todo = (
+                f"the post {post.number} again",
+                "Remove one of the two rows. The first was imported.",
+            )
+            return Problem(self.source, post.line, found, "each post once", todo)
+        place = self._place(post)
+        if place == OUT:
+            counts["outside_the_window"] += 1
+            return None
+        counts[f"{post.kind}s"] += 1
+        return StoredPost(post.number, place == IN, post.values)
+
+    def _place(self, post: ReadyPost) -> str:
+        """Return the place of a post relative to the window; an answer follows its question."""
+        if post.kind == QUESTION:
+            self.questions.add(post.number)
+            if post.place != IN:
+                (self.later if post.place == LATER else self.outside).add(post.number)
+            return post.place
+        places = {post.place, self.place_of(post.thread) or IN}
+        if OUT not in places and post.thread not in self.questions:
+            self.orphans.append(post.number)
+            self.parents.append(post.thread)
+            self.lines.append(post.line)
+        return OUT if OUT in places else LATER if LATER in places else IN
+
+    def place_of(self, question: int) -> str | None:
+        """Return the place of a question relative to the window, or None if it was not read."""
+        if question not in self.questions:
+            return None
+        return OUT if question in self.outside else LATER if question in self.later else IN
+
+    def waiting(self) -> Iterator[tuple[int, int, int]]:
+        """Yield id, question and line of the answers that were read before their question."""
+        return zip(self.orphans, self.parents, self.lines, strict=True)
+
+    def without_question(self, number: int, question: int, line: int) -> Problem:
+        """Return the problem of an answer whose question is missing."""
+        found, todo = (
+            f"the answer {number} to the missing question {question}",
+            "Import the question. The answer was imported.",
+        )
+        return Problem(
+            self.source, line, found, "a question of that Id, here or in an earlier file", todo
+        )
+
+
+LARGE = 16 * 2**20
+"""The file size in bytes from which a pool pays off."""
+MOST = 8
+"""The maximum number of processes: the process that reads and stores cannot feed more."""
+
+
+def process_count(size: int) -> int:
+    """Return how many processes to start for a file of `size` bytes; 0 means no pool."""
+    cores = len(os.sched_getaffinity(0))
+    # A daemon process, such as a Celery worker, cannot have children.
+    return min(cores, MOST) if size >= LARGE and cores > 1 and not current_process().daemon else 0
+
+
+def ready_blocks(works: Iterable[Work], *, processes: int) -> Iterator[ReadyBlock]:
+    """Yield sanitized blocks in order. A pool of processes works some blocks ahead."""
+    if not processes:
+        yield from map(make_ready, works)
+        return
+    # Spawn instead of fork: children must not inherit the database connection and threads.
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=begin_worker)
+    ahead: deque[Future[ReadyBlock]] = deque()
+    try:
+        for work in works:
+            ahead.append(pool.submit(make_ready, work))
+            if len(ahead) > 2 * processes + 2:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
 
 BATCH = 2_000
 """Posts stored in one transaction, about 3 MB."""

@@ -25,7 +25,7 @@ from arqkit.formats.dumps.sources import dump_files
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem
 from collection.models import Collection, Import
-from collection.services.importing import related_rows, votes_and_badges
+from collection.services.importing import related_rows
 from collection.services.importing.documents import import_documents
 from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
@@ -107,18 +107,18 @@ _IMPORTERS: dict[str, _Importer] = {
     Kind.VOTES: _Importer(
         read=dumprecords.read_vote,
         key=lambda vote: str(vote.vote_id),
-        store=votes_and_badges.store_votes,
-        clear=votes_and_badges.clear_votes,
-        gather=votes_and_badges.vote_tally,
-        finish=votes_and_badges.finish_votes,
+        store=related_rows.store_votes,
+        clear=related_rows.clear_votes,
+        gather=related_rows.vote_tally,
+        finish=related_rows.finish_votes,
         batch=COUNTED_BATCH,
     ),
     Kind.BADGES: _Importer(
         read=dumprecords.read_badge,
         key=lambda badge: str(badge.badge_id),
-        store=votes_and_badges.store_badges,
-        clear=votes_and_badges.clear_badges,
-        gather=votes_and_badges.badge_tally,
+        store=related_rows.store_badges,
+        clear=related_rows.clear_badges,
+        gather=related_rows.badge_tally,
         batch=COUNTED_BATCH,
         needs=(Kind.USERS,),
     ),

@@ -18,8 +18,7 @@ from arqlab.core.services.labs import change_lab
 from arqlab.core.services.people import confirm_address, grant_role
 from arqlab.core.services.teams import create_team, join_team, lab_team
 from assessment.qrels.services.loading import load_lab
-from desk.demo.folder import write_lab
-from desk.demo.posts import FOLDER, index_demo_formulas, read_demo_posts
+from desk.demo.posts import FOLDER, index_demo_formulas, read_demo_posts, write_lab
 from desk.demo.systems import open_library
 from desk.demo.teams import DemoRun, DemoTeam, demo_run_file, file_name, read_teams
 from desk.services.demo.activity import (

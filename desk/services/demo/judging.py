@@ -108,8 +108,9 @@ def _judge_topic(
     judged = 0
     while taken and judged != count:
         labels = tuple(assessor.label(taken, instance) for instance in taken.shown.instances)
+        leased_at = at
         at += timedelta(milliseconds=sum(label.active_ms or 0 for label in labels))
-        submission = Submission(taken.shown.item.pk, labels)
+        submission = Submission(taken.shown.item.pk, labels, leased_at)
         taken = submit_judgments(
             seat=assessor.seat, submission=submission, browser=BROWSER, at=at
         ).following

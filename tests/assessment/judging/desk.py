@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
+from django.db.models import F
 from django.test import Client
 
 from arqlab.core.models import User
-from assessment.models import PoolInstance, PoolItem
+from assessment.models import Judgment, PoolInstance, PoolItem
 
 
 class Desk:
@@ -24,7 +26,7 @@ class Desk:
         lab: str = "arqmath-x",
         round: str = "",
     ) -> None:
-        self.client = Client(headers={"User-Agent": "Test browser 1"})
+        self.client, self.user = Client(headers={"User-Agent": "Test browser 1"}), user
         if user is not None:
             self.client.force_login(user)
         within = f"rounds/{round}/" if round else ""
@@ -45,12 +47,25 @@ class Desk:
         """Take the next item."""
         return self.get("next/", have=",".join(map(str, have)))["item"]
 
+    def work(self, **time: float) -> None:
+        """Let time pass, as the arguments of `timedelta`: what the server saw of the user is older.
+
+        Signed leases are not.
+        """
+        passed = timedelta(**time)
+        PoolItem.objects.filter(leased_to=self.user).update(leased_since=F("leased_since") - passed)
+        own = Judgment.objects.filter(assessor=self.user)
+        own.update(judged_at=F("judged_at") - passed)
+
     def submit(self, item: Any, *labels: Any, have: Sequence[int] = (), **fields: Any) -> Any:
-        """Send a label for each instance of an item in their order; fields go to each."""
+        """Send a label for each instance of an item in their order, after the time that they
+        report; fields go to each.
+        """
         rows = [
             label_for(instance, label, **fields)
             for instance, label in zip(item["instances"], labels, strict=False)
         ]
+        self.work(milliseconds=sum(row["active_ms"] or 0 for row in rows))
         return self.post("judgments/", body_for(item, rows, have))
 
 

@@ -22,7 +22,7 @@ from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from collection.models import Post
 from tests.assessment.factories import NOW, assign, make_pool
-from tests.assessment.judging.desk import Desk, name_of
+from tests.assessment.judging.desk import Desk, body_for, label_for, name_of
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, WrittenTaskFactory
@@ -254,9 +254,10 @@ def test_a_submit_takes_no_query_more_than_in_other_pools(desk: Desk, pair: Pair
     for item in pair:
         desk.get(f"items/{item.pk}/")  # its formula is typeset and stored
     item = desk.next()
+    body = body_for(item, [label_for(item["instances"][0], 2)])
 
     with CaptureQueriesContext(connection) as queries:
-        answer = desk.submit(item, 2)
+        answer = desk.post("judgments/", body)
 
     assert answer["next"]
     asked = [query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))]

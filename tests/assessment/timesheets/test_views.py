@@ -96,6 +96,47 @@ def test_the_file_adds_up_to_the_page(client_of, organizer, assessor, task, lab,
     assert {row["round"] for row in rows} == {"official"}
 
 
+def test_the_page_and_the_file_show_where_times_were_capped(
+    client_of, organizer, assessor, lab, pool
+):
+    other = AssessorFactory(lab=lab).user
+    judge(assessor, instance("10"), 3, active_ms=HOUR // 2, reported_ms=3 * HOUR)
+    judge(assessor, instance("11"), 3, active_ms=60_000, reported_ms=60_500)  # the network's
+    judge(other, instance("13"), 3, active_ms=HOUR, reported_ms=HOUR)
+    client = client_of(organizer)
+    page, rows = client.get(SHEET).text, lines(client)
+
+    people = table(page, "people")
+    assert people["Assessor"][3:5] == ["Labels capped", "Hours not seen"]
+    assert [people[name][3:5] for name in (assessor.username, other.username, "All")] == [
+        ["1", "2.50"],
+        ["0", "0.00"],
+        ["1", "2.50"],
+    ]
+    seen = {row["username"]: (row["labels_capped"], row["hours_not_seen"]) for row in rows}
+    assert seen == {assessor.username: ("1", "2.500000"), other.username: ("0", "0.000000")}
+
+
+def test_hours_that_were_not_seen_cost_nothing_and_their_assessor_is_shown_them(
+    client_of, organizer, assessor, lab, pool
+):
+    judge(assessor, instance("10"), 3, active_ms=HOUR // 2, reported_ms=3 * HOUR)
+    rate = {"hourly_rate": "10.00", "currency": "EUR", "time_zone": "UTC"}
+    page = client_of(organizer).post(SHEET, rate, follow=True).text
+    own = " ".join(client_of(assessor).get("/labs/arqmath-x/judging/work/").text.split())
+
+    assert "Cost: 5.00 EUR." in " ".join(page.split())
+    assert (
+        "0.50 active hours for 1 item. 2.50 more hours that 1 label reported were not seen" in own
+    )
+
+
+def test_a_sheet_without_capped_times_does_not_mention_them(client_of, organizer, assessor, pool):
+    judge(assessor, instance("10"), 3, active_ms=HOUR, reported_ms=HOUR)
+
+    assert "Labels capped" not in client_of(organizer).get(SHEET).text
+
+
 def test_labels_that_were_changed_or_do_not_count_are_paid(
     client_of, organizer, assessor, lab, pool
 ):

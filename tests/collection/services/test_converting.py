@@ -11,9 +11,9 @@ import pytest
 from arqkit.texts.maths.conversion import Converter, converter
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
-from collection.services import converting
-from collection.services.converting import convert_latex, converted_latex
+from collection.services import visual_maps
 from collection.services.importing.formulas import import_formulas
+from collection.services.visual_maps import convert_latex, converted_latex
 from tests.collection.factories import NOW
 from tests.collection.services.importing.test_formulas import write_index
 
@@ -42,7 +42,7 @@ def test_each_distinct_latex_is_converted_once_and_failures_are_stored(collectio
     assert convert_latex(collection=collection) == (3, 1)
     assert layouts(collection)[GOOD] == "V!e a[ V!x ]"
     kept = converted_latex(collection).filter(latex=BAD)
-    assert kept.select("layout", "error").rows() == [(None, converting.NO_MATHML)]
+    assert kept.select("layout", "error").rows() == [(None, visual_maps.NO_MATHML)]
 
 
 def test_a_second_call_converts_nothing(collection):
@@ -55,7 +55,7 @@ def test_a_second_call_converts_nothing(collection):
 
 def test_another_engine_converts_everything_again(collection, monkeypatch):
     convert_latex(collection=collection)
-    monkeypatch.setattr(converting, "engine", lambda: "another 2")
+    monkeypatch.setattr(visual_maps, "engine", lambda: "another 2")
 
     assert converted_latex(collection).is_empty()
     assert convert_latex(collection=collection) == (3, 1)
@@ -72,7 +72,7 @@ def test_a_formula_that_makes_its_batch_fail_is_found(collection, monkeypatch):
                 "falling", lambda latex: fall() if latex == BAD else real.convert(latex)
             )
 
-    monkeypatch.setattr(converting, "converter", falling)
+    monkeypatch.setattr(visual_maps, "converter", falling)
 
     assert convert_latex(collection=collection) == (3, 1)
     assert converted_latex(collection).filter(latex=BAD)["error"].item() == "MemoryError: too deep"
@@ -88,8 +88,8 @@ def test_conversions_before_an_interruption_are_saved(collection, monkeypatch):
         if done == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(converting, "BATCH", 1)
-    monkeypatch.setattr(converting, "SAVE_INTERVAL", -1.0)
+    monkeypatch.setattr(visual_maps, "BATCH", 1)
+    monkeypatch.setattr(visual_maps, "SAVE_INTERVAL", -1.0)
     with pytest.raises(KeyboardInterrupt):
         convert_latex(collection=collection, progress=stop)
 
@@ -101,4 +101,4 @@ def test_a_collection_without_formulas_has_nothing_to_convert():
     empty = Collection.objects.create(slug="empty", loaded_at=NOW)
 
     assert convert_latex(collection=empty) == (0, 0)
-    assert converted_latex(empty).equals(pl.DataFrame(schema=converting.SCHEMA))
+    assert converted_latex(empty).equals(pl.DataFrame(schema=visual_maps.SCHEMA))

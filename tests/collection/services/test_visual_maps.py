@@ -9,9 +9,8 @@ import pytest
 
 from collection.models import Collection, VisualMap
 from collection.selectors.visual_maps import JudgedFormula, map_frame, newest_map
-from collection.services.converting import convert_latex
 from collection.services.importing.formulas import import_formulas
-from collection.services.visual_maps import make_visual_map
+from collection.services.visual_maps import convert_latex, make_visual_map
 from tests.collection.factories import NOW
 from tests.collection.services.importing.test_formulas import write_index
 

@@ -10,9 +10,8 @@ from arqkit.loads import LoadChoice
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import AuditEvent, Lab, Task, Topic
 from arqlab.core.permissions import may_organize
-from arqlab.core.services.folder_edits import FolderEditsError
 from arqlab.core.services.labs import change_task
-from arqlab.core.services.loading import load_lab_file
+from arqlab.core.services.loading import FolderEditsError, load_lab_file
 
 LAB = """
 [lab]

@@ -8,7 +8,7 @@ import pytest
 
 from arqkit.formats.labs.folder import LabFile, TaskFile, read_lab
 from arqkit.formats.runs.report import RunRules
-from desk.demo import folder, posts, systems
+from desk.demo import posts, systems
 from desk.demo.posts import Post
 
 TODAY = date(2027, 3, 10)
@@ -16,7 +16,7 @@ TODAY = date(2027, 3, 10)
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> LabFile:
-    return read_lab(folder.write_lab(tmp_path_factory.mktemp("demo"), today=TODAY))
+    return read_lab(posts.write_lab(tmp_path_factory.mktemp("demo"), today=TODAY))
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 
 from arqkit.formats.labs.folder import LabFile, TaskFile
 from arqkit.texts.posts.text import text_formulas
-from desk.demo import folder, posts
+from desk.demo import posts
 from desk.demo.posts import Post
 from desk.demo.systems import Library
 from tests.desk.demo.conftest import TODAY
@@ -31,16 +31,16 @@ def test_only_the_task_to_try_is_open_on_the_day_of_the_build(tasks: dict[str, T
 
 
 def test_the_dates_move_with_the_day_of_the_build() -> None:
-    assert folder.lab_text(today=folder.WRITTEN_ON) == (posts.FOLDER / "lab.toml").read_text()
-    assert "deadline = 2027-03-21" in folder.lab_text(today=TODAY)
+    assert posts.lab_text(today=posts.WRITTEN_ON) == (posts.FOLDER / "lab.toml").read_text()
+    assert "deadline = 2027-03-21" in posts.lab_text(today=TODAY)
 
 
 def test_a_folder_is_written_twice_with_the_same_content(tmp_path: Path) -> None:
     first = {
-        file.name: file.read_bytes() for file in folder.write_lab(tmp_path, today=TODAY).iterdir()
+        file.name: file.read_bytes() for file in posts.write_lab(tmp_path, today=TODAY).iterdir()
     }
     assert {
-        file.name: file.read_bytes() for file in folder.write_lab(tmp_path, today=TODAY).iterdir()
+        file.name: file.read_bytes() for file in posts.write_lab(tmp_path, today=TODAY).iterdir()
     } == first
 
 

@@ -865,5 +865,4 @@ def test_only_one_module_writes_the_text_of_topics():
     assert writing == {
         "arqlab/core/services/topic_loading.py",
         "arqlab/core/services/topic_pages.py",  # typesets them again
-        "arqlab/core/services/topics.py",  # edits their information
     }

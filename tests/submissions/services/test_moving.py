@@ -7,7 +7,7 @@ import pytest
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from submissions.models import Run
-from submissions.services.moving import move_run
+from submissions.services.changing import move_run
 from tests.factories import Scene, TeamFactory
 from tests.submissions.factories import NOW, RunFactory, ValidRunFactory
 

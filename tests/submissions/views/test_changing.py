@@ -13,7 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from arqlab.core.models import AuditEvent, Task, User
 from submissions.models import Run
-from submissions.services.moving import move_run
+from submissions.services.changing import move_run
 from submissions.services.uploads import submit_upload
 from tests.factories import FormulaTaskFactory, Scene
 from tests.submissions.entry_points import upload, url

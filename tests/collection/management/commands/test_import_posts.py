@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from arqlab.core.models import Lab
-from collection.management.progress import ProgressLine
+from collection.management.reporting import ProgressLine
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
 from tests.collection.factories import POSTS

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from collection.models import Collection, Import
-from collection.models.imports import STALE_AFTER
+from collection.models import STALE_AFTER, Collection, Import
 from collection.services.importing.import_records import (
     TakenOverError,
     file_digest,

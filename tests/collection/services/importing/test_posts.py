@@ -16,8 +16,8 @@ from arqlab.core.errors import UserError
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing import extracted_formulas as found_formulas
+from collection.services.importing import posts
 from collection.services.importing import posts as importing
-from collection.services.importing import sanitizer_pool
 from collection.services.importing.posts import import_posts
 from tests.collection.factories import NOW
 from tests.real_data import DATA, needs_data
@@ -333,7 +333,7 @@ def test_a_pool_of_processes_imports_the_same_posts(collection, tmp_path, monkey
     real.write_bytes(re.sub(rb"(math-container&quot;) id=&quot;\d+&quot;", rb"\1", marked))
     other = Collection.objects.create(slug="other", loaded_at=NOW)
     record = take(collection, real)
-    monkeypatch.setattr(sanitizer_pool, "process_count", lambda size: 2)
+    monkeypatch.setattr(posts, "process_count", lambda size: 2)
     monkeypatch.setattr(importing, "process_count", lambda size: 2)
     again = take(other, real)
     fields = ("post_id", "title", "body", "clean_title", "clean_body", "tags", "thread_id")

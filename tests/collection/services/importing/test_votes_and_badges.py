@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqkit.formats.dumps.records import BadgeRecord
-from collection.services.importing.votes_and_badges import BADGES, badge_tally
+from collection.services.importing.related_rows import BADGES, badge_tally
 
 KINDS = st.sampled_from([*BADGES, "wooden"])
 AUTHORS = st.integers(-1, 5) | st.just(10**18 - 1)
