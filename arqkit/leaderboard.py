@@ -41,6 +41,9 @@ class BoardRun:
     is_post_hoc: bool = False
     data: str = ""
 
+    def __str__(self) -> str:
+        return self.standing.named(self.team, self.tag)
+
     @property
     def standing(self) -> Standing:
         """Return the standing of the run on its leaderboard."""
@@ -149,6 +152,10 @@ class Board:
     measures: tuple[Measure, ...]
     ceilings: Mapping[str, float] = field(default_factory=dict)
     rows: tuple[BoardRow, ...] = ()
+
+    def row_of(self, key: int) -> BoardRow:
+        """Return the row of a run that is on the board."""
+        return next(row for row in self.rows if row.run.key == key)
 
 
 def with_runs(board: Board, runs: Iterable[BoardRun]) -> Board:

@@ -9,14 +9,14 @@ from django.db import close_old_connections
 
 from arqlab.celery import app
 
-SLOW = ("run-waiting-loads",)
+SLOW = ("run-waiting-loads", "certify-boards")
 logger = logging.getLogger(__name__)
 
 
 def start_schedule() -> threading.Thread:
     """Start a thread that runs each scheduled task at its interval, and return the thread.
 
-    Loads may take hours, so they have a thread of their own.
+    Loads may take hours and certificates half a minute, so they have a thread of their own.
     """
     # Before the threads start: Celery cannot register tasks in two threads at once.
     app.loader.import_default_modules()

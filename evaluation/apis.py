@@ -120,7 +120,7 @@ class RunScoresApi(APIView):
         if not qrels and not may_see_scores(access, one) and (own := own_row(access, one)):
             return Response(_run_scores(own, "", {}))
         shown = board_with_run(access, one, qrels=qrels)
-        line = next(row for row in shown.board.rows if row.run.key == one.pk)
+        line = shown.board.row_of(one.pk)
         scores = scores_by_topic(
             runs=[one.pk], qrel_set=shown.qrel_set, measures=shown.board.measures
         )

@@ -15,7 +15,8 @@ from enum import Enum
 from django.db.models import Min, QuerySet
 from django.http import Http404
 
-from arqkit.leaderboard import Board, BoardRow, with_runs
+from arqkit.leaderboard import Board, BoardRow, BoardRun, with_runs
+from arqkit.standings import PublishedRuns
 from arqlab.core.models import Membership, Task, Team, Visitor
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import teams_of
@@ -84,6 +85,29 @@ class ScoreAccess:
     def may_see_run_of(self, team: str) -> bool:
         """Return whether the user may see the runs of a team, not only their scores."""
         return self.organizes or team in self.own_teams.values()
+
+    def may_open(self, run: BoardRun) -> bool:
+        """Return whether the user may open what a run on a board that they see retrieved.
+
+        These are its rankings with the labels and its lines of the certificate: of all runs for
+        organizers, else of the user's own and, after the release, of those that the task publishes.
+        """
+        if self.may_see_run_of(run.team):
+            return True
+        is_released = self.leaderboard is not None and str(run.key) in self.leaderboard.scores
+        return is_released and self._published.publishes(run.standing, is_primary=run.is_primary)
+
+    def may_open_certificate(self, qrel_set: QrelSet) -> bool:
+        """Return whether the user may open the certificate of qrels, with the runs of `may_open`.
+
+        Everyone may if it is that of the released leaderboard, and the task publishes runs.
+        """
+        is_released = self.leaderboard is not None and self.leaderboard.qrel_set == qrel_set
+        return self.organizes or (is_released and self._published is not PublishedRuns.NONE)
+
+    @property
+    def _published(self) -> PublishedRuns:
+        return PublishedRuns(self.task.published_runs)
 
 
 @dataclass(frozen=True, eq=False)

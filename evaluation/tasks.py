@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from arqlab.celery import app
 from assessment.models import QrelSet
+from evaluation.services.certificates import certify_released
 from evaluation.services.paper_kits import figure_images, paper_board, paper_figures
 from evaluation.services.scoring import score_waiting
 
@@ -14,6 +15,12 @@ from evaluation.services.scoring import score_waiting
 def score_unscored_runs() -> None:
     """Score every valid run that lacks scores."""
     score_waiting(at=timezone.now())
+
+
+@app.task
+def certify_released_boards() -> None:
+    """Compute the certificates of released leaderboards whose runs are published."""
+    certify_released()
 
 
 @app.task

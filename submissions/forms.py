@@ -259,7 +259,7 @@ class LeftOutRunsForm(ReasonsForm):
         super().__init__(
             data,
             kind="runs",
-            names={str(run.pk): f"{run.team} {run.label}" for run in ordered},
+            names={str(run.pk): str(run) for run in ordered},
             reasons={str(row["run"]): row["reason"] for row in recorded},
         )
 

@@ -180,7 +180,7 @@ class Run(Publication):
         ]
 
     def __str__(self) -> str:
-        return f"{self.team} {self.tag}"
+        return self.standing.named(self.team.name, self.tag)
 
     @property
     def standing(self) -> Standing:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -392,50 +393,56 @@ def test_every_url_is_in_the_table():
 
 
 def address(name: str, scene: Scene, run_id: int) -> str:
-    """Return the path of a URL in the scene."""
-    items = PoolItem.objects.filter(topic__task=scene.task).order_by("pk")
-    known = {
-        "lab": scene.lab.slug,
-        "task": scene.task.slug,
-        "run": run_id,
-        "team": scene.team.pk,
-        "user": scene.member.pk,
-        "person": scene.assessor.pk,
-        "token": token_of(name, scene),
-        "invitation": scene.lab.invitations.values_list("pk", flat=True).first(),
-        "query_id": "A.1",
-        "measure": "nDCG'",
-        "post_id": "1",
-        "doc_id": "10",
-        "version": 1,
-        "number": 2 if name in REVEALED else 1,
-        "ticket": Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
-        .values_list("pk", flat=True)
-        .first(),
-        "repair": "text",
-        "correction": 1,
-        "record": Import.objects.filter(collection__labs=scene.lab)
-        .values_list("pk", flat=True)
-        .first(),
-        "formula_id": "7",
-        "visual_id": "70",
-        "kind": "topics" if name == "desk:task-load" else "deadline",
-        "load": Load.objects.filter(lab=scene.lab).values_list("pk", flat=True).first(),
-        "instance": PoolInstance.official.filter(item__topic__task=scene.task).first().pk,
-        "round": "training-1",
-        "item": items.filter(assessor__isnull="round-" not in name)
-        .values_list("pk", flat=True)
-        .first(),
-        "notice": Notice.objects.filter(user=scene.member).values_list("pk", flat=True).last(),
-        "message": scene.lab.messages.values_list("pk", flat=True).first(),
-        "mail": scene.lab.mails.values_list("pk", flat=True).first(),
-        "key": confirmation_key(scene),
-        "finding": vanished_finding(scene),
-        "uidb36": "1",
-        "api_token": scene.member.api_tokens.values_list("pk", flat=True).first(),
-        "name": "audit.tsv" if name == "desk:lab-download" else "runs.zip",
+    """Return the path of a URL in the scene; only what it names is looked up."""
+    known: dict[str, Callable[[], Any]] = {
+        "lab": lambda: scene.lab.slug,
+        "task": lambda: scene.task.slug,
+        "run": lambda: run_id,
+        "team": lambda: scene.team.pk,
+        "user": lambda: scene.member.pk,
+        "person": lambda: scene.assessor.pk,
+        "token": lambda: token_of(name, scene),
+        "invitation": lambda: first_key(scene.lab.invitations),
+        "query_id": lambda: "A.1",
+        "measure": lambda: "nDCG'",
+        "post_id": lambda: "1",
+        "doc_id": lambda: "10",
+        "version": lambda: 1,
+        "number": lambda: 2 if name in REVEALED else 1,
+        "ticket": lambda: first_key(
+            Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
+        ),
+        "repair": lambda: "text",
+        "correction": lambda: 1,
+        "record": lambda: first_key(Import.objects.filter(collection__labs=scene.lab)),
+        "formula_id": lambda: "7",
+        "visual_id": lambda: "70",
+        "kind": lambda: "topics" if name == "desk:task-load" else "deadline",
+        "load": lambda: first_key(Load.objects.filter(lab=scene.lab)),
+        "instance": lambda: first_key(PoolInstance.official.filter(item__topic__task=scene.task)),
+        "round": lambda: "training-1",
+        "item": lambda: first_key(
+            PoolItem.objects.filter(
+                topic__task=scene.task, assessor__isnull="round-" not in name
+            ).order_by("pk")
+        ),
+        "notice": lambda: (
+            Notice.objects.filter(user=scene.member).values_list("pk", flat=True).last()
+        ),
+        "message": lambda: first_key(scene.lab.messages),
+        "mail": lambda: first_key(scene.lab.mails),
+        "key": lambda: confirmation_key(scene),
+        "finding": lambda: vanished_finding(scene),
+        "uidb36": lambda: "1",
+        "api_token": lambda: first_key(scene.member.api_tokens),
+        "name": lambda: "audit.tsv" if name == "desk:lab-download" else "runs.zip",
     }
-    return reverse(name, kwargs={key: known[key] for key in parameters_of(name)})
+    return reverse(name, kwargs={key: known[key]() for key in parameters_of(name)})
+
+
+def first_key(records: Any) -> int | None:
+    """Return the primary key of the first of some records, or None."""
+    return records.values_list("pk", flat=True).first()
 
 
 def vanished_finding(scene: Scene) -> str:
@@ -488,6 +495,7 @@ def body(name: str, scene: Scene, item: Any) -> dict[str, Any]:
     return known.get(name, {})
 
 
+@cache
 def parameters_of(name: str) -> list[str]:
     """Return the names of the parameters of a URL."""
     resolver = get_resolver()

@@ -14,8 +14,10 @@ import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs
 
 import pytest
+from django.http import QueryDict
 from django.urls import get_resolver
 
 from arqkit.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN
@@ -27,7 +29,7 @@ from submissions.services.changing import withdraw_run
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
 from tests.test_access import address, fill, named_addresses
-from tests.test_secrets import LIVE, NOT_OF_A_TASK, WITH_FORMATS, client_for
+from tests.test_secrets import LIVE, NOT_OF_A_TASK, client_for
 
 pytestmark = pytest.mark.once
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -44,7 +46,8 @@ EXEMPT = {
     "desk:lab-download": "has what was done to runs, with their names of that time",
     "evaluation:score-link": "leads to another page",
 }
-QUERIES = ("", LIVE, *(f"format={name}" for name in ("tsv", "csv", "json", "latex", "zip")))
+FORMATS = [f"format={name}" for name in ("tsv", "csv", "json", "latex", "zip")]
+LIVE_PARAMETERS = set(parse_qs(LIVE))
 BLOCK = re.compile("</(?:tr|li|option|p|h1|h2|figcaption)>")
 TAG = re.compile('<[^>]*title="([^"]*)"[^>]*>|<[^>]*>')
 DATA = re.compile(r'<script id="[^"]*" type="application/json">(.*?)</script>', re.DOTALL)
@@ -91,15 +94,35 @@ def standings(kept_db: None, tmp_path_factory) -> Standings:
     return Standings(scene, runs)
 
 
-def answers(scene: Scene, run: Run, person: Any) -> Iterator[tuple[str, str]]:
-    """Yield the text of what a user gets from each address and format, and of files in archives."""
+@pytest.fixture
+def reads(monkeypatch) -> set[str]:
+    """The names of the parameters that a request reads."""
+    names, get = set(), QueryDict.get
+
+    def noted(query: QueryDict, name: str, default: Any = None) -> Any:
+        names.add(name)
+        return get(query, name, default)
+
+    monkeypatch.setattr(QueryDict, "get", noted)
+    return names
+
+
+def answers(scene: Scene, run: Run, person: Any, reads: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the text of what a user gets from each address, in each format if it reads one, and of
+    files in archives.
+    """
     client = client_for(person)
     for name in sorted(named_addresses(get_resolver().url_patterns)):
         if name.startswith(NOT_OF_A_TASK) or name in EXEMPT:
             continue
-        path = address(name, scene, run.pk)
-        for query in QUERIES if name.startswith(WITH_FORMATS) else QUERIES[:1]:
+        reads.clear()
+        path, queries = address(name, scene, run.pk), ["", LIVE]
+        for query in queries:
             answer = client.get(f"{path}?{query}")
+            if query == "" and not reads & LIVE_PARAMETERS:
+                queries.remove(LIVE)
+            if query == "" and "format" in reads:
+                queries += FORMATS
             if answer.status_code == 200:
                 yield from ((f"{path}?{query}", text) for text in contents(answer))
 
@@ -146,10 +169,10 @@ def is_marked(text: str, word: str) -> bool:
 
 
 @pytest.mark.parametrize("role", ["organizer", "visitor"])
-def test_every_page_file_and_api_marks_the_standing_of_a_run(role, standings, db):
+def test_every_page_file_and_api_marks_the_standing_of_a_run(role, standings, reads, db):
     scene, runs = standings
     found, seen, gone = [], set(), runs[WITHDRAWN.word]
-    for url, text in answers(scene, gone, scene.people[role]):
+    for url, text in answers(scene, gone, scene.people[role], reads):
         named = {word for word in runs if tag_of(word) in text}
         seen |= named
         if (

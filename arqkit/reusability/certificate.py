@@ -9,7 +9,9 @@ pool, and the depth of the run at which it did. A judged item without a contribu
 run, such as an answer of the topic's own thread. No run's absence removes it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -44,6 +46,12 @@ class LeftOut:
     parties: pl.DataFrame
     changes: pl.DataFrame
 
+    def part(self, *, runs: Collection[str], parties: Collection[str]) -> LeftOut:
+        """Return the rows of some parties, and the changes of some runs."""
+        listed = pl.col("party").is_in(list(parties))
+        changed = self.changes.filter(pl.col("run").is_in(list(runs)))
+        return LeftOut(self.parties.filter(listed), changed)
+
 
 class Certificate(NamedTuple):
     """How far qrels can be trusted to score runs that were not pooled.
@@ -63,6 +71,17 @@ class Certificate(NamedTuple):
     each_run: LeftOut
     depths: pl.DataFrame
     primes: pl.DataFrame
+
+    def of_runs(self, *, runs: Collection[str], teams: Collection[str]) -> Certificate:
+        """Return the certificate with the rows of some runs and teams. Ranks stay those among all.
+
+        What is not about one run or team stays: the counts, the shallower pools and the primes.
+        """
+        return self._replace(
+            runs=self.runs.filter(pl.col("run").is_in(list(runs))),
+            teams=self.teams.part(runs=runs, parties=teams),
+            each_run=self.each_run.part(runs=runs, parties=runs),
+        )
 
     @property
     def depths_are_meaningless(self) -> bool:

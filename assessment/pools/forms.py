@@ -124,7 +124,7 @@ class PoolForm(forms.Form):
         self.runs = {f"{BASELINE}{run.pk}": run for run in runs if run.is_baseline}
         for name, run in self.runs.items():
             self.fields[name] = forms.ChoiceField(
-                label=f"{run.team} {run.label}",
+                label=str(run),
                 choices=[
                     ("baseline-primary", "as primary"),
                     ("baseline-alternate", "as alternate"),

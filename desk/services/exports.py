@@ -24,7 +24,7 @@ from arqkit.formats.topics.write import write_topics
 from arqkit.records import TopicRecord
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
 from arqlab.core.selectors import teams_with_members
-from assessment.guidelines.services.copying import guidelines_json
+from assessment.guidelines.services.versions import guidelines_json
 from assessment.models import Round
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import collection_of

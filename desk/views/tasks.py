@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_safe
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
-from assessment.pools.selectors.together import pooled_together
+from assessment.pools.selectors.choices import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
 from evaluation.permissions import may_see_scores, own_row, score_access_of

@@ -16,10 +16,12 @@ from arqkit.records import ItemKind
 from arqkit.reusability.certificate import Certificate, certified_measures, certify
 from arqkit.reusability.rescoring import Rescorer
 from arqlab.core.caches import computed_values
+from arqlab.core.models import Task
 from assessment.models import QrelSet
-from assessment.pools.selectors.contributions import PooledTops, contributions_of, pooled_tops
+from assessment.pools.selectors.frozen import PooledTops, contributions_of, pooled_tops
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
+from evaluation.selectors.boards import released_leaderboard
 from evaluation.selectors.pending_scores import formulas_index_of, measures_of
 from evaluation.services.effects import comparable_indexes
 from submissions.models import Run
@@ -59,6 +61,14 @@ def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certificat
         certificate = _certificate(qrel_set, found, valid)
         computed_values.set(key, certificate, timeout=KEPT)
     return found._replace(certificate=certificate)
+
+
+def certify_released() -> None:
+    """Compute the certificates that everyone may open, as far as they are not in the cache."""
+    released = Task.objects.filter(leaderboards__hidden_at=None, leaderboards__isnull=False)
+    for task in released.exclude(published_runs=Task.Published.NONE).distinct():
+        if leaderboard := released_leaderboard(task):
+            certification_of(leaderboard.qrel_set, computes=True)
 
 
 def _obstacle(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: list[Run]) -> str:

@@ -273,7 +273,7 @@ def _scores(contest: _Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFram
     scorers = {side: contest.scorer(frame, contest.measures) for side, frame in qrels.items()}
     parts = []
     for run, index in contest.indexes(qrels["first"]):
-        named = pl.lit(f"{run.team.name} {run.label}").alias("run")
+        named = pl.lit(str(run)).alias("run")
         try:
             parts += [
                 scorer.score(index).with_columns(named, side=pl.lit(side))

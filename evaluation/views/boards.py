@@ -79,6 +79,7 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "versions": QrelSet.objects.filter(task=found) if sight.organizes else (),
         "first_answers": first_answers_access(request.user, found) is not None,
         "history": _history(sight),
+        "certificate_url": _certificate_url(sight),
     }
     if further and further.shown.board.rows:
         label = request.GET.get("chart", "")
@@ -134,6 +135,15 @@ def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str
     """Lead from a cell of the leaderboard to the run's scores by topic, which check permissions."""
     query = request.GET.dict() | {"measure": measure}
     return redirect(reverse("evaluation:run-scores", args=[lab, task, run], query=query))
+
+
+def _certificate_url(sight: ScoreAccess) -> str:
+    """Return the address of the certificate of the released leaderboard, "" if it is closed."""
+    task, released = sight.task, sight.leaderboard
+    if released is None or not sight.may_open_certificate(released.qrel_set):
+        return ""
+    address = [task.lab.slug, task.slug, released.qrel_set.version]
+    return reverse("evaluation:certificate-detail", args=address)
 
 
 def _post_hoc_lines(shown: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:

@@ -12,9 +12,10 @@ from django.views.decorators.http import require_safe
 from arqkit.formats.tables import tsv_lines
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
-from arqlab.core.permissions import organized_task_or_404
+from arqlab.core.permissions import task_or_404
 from arqlab.core.views.downloads import file_response
 from assessment.models import QrelSet
+from evaluation.permissions import ScoreAccess, score_access_of, visible_board
 from evaluation.services.certificates import Certification, certification_of
 
 PARTS = ("teams", "runs", "depths")
@@ -24,13 +25,18 @@ PARTS = ("teams", "runs", "depths")
 def certificate_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponseBase:
     """Show the certificate of a version by one measure; with `compute=yes`, compute it first.
 
-    With `format=tsv`, return the table of a `part` by all measures: teams, runs or depths.
+    With `format=tsv`, return the table of a `part` by all measures: teams, runs or depths. Those
+    who do not organize see the runs that they may open, and nothing that is not computed yet.
     """
-    found = organized_task_or_404(request.user, lab, task)
+    found = task_or_404(request.user, lab, task)
+    sight = score_access_of(request.user, found)
     versions = QrelSet.objects.select_related("task__lab")
     shown = get_object_or_404(versions, task=found, version=version)
-    certified = certification_of(shown, computes=request.GET.get("compute") == "yes")
-    context: dict[str, Any] = {"task": found, "lab": found.lab, "shown": shown}
+    if not sight.may_open_certificate(shown):
+        raise Http404
+    computes = sight.organizes and request.GET.get("compute") == "yes"
+    certified = _opened(certification_of(shown, computes=computes), sight)
+    context: dict[str, Any] = {"task": found, "lab": found.lab, "shown": shown, "sight": sight}
     context |= {"certified": certified, "measures": certified.measures}
     if certificate := certified.certificate:
         if request.GET.get("format") == "tsv":
@@ -38,6 +44,19 @@ def certificate_detail(request: HttpRequest, lab: str, task: str, version: int) 
         measure = _chosen(certified, request.GET.get("measure", ""))
         context |= _tables(certified, certificate, measure)
     return render(request, "evaluation/certificate_detail.html", context)
+
+
+def _opened(certified: Certification, sight: ScoreAccess) -> Certification:
+    """Return a certification with the runs that the user may open, and their teams."""
+    if sight.organizes or certified.certificate is None:
+        return certified
+    shown = visible_board(sight)
+    rows = shown.board.rows if shown else ()
+    runs = {str(row.run.key) for row in rows if sight.may_open(row.run)}
+    names = {key: name for key, name in certified.names.items() if key in runs}
+    teams = {team for team, _ in names.values()}
+    part = certified.certificate.of_runs(runs=names, teams=teams)
+    return certified._replace(names=names, certificate=part)
 
 
 def _chosen(certified: Certification, name: str) -> Measure:

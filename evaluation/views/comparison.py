@@ -56,7 +56,7 @@ def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         context["rows"] = [(row, topics.get(row.query_id)) for row in pair.topics]
         context["chart"] = _chart(pair, compared, topics, found)
         sight = score_access_of(request.user, found)
-        if all(sight.may_see_run_of(run.team) for run in (pair.first, pair.second)):
+        if all(sight.may_open(run) for run in (pair.first, pair.second)):
             context["similarity"] = run_similarity(shown.qrel_set, pair.first.key, pair.second.key)
     return render(request, "evaluation/comparison.html", context)
 

@@ -58,18 +58,18 @@ def run_ranking(request: HttpRequest, lab: str, task: str, run: int, query_id: s
     """Show the items of a run for a topic in the scored order, next to those of another run.
 
     `beside` is the key of the other run, `best` (the default), `median` or `none`. Users see the
-    rankings of the runs that they may see: organizers all, others those of their teams.
+    rankings of the runs that they may open.
     """
     found = task_or_404(request.user, lab, task)
     one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
     sight = score_access_of(request.user, found)
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
     is_judged = shown.qrel_set.qrels.filter(query_id=query_id).exists()
-    if not (is_judged and sight.may_see_run_of(one.team.name)):
+    if not (is_judged and sight.may_open(shown.board.row_of(one.pk).run)):
         raise Http404
     measure = measure_or_404(shown.board, request.GET.get("measure", ""))
     values = topic_values(shown.board, qrel_set=shown.qrel_set, query_id=query_id, measure=measure)
-    others = [v for v in values if v.run.key != one.pk and sight.may_see_run_of(v.run.team)]
+    others = [v for v in values if v.run.key != one.pk and sight.may_open(v.run)]
     chosen = request.GET.get("beside", "best")
     beside = _beside(chosen, others, values)
     runs = [one, *Run.objects.filter(pk=beside.run.key).select_related("team")] if beside else [one]

@@ -12,7 +12,13 @@ from arqlab.core.permissions import task_or_404
 from evaluation.permissions import board_with_run, score_access_of
 from evaluation.selectors.topics import topic_rows
 from evaluation.services.ties import tie_bounds
-from evaluation.views.tables import chart_of, info_columns, means_of, measure_or_404, version_query
+from evaluation.views.tables import (
+    chart_of,
+    info_columns,
+    means_of,
+    measure_or_404,
+    version_query,
+)
 from submissions.models import Run
 
 
@@ -26,7 +32,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     measure = measure_or_404(shown.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in shown.board.rows if row.run.counts]
     rows = topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
-    line = next(row for row in shown.board.rows if row.run.key == one.pk)
+    line = shown.board.row_of(one.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
     query = urlencode({"measure": measure.label, **version_query(shown)})
     context = {
@@ -45,6 +51,7 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
         "chart": chart_of(rows, one, measure, query=query),
         "bounds": tie_bounds(shown, one),
         "may_see_run": sight.may_see_run_of(one.team.name),
+        "may_open": sight.may_open(line.run),
         "query": query,
     }
     return render(request, "evaluation/run_scores.html", context)

@@ -57,8 +57,7 @@ class RelevantRow:
 def topic_scores(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
     """Show the runs of the board that the user sees, for one topic.
 
-    Which runs found a relevant item is shown of the runs that the user may see: organizers see all,
-    others those of their teams.
+    Which runs found a relevant item is shown of the runs that the user may open.
     """
     found = task_or_404(request.user, lab, task)
     sight = score_access_of(request.user, found)
@@ -92,9 +91,9 @@ def topic_scores(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
 
 
 def _url(task: Task, run: BoardRun, sight: ScoreAccess, query_id: str, query: str) -> str:
-    """Return the address of a run's ranking, or of its scores if the user may not see the run."""
+    """Return the address of a run's ranking, or of its scores if the user may not open it."""
     address = [task.lab.slug, task.slug, run.key]
-    if sight.may_see_run_of(run.team):
+    if sight.may_open(run):
         return f"{reverse('evaluation:run-ranking', args=[*address, query_id])}?{query}"
     return f"{reverse('evaluation:run-scores', args=address)}?{query}"
 
@@ -125,14 +124,15 @@ def _labels(
         "relevant": rows,
         "page": page,
         "found": sum(item in found_by for item in items["item"]),
+        "has_finders": any(sight.may_open(row.run) for row in shown.board.rows),
     }
 
 
 def _found_by(
     shown: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
 ) -> Mapping[str, list[FoundBy]]:
-    """Return the runs that found each relevant item, of the runs that the user may see."""
-    seen = {row.run.key: row.run for row in shown.board.rows if sight.may_see_run_of(row.run.team)}
+    """Return the runs that found each relevant item, of the runs that the user may open."""
+    seen = {row.run.key: row.run for row in shown.board.rows if sight.may_open(row.run)}
     runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
     found = relevant_found(runs, qrel_set=shown.qrel_set, query_id=query_id)
     urls = {key: _url(sight.task, run, sight, query_id, query) for key, run in seen.items()}

@@ -66,7 +66,7 @@ def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[
 
     Raises `UserError` with the names of `runs` if a run is unknown, and for an empty reason.
     """
-    known = {str(run): run.pk for run in runs.select_related("team")}
+    known = {f"{run.team} {run.tag}": run.pk for run in runs.select_related("team")}
     reasons = {name: reason.strip() for name, reason in pairs}
     if unknown := [name for name in reasons if name not in known]:
         raise UserError(

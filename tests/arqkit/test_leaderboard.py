@@ -44,6 +44,12 @@ def test_baselines_come_first_then_teams_by_their_best_run():
     assert tags(with_runs(EMPTY, runs)) == ["base", "b2", "b1", "a1"]
 
 
+def test_the_row_of_a_run_is_named_by_its_key():
+    first, second = (BoardRun(key, "Team", f"run{key}", {}) for key in (7, 8))
+
+    assert with_runs(EMPTY, [first, second]).row_of(8).run == second
+
+
 def test_an_unscored_run_is_last_in_its_team():
     runs = [BoardRun(1, "A", "waiting", {}), run("A", "scored", 0.0)]
 

@@ -42,7 +42,11 @@ TOPICS = {
 
 @pytest.fixture
 def played(scene, tmp_path):
-    """Return the scene with posts, qrels and a scored run of each team; `run` is team Alpha's."""
+    """Return the scene with posts, qrels and a scored run of each team; `run` is team Alpha's.
+
+    The task publishes no runs; tests/evaluation/test_published_runs.py has the other settings.
+    """
+    Task.objects.filter(pk=scene.task.pk).update(published_runs="none")
     load_small(scene.lab, tmp_path)
     qrels = make_qrels(scene.task, QRELS)
     run = make_run(scene.team, scene.task, ALPHA, tag="alpha-run")

@@ -32,6 +32,7 @@ from arqkit.protocols.overrides import (
 from arqkit.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
 from arqkit.protocols.scales import SCALES, is_relevant_possible, read_scale, scale_faults
 from arqkit.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
+from arqkit.standings import PublishedRuns
 
 
 class WrittenScale(NamedTuple):
@@ -230,6 +231,7 @@ class TaskFile:
     deadline: datetime | None
     judging_deadline: datetime | None
     judging: JudgingRules = NO_RULES
+    published_runs: PublishedRuns | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,6 +312,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     qrels = [found for one in tables if (found := _qrels(one, rules, numbers)) is not None]
     _check_distinct(tables, "name")
     judging = take_judging_rules(table, rules.labels if rules else None)
+    published = table.take("published_runs", _published, None)
     table.close(*OVERRIDABLE)
     if slug is None or name is None or kind is None or rules is None:
         return None
@@ -326,6 +329,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         overrides,
         *dates,
         judging,
+        published,
     )
 
 
@@ -438,6 +442,12 @@ def _kind(value: object) -> TaskKind:
     if not isinstance(value, str) or value not in list(TaskKind):
         raise ValueError("one of " + ", ".join(TaskKind))
     return TaskKind(value)
+
+
+def _published(value: object) -> PublishedRuns:
+    if not isinstance(value, str) or value not in list(PublishedRuns):
+        raise ValueError("one of " + ", ".join(PublishedRuns))
+    return PublishedRuns(value)
 
 
 def _anything(value: object) -> object:

@@ -19,7 +19,7 @@ from arqlab.core.models import Task
 
 OWN_FIELDS = (
     *("name", "description", "opens_at", "deadline", "judging_deadline", "shows_own_scores"),
-    *("takes_post_hoc_runs", "threads"),
+    *("takes_post_hoc_runs", "threads", "published_runs"),
 )
 PROTOCOL_FIELDS = (
     *("limit", "max_characters", "quota", "scored_submissions", "pooling_order", "order"),
@@ -137,6 +137,13 @@ class TaskForm(TaskDatesForm, VersionedForm):
         required=False,
         help_text="Threads contain the answers to the topics, and their duplicates.",
     )
+    published_runs = forms.ChoiceField(
+        label="Runs that everyone may open from the released leaderboard",
+        choices=Task.Published.choices,
+        required=False,
+        help_text="Their rankings with labels, and their lines of the certificate. Teams always "
+        "see the rankings of their own runs.",
+    )
     limit = CountField("Maximum", "items per topic")
     max_characters = CountField("Maximum", "characters per answer")
     quota = CountField("Maximum", "runs per team")
@@ -178,6 +185,10 @@ class TaskForm(TaskDatesForm, VersionedForm):
     def clean_threads(self) -> str:
         """Return the selected value, or the current one if the field was not sent."""
         return self.cleaned_data["threads"] or self.task.threads
+
+    def clean_published_runs(self) -> str:
+        """Return the selected value, or the current one if the field was not sent."""
+        return self.cleaned_data["published_runs"] or self.task.published_runs
 
     def clean_measures(self) -> list[str]:
         """Return the measures, one per line; reject unknown ones with the kernel's message."""

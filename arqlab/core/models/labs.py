@@ -13,6 +13,7 @@ from django.utils.functional import cached_property
 from arqkit.protocols.overrides import with_overrides
 from arqkit.protocols.presets import PROTOCOLS, TaskProtocol
 from arqkit.records import ItemKind, TaskKind
+from arqkit.standings import PublishedRuns
 from arqkit.topics import merged_info
 from arqkit.words import ITEM_WORDS, TASK_WORDS, TaskWords
 
@@ -68,6 +69,13 @@ class Task(models.Model):
         OPEN = "open", "Now"
         CLOSED = "closed", "Never"
 
+    class Published(models.TextChoices):
+        """Which runs everyone may open from a released leaderboard."""
+
+        ALL = PublishedRuns.ALL.value, "All runs"
+        PRIMARY = PublishedRuns.PRIMARY.value, "Primary runs and baselines"
+        NONE = PublishedRuns.NONE.value, "No runs"
+
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="tasks")
     slug = models.SlugField()
     name = models.CharField(max_length=200)
@@ -104,10 +112,21 @@ class Task(models.Model):
         default=Threads.AT_RELEASE,
         help_text="When teams and visitors see the threads of the topics, which contain answers.",
     )
+    published_runs = models.CharField(
+        max_length=10,
+        choices=Published.choices,
+        default=Published.ALL,
+        help_text="The runs whose rankings, and lines of the certificate, everyone may open after "
+        "the release.",
+    )
 
     class Meta:
         ordering = ["lab", "position", "slug"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(published_runs__in=["all", "primary", "none"]),
+                name="task_published_runs_known",
+            ),
             models.CheckConstraint(
                 condition=Q(threads__in=["at-release", "open", "closed"]), name="task_threads_known"
             ),

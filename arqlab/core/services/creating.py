@@ -26,6 +26,7 @@ COPIED_FIELDS = (
     "overrides",
     "shows_own_scores",
     "takes_post_hoc_runs",
+    "published_runs",
 )
 """The fields of a task that a copy of its lab has too. Dates and topics are of one year only."""
 

@@ -20,7 +20,7 @@ LAB_FIELDS = frozenset({"name", "description", "is_public"})
 TASK_FIELDS = frozenset(
     {
         *("name", "description", "opens_at", "deadline", "judging_deadline"),
-        *("shows_own_scores", "takes_post_hoc_runs", "threads"),
+        *("shows_own_scores", "takes_post_hoc_runs", "threads", "published_runs"),
     }
 )
 DATES = ("opens_at", "deadline", "judging_deadline", "closed_at")

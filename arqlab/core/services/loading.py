@@ -257,6 +257,8 @@ def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
         "deadline": task_file.deadline,
         "judging_deadline": task_file.judging_deadline,
     }
+    if task_file.published_runs:
+        fields["published_runs"] = task_file.published_runs.value
     return fields | {name: date for name, date in dates.items() if date}
 
 

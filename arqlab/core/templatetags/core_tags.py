@@ -43,6 +43,12 @@ def run_name(run: Any, url: str = "") -> SafeString:
 
 
 @register.filter
+def team_name(run: Any) -> str:
+    """Return the team of a run for its column; a baseline, whose chip says it all, has none."""
+    return str(run.team) if run.standing.has_team else ""
+
+
+@register.filter
 def standing_chip(standing: Standing | None) -> str:
     """Return the chip of a run's standing; an official run has none."""
     return chip(standing.key, standing.word) if standing and standing.word else ""

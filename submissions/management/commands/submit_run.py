@@ -99,9 +99,7 @@ class Command(LabCommand):
                 problems=run.problems.all(),
                 is_valid=run.status == Run.Status.VALID,
             )
-            self.stdout.write(
-                "\n".join(report_text(f"{run.team} {run.tag} ({run.file_name})", data))
-            )
+            self.stdout.write("\n".join(report_text(f"{run} ({run.file_name})", data)))
         if any(run.status != Run.Status.VALID for run in runs):
             sys.exit(1)
 

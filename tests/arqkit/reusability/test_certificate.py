@@ -130,6 +130,21 @@ def test_a_party_left_out_changes_its_runs_as_pytrec_eval_finds_without_its_line
     assert left.changes["change"].abs().max() > 0.01
 
 
+def test_a_part_has_the_rows_of_some_runs_and_teams_with_their_figures():
+    whole = certificate(*random_lab())
+    part = whole.of_runs(runs=["a1", "b1"], teams=["A", "B"])
+
+    for frame_of, column, kept in (
+        (lambda one: one.runs, "run", ["a1", "b1"]),
+        (lambda one: one.teams.parties, "party", ["A", "B"]),
+        (lambda one: one.teams.changes, "run", ["a1", "b1"]),
+        (lambda one: one.each_run.parties, "party", ["a1", "b1"]),
+    ):
+        rest = frame_of(whole).filter(pl.col(column).is_in(kept))
+        assert 0 < rest.height < frame_of(whole).height
+        assert frame_of(part).equals(rest)
+
+
 def test_the_items_that_only_a_team_contributed_are_counted_and_its_ranking_compared():
     labels, runs = random_lab()
     before = theirs(labels, runs)

@@ -157,6 +157,14 @@ class TestLoading:
         assert task.deadline == datetime(2127, 6, 1, 12, tzinfo=UTC)
         assert (task.overrides, task.protocol.limit) == ({"limit": 100}, 100)
 
+    def test_the_runs_that_a_folder_publishes_are_kept_if_it_no_longer_says_so(self, tmp_path):
+        assert load(write(tmp_path)).tasks.get().published_runs == "all"
+
+        load(write(tmp_path, lab=LAB + 'published_runs = "none"\n'))
+        load(write(tmp_path))
+
+        assert Task.objects.get().published_runs == "none"
+
     def test_an_edited_judging_deadline_is_asked_about(self, tmp_path):
         folder = write(tmp_path, lab=LAB + "judging_deadline = 2127-07-01T12:00:00Z\n")
         task = load(folder).tasks.get()

@@ -164,6 +164,15 @@ def test_an_organizer_sets_a_judging_deadline_which_is_audited(scene, client_of)
     assert changes["judging_deadline"] == [None, "2127-06-01T23:59:00-12:00"]
 
 
+def test_an_organizer_chooses_which_runs_everyone_may_open(scene, client_of):
+    client = client_of(scene.organizer)
+    client.post(TASK + "edit/", FORM | {"published_runs": "primary"})
+    client.post(TASK + "edit/", FORM)  # by a program that does not know the setting
+
+    assert Task.objects.get().published_runs == "primary"
+    assert "primary runs and baselines: rankings with labels" in text_of(client.get(TASK))
+
+
 def test_zero_is_a_value_and_not_an_empty_field(scene, client_of):
     client_of(scene.organizer).post(TASK + "edit/", FORM | {"min_relevant": "0"})
 

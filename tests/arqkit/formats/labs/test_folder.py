@@ -55,6 +55,15 @@ def test_the_smallest_lab_has_a_name_a_protocol_and_a_task(folder):
     ]
 
 
+def test_a_task_says_which_runs_it_publishes(folder):
+    (task,) = lab_of(folder, HEAD + TASK + 'published_runs = "primary"\n').tasks
+
+    assert task.published_runs == "primary"
+    assert mistakes(folder, HEAD + TASK + 'published_runs = "some"\n') == [
+        ("lab.toml", 10, "published_runs = 'some'")
+    ]
+
+
 def test_a_task_may_have_no_topics_yet(folder):
     (task,) = lab_of(folder, HEAD + TASK.replace('topics = "topics.xml"\n', "")).tasks
 
