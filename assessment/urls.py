@@ -9,27 +9,41 @@ from assessment.assignments.views.assigning import (
     assignment_share,
     trip_end,
 )
-from assessment.assignments.views.bidding import bid_list, bid_offer
-from assessment.assignments.views.planning import assignment_plan
-from assessment.assignments.views.roster import (
+from assessment.assignments.views.planning import (
+    assignment_plan,
     assignment_roster,
+    bid_list,
+    bid_offer,
     roster_hours,
     roster_invite,
     roster_remove,
 )
-from assessment.guidelines.views.changes import guideline_changes, guideline_panel
-from assessment.guidelines.views.entries import guideline_entry_add, guideline_entry_list
-from assessment.guidelines.views.versions import guideline_detail, guideline_edit
-from assessment.judging.apis.aids import RecentCommentsApi, RelatedLabelsApi
-from assessment.judging.apis.trips import TripApi, TripEndApi
-from assessment.judging.apis.views import ItemApi, JudgmentsApi, LeaseApi, NextApi, SkipApi
-from assessment.judging.views.guideline_judgments import guideline_judgment_list
-from assessment.judging.views.home import judging_home
-from assessment.judging.views.item_judgments import item_judgments
-from assessment.judging.views.judging_page import judge, judgment_list
-from assessment.judging.views.late_labels import late_label_list
-from assessment.judging.views.offline import offline_worker
-from assessment.judging.views.rejudging import affected_judgment_list
+from assessment.guidelines.views.versions import (
+    guideline_changes,
+    guideline_detail,
+    guideline_edit,
+    guideline_entry_add,
+    guideline_entry_list,
+    guideline_panel,
+)
+from assessment.judging.apis.views import (
+    ItemApi,
+    JudgmentsApi,
+    LeaseApi,
+    NextApi,
+    RecentCommentsApi,
+    RelatedLabelsApi,
+    SkipApi,
+    TripApi,
+    TripEndApi,
+)
+from assessment.judging.views.judging_page import judge, judging_home, judgment_list, offline_worker
+from assessment.judging.views.judgments import (
+    affected_judgment_list,
+    guideline_judgment_list,
+    item_judgments,
+    late_label_list,
+)
 from assessment.pools.views.frozen import (
     pool_close,
     pool_detail,
@@ -38,15 +52,27 @@ from assessment.pools.views.frozen import (
     pool_open,
 )
 from assessment.pools.views.plans import pool_freeze, pool_plan
-from assessment.qrels.views.diff import qrels_diff
-from assessment.qrels.views.freezing import qrels_delete, qrels_freeze
-from assessment.qrels.views.versions import qrels_current, qrels_detail, qrels_draft, qrels_list
+from assessment.qrels.views.versions import (
+    qrels_current,
+    qrels_delete,
+    qrels_detail,
+    qrels_diff,
+    qrels_draft,
+    qrels_freeze,
+    qrels_list,
+)
 from assessment.radar.views import radar_detail, radar_list
 from assessment.rounds.views.adjudication import adjudication_detail
 from assessment.rounds.views.meeting import meeting
 from assessment.rounds.views.own_work import your_work, your_work_csv
 from assessment.rounds.views.questions import questions_create
-from assessment.rounds.views.rounds import round_change, round_list
+from assessment.rounds.views.rounds import (
+    round_change,
+    round_list,
+    training_create,
+    training_detail,
+    training_votes,
+)
 from assessment.rounds.views.second import second_plan
 from assessment.rounds.views.selection import (
     sample_change,
@@ -56,14 +82,8 @@ from assessment.rounds.views.selection import (
     sample_rate,
     sample_votes,
 )
-from assessment.rounds.views.training import (
-    training_create,
-    training_detail,
-    training_votes,
-)
-from assessment.tickets.views.answers import ticket_detail, ticket_list
+from assessment.tickets.views.answers import ticket_detail, ticket_list, ticket_policy
 from assessment.tickets.views.experts import ticket_advice, ticket_send, ticket_sent_list
-from assessment.tickets.views.policies import ticket_policy
 from assessment.tickets.views.repairs import correction_list, correction_undo, ticket_repair
 from assessment.timesheets.views import time_sheet, time_sheet_csv
 

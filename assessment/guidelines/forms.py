@@ -14,9 +14,9 @@ from assessment.guidelines.services.entries import (
     LONGEST_ENTRY,
     Decision,
     add_example,
+    find_entry_item,
     record_case,
 )
-from assessment.guidelines.services.entry_items import find_entry_item
 from assessment.models import GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
 

@@ -10,8 +10,7 @@ from django.db.models import QuerySet
 
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Lab, Task
-from assessment.guidelines.selectors.entries import version_of
-from assessment.guidelines.selectors.versions import current_guideline
+from assessment.guidelines.selectors.versions import current_guideline, version_of
 from assessment.judging.services.judged_list import judgments_with
 from assessment.judging.services.late_labels import LONGEST_REASON
 from assessment.models import Judgment, LateLabel

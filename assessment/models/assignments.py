@@ -1,11 +1,85 @@
-"""Assignments of topics to assessors."""
+"""Assignments of topics to assessors, with rosters, bids and plans."""
 
 from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
 
-from arqlab.core.models import Topic, User
+from arqlab.core.models import Task, Topic, User
+
+
+class RosterEntry(models.Model):
+    """An assessor on the roster of a task, with the hours that they offer.
+
+    Assessors with assigned topics are on the roster without an entry, too
+    (`assessment.assignments.selectors.roster`).
+    """
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="roster")
+    user = models.ForeignKey(User, models.CASCADE, related_name="roster_entries")
+    hours = models.FloatField(
+        null=True, blank=True, help_text="Hours offered for the task; empty if not given."
+    )
+    note = models.TextField(blank=True, help_text="What the assessor wants organizers to know.")
+    added_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    added_at = models.DateTimeField()
+    invited_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the assessor was last invited to mark topics."
+    )
+
+    class Meta:
+        ordering = ["task", "pk"]
+        verbose_name_plural = "roster entries"
+        constraints = [
+            models.UniqueConstraint(fields=["task", "user"], name="person_once_on_a_roster"),
+            models.CheckConstraint(condition=Q(hours__gte=0), name="offered_hours_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} on the roster of {self.task}"
+
+
+class TopicBid(models.Model):
+    """How much an assessor wants to judge a topic. No row means that they did not say.
+
+    Only the assessor and the organizers see it.
+    """
+
+    class Choice(models.TextChoices):
+        """The values of arqkit.judgments.plan_problem.Preference."""
+
+        GLADLY = "gladly", "Gladly"
+        IF_NEEDED = "if-needed", "If needed"
+        NO = "no", "No"
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="bids")
+    user = models.ForeignKey(User, models.CASCADE, related_name="topic_bids")
+    choice = models.CharField(max_length=10, choices=Choice.choices)
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["topic", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["topic", "user"], name="bid_once_for_a_topic")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user}, {self.topic}: {self.choice}"
+
+
+class SecondPlan(models.Model):
+    """The assessor who is to judge a topic a second time, in a round of second judgments."""
+
+    topic = models.OneToOneField(Topic, models.CASCADE, related_name="second_plan")
+    assessor = models.ForeignKey(User, models.CASCADE, related_name="second_plans")
+    planned_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    planned_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["topic"]
+
+    def __str__(self) -> str:
+        return f"{self.topic} again by {self.assessor}"
 
 
 class Assignment(models.Model):

@@ -1,14 +1,205 @@
-"""Judgments. Rows are only added: a new label supersedes the previous row."""
+"""Judgments, with guidelines, dismissed findings, time sheets and viability estimates.
+
+Rows of judgments are only added: a new label supersedes the previous row.
+"""
 
 from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
 
+from arqkit.judgments.findings import FindingKind
 from arqkit.labels import LARGEST_VALUE, ScaleLabel
-from arqlab.core.models import Lab, Task, User
-from assessment.models.guidelines import Guideline
+from arqlab.core.models import Lab, Task, Topic, User
 from assessment.models.pools import PoolInstance
+
+
+class SetAsideTopic(models.Model):
+    """A topic that organizers set aside because it will probably be dropped.
+
+    Its items stay open and keep their labels, so that judging can be resumed at any time. `judged`,
+    `relevant` and `probability` are what the organizer knew.
+    """
+
+    topic = models.ForeignKey(Topic, models.CASCADE, related_name="set_aside")
+    judged = models.PositiveIntegerField(help_text="Items judged when the topic was set aside.")
+    relevant = models.PositiveIntegerField(help_text="Relevant items among them.")
+    probability = models.FloatField(
+        help_text="Probability that the topic would have been kept (arqkit.judgments.viability)."
+    )
+    set_aside_at = models.DateTimeField()
+    set_aside_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["topic", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["topic"], condition=Q(ended_at=None), name="topic_set_aside_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.topic} set aside"
+
+
+class PayRule(models.Model):
+    """The hourly rate of a lab's assessors and the time zone in which their days begin."""
+
+    lab = models.OneToOneField(Lab, models.CASCADE, related_name="pay_rule")
+    hourly_rate = models.DecimalField(max_digits=9, decimal_places=2, null=True, blank=True)
+    currency = models.CharField(max_length=10, blank=True)
+    time_zone = models.CharField(
+        max_length=64, default="UTC", help_text="A name of the time zone database."
+    )
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(hourly_rate__isnull=True) | Q(hourly_rate__gte=0),
+                name="hourly_rate_not_negative",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"Pay in {self.lab}"
+
+    @classmethod
+    def of(cls, lab: Lab) -> PayRule:
+        """Return what a lab pays, or an empty rule that is not stored."""
+        return cls.objects.filter(lab=lab).first() or cls(lab=lab)
+
+
+class DismissedFinding(models.Model):
+    """A finding that an organizer dismissed with a note, or did before it was reopened.
+
+    Findings are computed from the judgments. `key` names one of them, and `summary` keeps what it
+    said (arqkit.judgments.findings).
+    """
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="dismissed_findings")
+    key = models.CharField(max_length=40)
+    kind = models.CharField(max_length=20, choices=[(one.value, one.value) for one in FindingKind])
+    assessor = models.ForeignKey(User, models.PROTECT, related_name="+")
+    topic = models.CharField(max_length=100, blank=True, help_text="The topic's id, if it has one.")
+    summary = models.TextField()
+    note = models.TextField()
+    dismissed_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    dismissed_at = models.DateTimeField()
+    reopened_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["task", "pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "key"],
+                condition=Q(reopened_at=None),
+                name="finding_dismissed_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.key}"
+
+
+class DuplicatePosts(models.Model):
+    """The posts in a task's pools that have the same text.
+
+    `groups` is a list of pairs: the id of the first post, and the keys of all instances.
+    """
+
+    task = models.OneToOneField(Task, models.CASCADE, related_name="duplicate_posts")
+    groups = models.JSONField(default=list)
+    found_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.task} duplicates"
+
+
+class Guideline(models.Model):
+    """One version of the guidelines of a task: HTML as the organizer wrote it. It never changes."""
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="guidelines")
+    version = models.PositiveSmallIntegerField()
+    text = models.TextField()
+    definitions = models.JSONField(
+        default=dict, blank=True, help_text="What labels mean, by value, beside the text."
+    )
+    written_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    written_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["task", "version"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "version"], name="guideline_version_once_per_task"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} guideline {self.version}"
+
+
+class GuidelineEntry(models.Model):
+    """An example of a label, or a decided case, in the guidelines of a task.
+
+    It belongs to the versions from `since` until before `until`. An entry whose `since` is the next
+    version waits to be published with it. The texts of the topic and the item are copies, as clean
+    HTML with LaTeX, so that versions do not change with the collection.
+    """
+
+    class Kind(models.TextChoices):
+        """The kinds of entries."""
+
+        EXAMPLE = "example", "Example"
+        CASE = "case", "Case"
+
+    class Origin(models.TextChoices):
+        """Where a case was decided."""
+
+        GUIDELINES = "guidelines", "Guidelines"
+        TRAINING = "training", "Training meeting"
+        ADJUDICATION = "adjudication", "Adjudication"
+        TICKET = "ticket", "Ticket"
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="guideline_entries")
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    since = models.PositiveSmallIntegerField(help_text="The first version with the entry.")
+    until = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="The first version without the entry."
+    )
+    topic = models.CharField(max_length=100, blank=True, help_text="The id of the topic.")
+    topic_html = models.TextField(blank=True)
+    item = models.CharField(max_length=300, blank=True, help_text="The id of the item in qrels.")
+    item_html = models.TextField(blank=True)
+    post_id = models.CharField(max_length=300, blank=True)
+    formula_id = models.CharField(
+        max_length=300, blank=True, help_text="The formula to highlight in the item."
+    )
+    label = models.SmallIntegerField(null=True, blank=True)
+    question = models.TextField(blank=True, help_text="The question that a case decided.")
+    decision = models.TextField(blank=True)
+    reason = models.TextField(blank=True)
+    origin = models.CharField(max_length=12, choices=Origin.choices, default=Origin.GUIDELINES)
+    place = models.CharField(max_length=200, blank=True, help_text="Such as the training round.")
+    decided_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["task", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(until=None) | Q(until__gt=models.F("since")),
+                name="guideline_entry_in_a_version",
+            ),
+            models.CheckConstraint(
+                condition=Q(label=None) | Q(label__gte=0, label__lte=LARGEST_VALUE),
+                name="guideline_entry_label_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} {self.kind} {self.pk}"
 
 
 class OfficialJudgments(models.Manager["Judgment"]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from arqlab.celery import app
 from arqlab.core.services.formulas import typeset_old_formulas
 from arqlab.core.services.topic_pages import typeset_old_topics
-from assessment.pools.services import typesetting
+from assessment.pools.services import texts
 
 
 @app.task
@@ -14,6 +14,6 @@ def typeset_pools(seconds: float = 5.0) -> None:
 
     Then what an older version of the typesetter stored is typeset again: topics, formulas.
     """
-    typesetting.typeset_waiting_pools(seconds=seconds)
+    texts.typeset_waiting_pools(seconds=seconds)
     typeset_old_topics(seconds=seconds)
     typeset_old_formulas(seconds=seconds)

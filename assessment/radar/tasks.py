@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.utils import timezone
 
 from arqlab.celery import app
-from assessment.radar.services import duplicates
+from assessment.radar.services import dismissing
 
 
 @app.task
 def find_duplicate_posts() -> None:
     """Find the posts with the same text in new pools and after imports."""
-    duplicates.find_waiting_duplicates(at=timezone.now())
+    dismissing.find_waiting_duplicates(at=timezone.now())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -12,26 +13,80 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from arqkit.judgments.findings import RadarFinding
 from arqlab.core.errors import UserError
+from arqlab.core.forms.lists import FrameListForm, ListForm
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from assessment.models import DuplicatePosts
-from assessment.pools.services.threads import thread_url
+from assessment.pools.services.texts import thread_url
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.radar.forms import (
-    DismissedListForm,
-    FindingJudgmentListForm,
-    FindingListForm,
-    NoteForm,
-)
 from assessment.radar.selectors.findings import (
     dismissed_findings,
     dismissed_keys,
+    earlier_labels,
     finding_rows,
     findings_of,
+    judgments_of_finding,
 )
-from assessment.radar.selectors.history import earlier_labels, judgments_of_finding
-from assessment.radar.services.dismissing import dismiss_finding, reopen_finding
+from assessment.radar.services.dismissing import LONGEST_NOTE, dismiss_finding, reopen_finding
 from collection.selectors.threads import posts_of
+
+
+class FindingListForm(FrameListForm):
+    """The open findings of a task."""
+
+    searched = ("kind", "assessor", "topic", "summary")
+    filters: ClassVar = {
+        "kind": ("Kind", "kind"),
+        "assessor": ("Assessor", "assessor"),
+        "topic": ("Topic", "topic"),
+    }
+    orders: ClassVar = {
+        "weight": "place",
+        "kind": "kind",
+        "assessor": "assessor",
+        "topic": "topic",
+        "judgments": "judgments",
+    }
+    default_order = "weight"
+
+
+class DismissedListForm(ListForm):
+    """The dismissed findings of a task."""
+
+    searched = ("summary", "note", "topic", "assessor__username", "assessor__first_name")
+    filters: ClassVar = {}
+    orders: ClassVar = {
+        "topic": "topic",
+        "assessor": "assessor__username",
+        "dismissed": "dismissed_at",
+    }
+    default_order = "-dismissed"
+
+
+class FindingJudgmentListForm(ListForm):
+    """The judgments of a finding."""
+
+    searched = ("instance__doc_id", "instance__item__topic__query_id", "comment")
+    filters: ClassVar = {}
+    orders: ClassVar = {
+        "order": "pk",
+        "topic": "instance__item__topic__position",
+        "label": "label",
+        "seconds": "active_ms",
+    }
+    default_order = "order"
+
+
+class NoteForm(forms.Form):
+    """The note with which a finding is dismissed."""
+
+    note = forms.CharField(
+        label="Note",
+        widget=forms.Textarea(attrs={"rows": 4}),
+        max_length=LONGEST_NOTE,
+        help_text="For example what you talked about. Organizers see it; assessors do not.",
+        error_messages={"required": "Write what you found out or agreed on."},
+    )
 
 
 @require_safe

@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.utils import timezone
 
 from arqlab.celery import app
-from assessment.rounds.services import training
+from assessment.rounds.services import making
 
 
 @app.task
 def reveal_complete_rounds() -> None:
     """Reveal the votes of the training rounds in which all are in."""
-    training.reveal_trainings(at=timezone.now())
+    making.reveal_trainings(at=timezone.now())

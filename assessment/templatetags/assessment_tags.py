@@ -13,7 +13,7 @@ from arqlab.core.selectors import corrections_of
 from arqlab.core.templatetags.core_tags import chip
 from assessment.assignments.selectors.planning import TaskPlanning
 from assessment.assignments.selectors.rows import PersonRow, TopicRow
-from assessment.judging.services.marks import QuotedMark, quoted_marks
+from assessment.judging.services.judged_list import QuotedMark, quoted_marks
 from assessment.models import Judgment, TopicBid
 
 register = template.Library()

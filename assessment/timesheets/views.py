@@ -13,8 +13,7 @@ from arqlab.core.views.downloads import file_response
 from arqlab.core.views.editing import edited
 from assessment.models import PayRule
 from assessment.timesheets.forms import PayForm, SheetForm, zone_words
-from assessment.timesheets.selectors.figures import TimeSheet
-from assessment.timesheets.selectors.sheets import time_sheet_of
+from assessment.timesheets.selectors.figures import TimeSheet, time_sheet_of
 from assessment.timesheets.services import change_pay_rule, sheet_lines
 
 

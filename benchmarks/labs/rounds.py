@@ -14,7 +14,7 @@ from django.conf import settings
 
 from arqkit.agreement.second_judging import draw_items, plan_second
 from arqlab.core.models import Team, User
-from assessment.assignments.services.viability import set_topics_aside
+from assessment.assignments.services.planning import set_topics_aside
 from assessment.guidelines.services.entries import Decision, record_case
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import (
@@ -29,17 +29,19 @@ from assessment.models import (
 )
 from assessment.radar.selectors.findings import findings_of
 from assessment.radar.services.dismissing import dismiss_finding
-from assessment.rounds.forms.questions import USUAL, SpecialQuestionsForm
 from assessment.rounds.selectors.adjudication import disagreement_queue
 from assessment.rounds.selectors.second_items import open_second_items, second_items
 from assessment.rounds.selectors.training_items import drawn_from_pool
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
-from assessment.rounds.services.making import RoundPlan
-from assessment.rounds.services.questions import make_question_round
-from assessment.rounds.services.second import make_second_round
+from assessment.rounds.services.making import (
+    RoundPlan,
+    make_question_round,
+    make_second_round,
+    make_training,
+)
 from assessment.rounds.services.selection import apply_to_round, make_sample
 from assessment.rounds.services.states import reveal_round
-from assessment.rounds.services.training import make_training
+from assessment.rounds.views.questions import USUAL, SpecialQuestionsForm
 from benchmarks.labs.judged import JudgedLab, make_judged, make_user
 from submissions.models import Run, Upload
 

@@ -13,7 +13,7 @@ from arqkit.formats.tables import tsv_lines
 from arqlab.core.models import Lab, Task
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.models import Judgment, Round
-from assessment.rounds.selectors.votes import round_judgments
+from assessment.rounds.selectors.training_votes import round_judgments
 
 JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "judgment": attrgetter("pk"),

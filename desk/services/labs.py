@@ -19,7 +19,7 @@ from arqlab.core.models import Lab, Membership, Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.creating import copy_tasks, create_lab
 from arqlab.core.services.people import grant_role
-from assessment.guidelines.services.copying import copy_guidelines
+from assessment.guidelines.services.versions import copy_guidelines
 from collection.selectors.collections import collection_of
 from collection.services.loading import assign_collection
 from desk.models import Load

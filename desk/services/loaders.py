@@ -42,7 +42,7 @@ from assessment.qrels.selectors.versions import (
     topic_judgments,
 )
 from assessment.qrels.services.loading import load_lab, load_qrels
-from assessment.tickets.services.loading import load_judging_rules
+from assessment.tickets.services.policies import load_judging_rules
 from collection.models import Collection
 from collection.selectors.candidates import candidates_of, existing_topics
 from collection.selectors.collections import collection_of

@@ -14,13 +14,13 @@ from django.views.decorators.http import require_GET, require_safe
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
-from assessment.pools.selectors.together import pooled_together
+from assessment.pools.selectors.choices import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
 from evaluation.permissions import may_see_scores, own_row, score_access_of
 from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404
-from submissions.selectors import report_summary, run_byte_limit
+from submissions.selectors import file_limits, report_summary
 
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
@@ -91,7 +91,7 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     context = {
         "task": found,
         "lab": found.lab,
-        "run_bytes": run_byte_limit(found),
+        "run_bytes": file_limits(found).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
         "state": found.state(now),
         "standing": standing,

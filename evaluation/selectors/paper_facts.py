@@ -17,8 +17,7 @@ from assessment.rounds.selectors.rounds import RoundRow, round_rows
 from assessment.rounds.selectors.second_agreement import IMPORTED, pair_agreement
 from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
 from assessment.rounds.selectors.training_votes import GOLD, training_agreement
-from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart
-from assessment.timesheets.selectors.sheets import time_sheet_of
+from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart, time_sheet_of
 
 UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}
 

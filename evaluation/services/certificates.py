@@ -18,7 +18,7 @@ from arqkit.reusability.rescoring import Rescorer
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from assessment.models import QrelSet
-from assessment.pools.selectors.contributions import PooledTops, contributions_of, pooled_tops
+from assessment.pools.selectors.frozen import PooledTops, contributions_of, pooled_tops
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
 from evaluation.selectors.boards import released_leaderboard

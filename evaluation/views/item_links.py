@@ -7,7 +7,7 @@ from collections.abc import Set
 from django.urls import reverse
 
 from arqlab.core.models import Lab, Visitor
-from assessment.judging.selectors.item_judgments import judged_ids
+from assessment.judging.selectors.related import judged_ids
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
 from evaluation.permissions import ScoreAccess

@@ -11,7 +11,7 @@ from arqlab.core.models import Task, User
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
-from assessment.pools.services.typesetting import typeset_waiting_pools
+from assessment.pools.services.texts import typeset_waiting_pools
 from assessment.qrels.services.loading import load_lab
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
 from evaluation.models import RunScore

@@ -14,8 +14,8 @@ from arqlab.core.models import Task
 from assessment.assignments.selectors.grid import topic_counts
 from assessment.assignments.selectors.rows import TopicRow
 from assessment.models import Judgment, PoolItem
-from assessment.qrels.selectors.counting import adjudicated_judgments
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.frames import adjudicated_judgments
 
 
 @dataclass(frozen=True)

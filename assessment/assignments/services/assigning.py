@@ -21,8 +21,7 @@ from arqlab.core.models import Task, Topic, User
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
-from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.selectors.trips import long_leases
+from assessment.assignments.selectors.grid import judging_staff, long_leases
 from assessment.models import Assignment, PoolItem
 
 MAX_NAMED = 8

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
-from arqlab.core.services.audit import record_event
+from arqlab.core.services.audit import record_event, save_changes
+from arqlab.notices.models import Kind
+from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff
+from assessment.assignments.selectors.viability import keep_forecasts
 from assessment.assignments.services.assigning import (
     MAX_NAMED,
     Pairs,
@@ -18,7 +23,174 @@ from assessment.assignments.services.assigning import (
     refuse_others,
     topics_by_person,
 )
-from assessment.models import Assignment, SecondPlan
+from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic, TopicBid
+
+
+@transaction.atomic
+def add_assessors(
+    *, task: Task, people: Collection[User], at: datetime, by: User | None
+) -> list[User]:
+    """Add users to the roster of a task; return those who had no entry.
+
+    Raise `UserError` for a user who may not judge in the lab (code `no-assessor`).
+    """
+    Task.objects.select_for_update().get(pk=task.pk)
+    refuse_others(task, people)
+    known = set(task.roster.filter(user__in=people).values_list("user", flat=True))
+    added = [person for person in people if person.pk not in known]
+    RosterEntry.objects.bulk_create(
+        RosterEntry(task=task, user=person, added_by=by, added_at=at) for person in added
+    )
+    if added:
+        names = [person.get_username() for person in added]
+        record_event(verb="roster.add", target=task, lab=task.lab, actor=by, added=names)
+    return added
+
+
+@transaction.atomic
+def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
+    """Remove a user from the roster of a task; the bids are kept in case the user returns.
+
+    Raise `UserError` if the user has topics of the task (code `has-topics`).
+    """
+    Task.objects.select_for_update().get(pk=task.pk)
+    if Assignment.objects.filter(topic__task=task, assessor=person, ended_at=None).exists():
+        raise UserError(
+            f"{person.name} has topics of this task. Unassign them on the page of assignments, "
+            "then remove the assessor.",
+            code="has-topics",
+        )
+    removed, _ = task.roster.filter(user=person).delete()
+    if removed:
+        name = person.get_username()
+        record_event(verb="roster.remove", target=task, lab=task.lab, actor=by, removed=name)
+
+
+@transaction.atomic
+def change_offer(
+    *, task: Task, person: User, changes: Mapping[str, float | str | None], at: datetime, by: User
+) -> None:
+    """Change the `hours` that an assessor offers for a task, the `note`, or both."""
+    add_assessors(task=task, people=[person], at=at, by=by)
+    entry = task.roster.get(user=person)
+    changed = save_changes(entry, changes, allowed={"hours", "note"})
+    changed.pop("note", None)  # what assessors write to the organizers stays out of the log
+    if changed:
+        record_event(
+            verb="roster.offer",
+            target=task,
+            lab=task.lab,
+            actor=by,
+            person=person.get_username(),
+            changes=changed,
+        )
+
+
+@transaction.atomic
+def invite_to_bid(*, task: Task, people: Collection[User], at: datetime, by: User) -> int:
+    """Notify assessors that they can mark topics of a task; return how many were notified."""
+    add_assessors(task=task, people=people, at=at, by=by)
+    task.roster.filter(user__in=people).update(invited_at=at)
+    notices = notify(
+        lab=task.lab,
+        kind=Kind.TOPIC_BIDS,
+        people=people,
+        path=reverse("assessment:bid-list", args=[task.lab.slug, task.slug]),
+        key=f"topic-bids {task.pk} {at.isoformat()}",
+        values={"task": task.name, "person": by.name},
+    )
+    names = [person.get_username() for person in people]
+    record_event(verb="roster.invite", target=task, lab=task.lab, actor=by, invited=names)
+    return len(notices)
+
+
+@transaction.atomic
+def save_bids(*, task: Task, user: User, choices: Mapping[int, str], at: datetime) -> None:
+    """Save a user's choices by topic of a task; an empty choice removes the bid.
+
+    Raise `UserError` for a topic or choice that does not exist (code `unknown-bid`).
+    """
+    topics = set(task.topics.filter(pk__in=choices).values_list("pk", flat=True))
+    if topics != choices.keys() or not {*choices.values()} <= {"", *TopicBid.Choice.values}:
+        raise UserError(
+            "The topics have changed since you opened this page, so nothing was saved.",
+            code="unknown-bid",
+        )
+    bids = [
+        TopicBid(topic_id=topic, user=user, choice=choice, changed_at=at)
+        for topic, choice in choices.items()
+        if choice
+    ]
+    TopicBid.objects.bulk_create(
+        bids,
+        update_conflicts=True,
+        unique_fields=["topic", "user"],
+        update_fields=["choice", "changed_at"],
+    )
+    gone = [topic for topic, choice in choices.items() if not choice]
+    TopicBid.objects.filter(user=user, topic__in=gone).delete()
+
+
+@transaction.atomic
+def set_topics_aside(
+    *, task: Task, topics: Collection[Topic], at: datetime, by: User | None
+) -> int:
+    """Stop the judging of topics that may be dropped. Return how many topics changed.
+
+    Their items stay open and keep their labels, but count as not left to judge. Raise `UserError`
+    for a topic without items, and for one that has enough relevant items (code `is-kept`).
+    """
+    # Lock the task: of two organizers at once, the second must see the first's change.
+    Task.objects.select_for_update().get(pk=task.pk)
+    known = keep_forecasts(task)
+    _refuse_kept(topics, {pk for pk, (_, probability) in known.items() if probability < 1})
+    aside = set(_set_aside(topics).values_list("topic", flat=True))
+    found = {topic.query_id: known[topic.pk] for topic in topics if topic.pk not in aside}
+    SetAsideTopic.objects.bulk_create(
+        SetAsideTopic(
+            topic=topic,
+            judged=found[topic.query_id][0].judged,
+            relevant=found[topic.query_id][0].relevant,
+            probability=found[topic.query_id][1],
+            set_aside_at=at,
+            set_aside_by=by,
+        )
+        for topic in topics
+        if topic.query_id in found
+    )
+    if found:
+        probabilities = {name: round(probability, 4) for name, (_, probability) in found.items()}
+        record_event(
+            verb="topics.set-aside", target=task, lab=task.lab, actor=by, kept=probabilities
+        )
+    return len(found)
+
+
+@transaction.atomic
+def resume_topics(*, task: Task, topics: Collection[Topic], at: datetime, by: User | None) -> int:
+    """Resume the judging of topics that were set aside. Return how many topics changed."""
+    Task.objects.select_for_update().get(pk=task.pk)
+    found = _set_aside(topics)
+    names = list(found.order_by("topic__position").values_list("topic__query_id", flat=True))
+    found.update(ended_at=at)
+    if names:
+        record_event(verb="topics.resume", target=task, lab=task.lab, actor=by, topics=names)
+    return len(names)
+
+
+def _set_aside(topics: Collection[Topic]) -> QuerySet[SetAsideTopic]:
+    return SetAsideTopic.objects.filter(topic__in=topics, ended_at=None)
+
+
+def _refuse_kept(topics: Collection[Topic], doubtful: Collection[int]) -> None:
+    names = [topic.query_id for topic in topics if topic.pk not in doubtful]
+    if names:
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        raise UserError(
+            f"Cannot set aside {', '.join(names[:MAX_NAMED])}{more}. Only a topic that may still "
+            "be dropped for too few relevant items can be set aside. Nothing was changed.",
+            code="is-kept",
+        )
 
 
 @transaction.atomic

@@ -2,26 +2,208 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.errors import UserError
-from arqlab.core.permissions import organized_task_or_404, signed_in
-from assessment.assignments.forms import PlanForm, read_choices, read_edits, write_proposal
+from arqlab.core.models import Task, User
+from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
+from arqlab.core.views.editing import edited
+from arqlab.core.views.error_pages import ErrorText, error_response
+from assessment.assignments.forms import (
+    HoursForm,
+    OfferForm,
+    PlanForm,
+    RosterForm,
+    read_bids,
+    read_choices,
+    read_edits,
+    write_proposal,
+)
 from assessment.assignments.selectors.planning import (
     TaskPlanning,
     people_in_plan,
     plan_with_edits,
     task_planning,
 )
-from assessment.assignments.services.planning import apply_plan
+from assessment.assignments.selectors.roster import (
+    RosterRow,
+    is_on_roster,
+    offer_events,
+    roster_entry,
+    task_roster,
+    topics_to_bid_for,
+)
+from assessment.assignments.services.planning import (
+    add_assessors,
+    apply_plan,
+    change_offer,
+    invite_to_bid,
+    remove_assessor,
+    save_bids,
+)
+from assessment.models import TopicBid
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def assignment_roster(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the roster with hours and bids, and add assessors to it."""
+    found = organized_task_or_404(request.user, lab, task)
+    form = RosterForm(request.POST if request.method == "POST" else None, task=found)
+    if request.method == "POST" and form.is_valid():
+        people, at, by = list(form.cleaned_data["people"]), timezone.now(), signed_in(request)
+        if form.cleaned_data["invites"]:
+            invite_to_bid(task=found, people=people, at=at, by=by)
+        else:
+            add_assessors(task=found, people=people, at=at, by=by)
+        messages.success(request, f"Added {', '.join(person.name for person in people)}.")
+        return redirect("assessment:assignment-roster", lab=lab, task=task)
+    rows = task_roster(found)
+    context = {
+        "lab": found.lab,
+        "task": found,
+        "form": form,
+        "rows": [(row, HoursForm(entry=row.entry, auto_id=False)) for row in rows],
+        "silent": _silent(rows),
+        "offered": sum(row.hours or 0 for row in rows if row.may_judge),
+    }
+    return render(request, "assessment/assignment_roster.html", context)
+
+
+@require_POST
+def roster_hours(request: HttpRequest, lab: str, task: str, person: int) -> HttpResponse:
+    """Change the hours of an assessor."""
+    found, assessor = _person_or_404(request, lab, task, person)
+    by, at = signed_in(request), timezone.now()
+
+    def save(form: HoursForm) -> HttpResponse:
+        change_offer(task=found, person=assessor, changes=form.cleaned_data, at=at, by=by)
+        messages.success(request, f"Saved the hours of {assessor.name}.")
+        return redirect("assessment:assignment-roster", lab=lab, task=task)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: HoursForm(data, entry=roster_entry(found, assessor)),
+        save,
+        events=offer_events(found, assessor),
+    )
+    for errors in form.errors.values():
+        messages.error(request, f"{assessor.name}: {errors[0]}")
+    return answer or redirect("assessment:assignment-roster", lab=lab, task=task)
+
+
+@require_POST
+def roster_remove(request: HttpRequest, lab: str, task: str, person: int) -> HttpResponse:
+    """Remove an assessor from the roster."""
+    found, assessor = _person_or_404(request, lab, task, person)
+    try:
+        remove_assessor(task=found, person=assessor, by=signed_in(request))
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"Removed {assessor.name} from the roster.")
+    return redirect("assessment:assignment-roster", lab=lab, task=task)
+
+
+@require_POST
+def roster_invite(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Invite the assessors who have not marked topics yet."""
+    found = organized_task_or_404(request.user, lab, task)
+    people = [row.person for row in _silent(task_roster(found))]
+    if people:
+        invite_to_bid(task=found, people=people, at=timezone.now(), by=signed_in(request))
+    messages.success(request, f"Invited {', '.join(one.name for one in people) or 'nobody'}.")
+    return redirect("assessment:assignment-roster", lab=lab, task=task)
+
+
+def _silent(rows: list[RosterRow]) -> list[RosterRow]:
+    """Return the assessors who have marked no topic."""
+    return [row for row in rows if row.may_judge and not row.bids]
+
+
+def _person_or_404(request: HttpRequest, lab: str, task: str, person: int) -> tuple[Task, User]:
+    found = organized_task_or_404(request.user, lab, task)
+    rows = task_roster(found)
+    people = User.objects.filter(pk__in=[row.person.pk for row in rows])
+    return found, get_object_or_404(people, pk=person)
+
+
+def bidding_task_or_404(user: User, lab_slug: str, task_slug: str) -> Task:
+    """Return the task for an assessor on its roster; raise 404 for anyone else."""
+    task = task_or_404(user, lab_slug, task_slug)
+    if not is_on_roster(user, task):
+        raise Http404
+    return task
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def bid_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the topics with the user's choices; save a choice as soon as it is made."""
+    user = signed_in(request)
+    found = bidding_task_or_404(user, lab, task)
+    is_script = "HX-Request" in request.headers
+    if request.method == "POST":
+        try:
+            save_bids(task=found, user=user, choices=read_bids(request.POST), at=timezone.now())
+        except UserError as error:
+            text = ErrorText("Not saved", error.message, "Reload the page and choose again.")
+            return error_response(request, text, status=409)
+        if not is_script:
+            messages.success(request, "Your marks are saved.")
+            return redirect("assessment:bid-list", lab=lab, task=task)
+    page = "_bid_state.html" if is_script else "bid_list.html"
+    return render(request, f"assessment/{page}", _context(found, user))
+
+
+def _context(task: Task, user: User) -> dict[str, Any]:
+    topics = topics_to_bid_for(task, user)
+    counts = Counter(choice for _, choice in topics if choice)
+    return {
+        "lab": task.lab,
+        "task": task,
+        "topics": topics,
+        "choices": TopicBid.Choice.choices,
+        "counts": [(label, counts[value]) for value, label in TopicBid.Choice.choices],
+        "marked": counts.total(),
+        "form": OfferForm(entry=roster_entry(task, user)),
+    }
+
+
+@require_POST
+@login_required
+def bid_offer(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Save the hours and the note of the user."""
+    user = signed_in(request)
+    found = bidding_task_or_404(user, lab, task)
+
+    def save(form: OfferForm) -> HttpResponse:
+        change_offer(task=found, person=user, changes=form.cleaned_data, at=timezone.now(), by=user)
+        messages.success(request, "Your hours and note are saved.")
+        return redirect("assessment:bid-list", lab=lab, task=task)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: OfferForm(data, entry=roster_entry(found, user)),
+        save,
+        events=offer_events(found, user),
+    )
+    if answer:
+        return answer
+    for errors in form.errors.values():
+        messages.error(request, str(errors[0]))
+    return redirect("assessment:bid-list", lab=lab, task=task)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -15,8 +15,12 @@ from arqkit.texts.html.sanitizer import clean_post
 from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Task
 from arqlab.core.services.formulas import typeset_formulas
-from assessment.guidelines.selectors.entries import entries_of, version_of
-from assessment.guidelines.selectors.versions import guideline_source, version_numbered
+from assessment.guidelines.selectors.versions import (
+    entries_of,
+    guideline_source,
+    version_numbered,
+    version_of,
+)
 from assessment.models import Guideline, GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
 

@@ -8,38 +8,236 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from uuid import UUID
 
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
 
 from arqkit.formats.qrels.judgments import LONGEST_COMMENT
 from arqkit.labels import LARGEST_VALUE
 from arqlab.core.errors import RequestProblem
-from assessment.judging.apis.fields import (
-    AnyTextField,
-    KeyField,
-    MomentField,
-    ObjectSerializer,
-    ReportedField,
-    WholeNumberField,
-    wrong_value,
-)
-from assessment.judging.apis.marks import MAX_MARKS, MarkList, MarkSerializer
 from assessment.judging.selectors.items import Submitted
 from assessment.judging.services.request_problems import (
     OTHER_LABEL,
+    RELOAD,
     item_problems,
     refusal,
 )
 from assessment.judging.services.stored_labels import Label, Submission
 
+MAX_MARKS = 20  # of a label
+
+
+LONGEST_QUOTE = 2_000  # characters, where a formula is one
+
+
+LONGEST_CONTEXT = 100
+
+
+MAX_FORMULAS = 100  # of a mark
+
+
+LONGEST_LATEX = 5_000  # of all formulas of a mark together
+
+
+LAST_FORMULA = 100_000
+
+
+FORMULA = "\N{OBJECT REPLACEMENT CHARACTER}"
+
+
+REMOVE = "Remove the mark and mark a shorter passage."
+
+
+class ReportedField:
+    """A field that reports its errors as the values of a `RequestProblem`."""
+
+    expected = ""
+    todo = RELOAD
+
+    def fail(self, key: str, *, found: object = None, **_: Any) -> NoReturn:
+        """Refuse a value, whatever is wrong with it."""
+        raise ValidationError(wrong_value(found, self.expected, self.todo), code=key)
+
+
+class AnyTextField(ReportedField, serializers.CharField):
+    """A text, which may be blank and keeps its spaces."""
+
+    expected = "a text"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_blank=True, trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: object) -> str:
+        """Return the text without what databases refuse, or refuse the value."""
+        if not isinstance(data, str):
+            self.fail("invalid", found=data)
+        if self.max_length is not None and len(data) > self.max_length:
+            todo = f"Shorten the {self.field_name}. It is still on the page."
+            raise ValidationError(
+                wrong_value(
+                    f"{len(data):,} characters", f"at most {self.max_length:,} characters", todo
+                )
+            )
+        return _storable(data)
+
+
+class _QuoteField(AnyTextField):
+    todo = REMOVE
+
+    def run_validation(self, data: object = empty) -> str:
+        text: str = super().run_validation(data)
+        if not text.strip():
+            raise ValidationError(wrong_value("nothing", "the marked text", REMOVE))
+        return text
+
+
+class _FormulasField(ReportedField, serializers.ListField):
+    expected = (
+        f"a list of at most {MAX_FORMULAS} formulas in LaTeX, {LONGEST_LATEX:,} characters together"
+    )
+    todo = REMOVE
+
+    def to_internal_value(self, data: object) -> list[str]:
+        if not isinstance(data, list) or len(data) > MAX_FORMULAS:
+            self.fail("invalid", found=data)
+        try:
+            formulas: list[str] = super().to_internal_value(data)
+        except ValidationError:
+            self.fail("invalid", found=data)
+        if (length := sum(map(len, formulas))) > LONGEST_LATEX:
+            self.fail("invalid", found=f"{length:,} characters")
+        return formulas
+
+
+class ObjectSerializer(serializers.Serializer[Any]):
+    """A JSON object."""
+
+    def run_validation(self, data: object = empty) -> Any:
+        """Return the values, or refuse what is not an object, null included."""
+        if not isinstance(data, Mapping):
+            raise ValidationError({"": wrong_value(type(data).__name__, "an object")})
+        return super().run_validation(data)
+
+
+class WholeNumberField(ReportedField, serializers.IntegerField):
+    """A whole number. Texts and fractions are refused, which Django REST framework would accept."""
+
+    def __init__(self, *, min_value: int, max_value: int, **options: Any) -> None:
+        super().__init__(min_value=min_value, max_value=max_value, **options)
+        self.values = range(min_value, max_value + 1)
+        self.expected = f"a whole number from {min_value} to {max_value}"
+
+    def to_internal_value(self, data: object) -> int:
+        """Return the number, or refuse the value."""
+        if type(data) is not int or data not in self.values:
+            self.fail("invalid", found=data)
+        return data
+
+
+class MarkSerializer(ObjectSerializer):
+    """A passage that decided a label, quoted so that it can be found again."""
+
+    exact = _QuoteField(
+        max_length=LONGEST_QUOTE,
+        help_text="The marked text with single spaces; each formula is the character U+FFFC.",
+    )
+    formulas = _FormulasField(
+        child=AnyTextField(), help_text="The LaTeX of each formula in the marked text."
+    )
+    ordinal = WholeNumberField(
+        min_value=1,
+        max_value=LAST_FORMULA,
+        required=False,
+        allow_null=True,
+        help_text="Which formula of the post the first marked one is, counting from 1.",
+    )
+    prefix = AnyTextField(
+        required=False, max_length=LONGEST_CONTEXT, help_text="The text before the marked text."
+    )
+    suffix = AnyTextField(
+        required=False, max_length=LONGEST_CONTEXT, help_text="The text after the marked text."
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a mark without the LaTeX of each formula in its text."""
+        count = attrs["exact"].count(FORMULA)
+        if count != len(attrs["formulas"]):
+            found = f"{len(attrs['formulas'])} formulas"
+            wrong = wrong_value(found, f"{count}, one for each U+FFFC in `exact`")
+            raise ValidationError({"formulas": wrong})
+        return attrs
+
+
+class MarkList(ReportedField, serializers.ListSerializer[Any]):
+    """The marks of a label."""
+
+    expected = f"a list of at most {MAX_MARKS} marks"
+    todo = "Remove some of the marks."
+
+    def to_internal_value(self, data: object) -> list[Any]:
+        """Return the marks, or refuse the list."""
+        if not isinstance(data, list):
+            self.fail("invalid", found=data)
+        if len(data) > MAX_MARKS:
+            self.fail("invalid", found=f"{len(data)} marks")
+        marks: list[Any] = super().to_internal_value(data)
+        return marks
+
+
+def wrong_value(found: object, expected: str, todo: str = RELOAD) -> dict[str, str]:
+    """Return the values of a `RequestProblem`, with a short excerpt of what was found."""
+    shown = found if isinstance(found, str) else repr(found)
+    return {"found": _storable(shown)[:80], "expected": expected, "todo": todo}
+
+
+def _storable(value: str) -> str:
+    """Return a text that databases accept: without NUL and lone surrogates."""
+    return value.replace("\0", "").encode(errors="replace").decode()
+
+
+class KeyField(ReportedField, serializers.UUIDField):
+    """A UUID as text."""
+
+    expected = "a UUID"
+
+    def to_internal_value(self, data: object) -> UUID:
+        """Return the UUID, or refuse the value."""
+        try:
+            return UUID(data if isinstance(data, str) else "")
+        except ValueError:
+            self.fail("invalid", found=data)
+
+
+class MomentField(serializers.DateTimeField):
+    """A time with its zone, or None: a wrong clock is no reason to reject a label."""
+
+    def run_validation(self, data: object = empty) -> datetime | None:
+        """Return the time, or None."""
+        try:
+            moment = datetime.fromisoformat(data if isinstance(data, str) else "")
+        except ValueError:
+            return None
+        return moment if moment.tzinfo else None
+
+
 MAX_LABELS = 200
+
+
 MAX_ITEMS = 200  # that a page may have loaded
+
+
 LARGEST_ID = 2**63 - 1
+
+
 LARGEST_TIME = 2**31 - 1
+
+
 LARGEST_VERSION = 2**15 - 1
+
+
 ID = {"min_value": 1, "max_value": LARGEST_ID}
 
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from arqkit.labels import LARGEST_VALUE
 from arqlab.core.apis import ErrorSerializer
-from assessment.judging.apis.marks import MarkSerializer
+from assessment.judging.apis.requests import MarkSerializer
 from assessment.models import PoolItem
 
 HAVE = OpenApiParameter(

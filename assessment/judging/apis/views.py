@@ -9,7 +9,8 @@ from typing import Any
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import exceptions, status
+from rest_framework import exceptions, serializers, status
+from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,51 +20,87 @@ from arqlab.core.models import User
 from assessment.errors import JudgingError
 from assessment.judging.apis import responses
 from assessment.judging.apis.requests import (
+    ID,
     LARGEST_ID,
+    MAX_ITEMS,
     HeldItem,
     HeldItemSerializer,
+    ItemIdsField,
     LabelsSerializer,
+    ObjectSerializer,
+    WholeNumberField,
+    field_problems,
     read_item,
     read_labels,
 )
 from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import Submitted, TopicPath, submitted_item
-from assessment.judging.selectors.places import Place
+from assessment.judging.selectors.places import Place, judging_address
 from assessment.judging.selectors.progress import own_judgments, progress_of
+from assessment.judging.selectors.related import recent_comments, related_labels
 from assessment.judging.services.items import listed_judgment, saved_payload
 from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import (
+    MAX_HOURS,
     Seat,
     Taken,
+    Trip,
+    end_trip,
     lease_begin,
+    page_files,
+    prepare_trip,
     renew_lease,
     skip_item,
     take_item,
     take_next,
+    trip_of,
 )
+from assessment.judging.services.request_problems import refusal
+from assessment.models import Judgment
 
-LARGEST = (
-    4 * 2**20
-)  # bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
-STATUSES = {
-    "bad-label": status.HTTP_400_BAD_REQUEST,
-    "bad-comment": status.HTTP_400_BAD_REQUEST,
-    "malformed": status.HTTP_400_BAD_REQUEST,
-    "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
-}
-_AGAIN = "Sign in again in another tab, then continue here; nothing is lost."
-MESSAGES = {
-    "csrf": f"Your session has changed. {_AGAIN}",
-    "malformed": "Nothing was stored because the request is unreadable: {detail}.",
-    "not-found": "This topic or item is not assigned to you. Your input is kept in this browser.",
-    "signed-out": f"You are signed out. {_AGAIN}",
-}
-_IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
-FORGED = (
-    "This item is not leased to you. If you signed in with another account in another tab, "
-    "sign in with your own account again; your input is kept in this browser."
-)
+
+class TripRequestSerializer(ObjectSerializer):
+    """How long the items of a trip are leased."""
+
+    hours = WholeNumberField(min_value=1, max_value=MAX_HOURS)
+
+
+class TripEndRequestSerializer(ObjectSerializer):
+    """The items that the page keeps."""
+
+    have = ItemIdsField(child=WholeNumberField(**ID), max_length=MAX_ITEMS)
+
+
+class TripSerializer(serializers.Serializer[Any]):
+    """The items of a trip in their order, and the end of their leases."""
+
+    items = serializers.ListField(child=serializers.IntegerField())
+    until = serializers.DateTimeField(allow_null=True)
+
+
+class PreparedTripSerializer(TripSerializer):
+    """A trip, and the static files that its pages load."""
+
+    files = serializers.ListField(child=serializers.CharField())
+
+
+class ReturnedSerializer(serializers.Serializer[Any]):
+    """How many items others can take now."""
+
+    returned = serializers.IntegerField()
+
+
+def _read(serializer: ObjectSerializer, data: object) -> Any:
+    """Return the values of a body. Raises `JudgingError` with all problems."""
+    try:
+        return serializer.run_validation(data)
+    except ValidationError as error:
+        raise refusal(field_problems(error.detail)) from error
+
+
+def _trip(trip: Trip) -> dict[str, Any]:
+    return {"items": trip.items, "until": trip.until}
 
 
 class BodyParser(JSONParser):
@@ -75,6 +112,25 @@ class BodyParser(JSONParser):
             return super().parse(*args, **kwargs)
         except RecursionError as error:
             raise exceptions.ParseError("the JSON is nested too deeply") from error
+
+
+_AGAIN = "Sign in again in another tab, then continue here; nothing is lost."
+
+
+MESSAGES = {
+    "csrf": f"Your session has changed. {_AGAIN}",
+    "malformed": "Nothing was stored because the request is unreadable: {detail}.",
+    "not-found": "This topic or item is not assigned to you. Your input is kept in this browser.",
+    "signed-out": f"You are signed out. {_AGAIN}",
+}
+
+
+STATUSES = {
+    "bad-label": status.HTTP_400_BAD_REQUEST,
+    "bad-comment": status.HTTP_400_BAD_REQUEST,
+    "malformed": status.HTTP_400_BAD_REQUEST,
+    "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
+}
 
 
 class JudgingApi(APIView):
@@ -138,6 +194,107 @@ class JudgingApi(APIView):
     def shown(self, found: Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
         return taken_payload(found, seat=self.seat) if found else None
+
+
+@extend_schema(tags=["judging"])
+class TripApi(JudgingApi):
+    """An offline trip: items of the topic that are leased for longer."""
+
+    @extend_schema(responses={200: TripSerializer, **responses.REFUSALS})
+    def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """List the waiting items of the topic that are leased to the assessor."""
+        topic_id = self.require_place().topic.pk
+        return Response(_trip(trip_of(topic_id=topic_id, user=self.person, at=timezone.now())))
+
+    @extend_schema(
+        request=TripRequestSerializer,
+        responses={200: PreparedTripSerializer, **responses.REFUSALS},
+    )
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Lease the first 50 items of the topic to the assessor for some hours."""
+        hours = _read(TripRequestSerializer(), request.data)["hours"]
+        topic_id = self.require_place().topic.pk
+        trip = prepare_trip(topic_id=topic_id, user=self.person, hours=hours, at=timezone.now())
+        return Response({**_trip(trip), "files": page_files()})
+
+
+@extend_schema(tags=["judging"])
+class TripEndApi(JudgingApi):
+    """The end of an offline trip."""
+
+    @extend_schema(
+        request=TripEndRequestSerializer,
+        responses={200: ReturnedSerializer, **responses.REFUSALS},
+    )
+    def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
+        """Return the items of the trip to the topic, but for those that the page keeps."""
+        have = _read(TripEndRequestSerializer(), request.data)["have"]
+        topic_id, at = self.require_place().topic.pk, timezone.now()
+        returned = end_trip(topic_id=topic_id, user=self.person, have=have, at=at)
+        return Response({"returned": returned})
+
+
+@extend_schema(tags=["judging"])
+class RelatedLabelsApi(JudgingApi):
+    """The assessor's own labels of items with the same thread or formula."""
+
+    @extend_schema(responses={200: responses.RelatedLabelsSerializer, **responses.REFUSALS})
+    def get(self, request: Request, item: int, **path: str) -> Response:
+        """List the assessor's own current labels of related items.
+
+        `threads` are other items of the topic in the thread of an instance, `formula` is the
+        formula of the item in other topics.
+        """
+        place = self.require_place()
+        known = item <= LARGEST_ID
+        found = related_labels(item, place=place, user=self.person) if known else None
+        if found is None:
+            raise Http404
+        threads = [
+            {"instance": instance, "labels": [_label(one, place.path) for one in labels]}
+            for instance, labels in found.threads.items()
+        ]
+        formula = [
+            _label(one, place.path._replace(query_id=one.instance.item.topic.query_id))
+            for one in found.formula
+        ]
+        return Response({"threads": threads, "formula": formula})
+
+
+@extend_schema(tags=["judging"])
+class RecentCommentsApi(JudgingApi):
+    """The assessor's own recent comments."""
+
+    @extend_schema(responses={200: responses.RecentCommentsSerializer, **responses.REFUSALS})
+    def get(self, request: Request, **path: str) -> Response:
+        """List the assessor's last different comments in the task, newest first."""
+        task = self.require_place().task
+        return Response({"comments": recent_comments(task.pk, self.person.pk)})
+
+
+def _label(judgment: Judgment, path: TopicPath) -> dict[str, Any]:
+    item = judgment.instance.item
+    return {
+        "item": item.pk,
+        "topic": path.query_id,
+        "position": item.position,
+        "label": judgment.label,
+        "url": f"{judging_address(path)}?item={item.pk}",
+    }
+
+
+LARGEST = (
+    4 * 2**20
+)  # bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
+
+
+_IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+
+
+FORGED = (
+    "This item is not leased to you. If you signed in with another account in another tab, "
+    "sign in with your own account again; your input is kept in this browser."
+)
 
 
 @extend_schema(tags=["judging"])

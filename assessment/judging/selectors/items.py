@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import connection
 
 from arqkit.labels import LabelScale, scale_of_rows
-from assessment.assignments.selectors.trips import LEASE
+from assessment.assignments.selectors.grid import LEASE
 from assessment.judging.selectors.statements import (
     NEXT,
     NEXT_IN_ROUND,
@@ -132,7 +132,7 @@ class ShownInstance(NamedTuple):
 class ShownItem(NamedTuple):
     """An item for one assessor, without the instances that others judged.
 
-    `hides_threads` is as in `assessment.pools.selectors.threads`, `is_corrected` is True if its lab
+    `hides_threads` is as in `assessment.pools.selectors.choices`, `is_corrected` is True if its lab
     has corrections.
     """
 

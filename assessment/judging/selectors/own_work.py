@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
@@ -24,8 +25,172 @@ from assessment.assignments.selectors.rows import (
     TopicRow,
     together,
 )
+from assessment.judging.selectors.items import TopicPath
+from assessment.judging.selectors.places import judging_address
 from assessment.judging.selectors.progress import assigned_topics
-from assessment.models import Assignment, Judgment, PoolItem, SetAsideTopic
+from assessment.models import Assignment, Judgment, PoolItem, Round, SetAsideTopic
+from assessment.timesheets.selectors.figures import (
+    NO_WORK,
+    SheetPart,
+    SheetPlace,
+    TimeSheet,
+    WorkSum,
+    time_sheet_of,
+)
+
+_NOT_REVEALED = (Round.Kind.SECOND, Round.Kind.ADJUDICATION)
+
+
+class RoundTopic(NamedTuple):
+    """A topic that a user judges in a round, its number of items, and how many are judged."""
+
+    round: Round
+    topic: Topic
+    items: int
+    done: int
+    address: str
+
+    @property
+    def state(self) -> str:
+        """Return the state of judging: `done`, `closed`, `in-progress` or `not-started`."""
+        if self.done == self.items:
+            return "done"
+        if self.round.pool.closed_at:
+            return "closed"
+        return "in-progress" if self.done else "not-started"
+
+    @property
+    def is_earlier(self) -> bool:
+        """Return whether nothing is left to judge or to wait for."""
+        is_judged = self.done == self.items and self.round.kind in _NOT_REVEALED
+        return is_judged or self.round.pool.closed_at is not None
+
+
+def own_round_topics(
+    user: User, *, lab: Lab | None = None, round_id: int | None = None
+) -> list[RoundTopic]:
+    """Return a user's topics in the rounds of a lab or in one round, newest round first.
+
+    Without a role in the lab, only sample tasks are listed. Archived tasks are left out.
+    """
+    within = {"pool__round": round_id} if round_id else {"pool__round__task__lab": lab}
+    roles = Membership.objects.filter(
+        lab=OuterRef("pool__round__task__lab"), role__in=JUDGING_ROLES, user=user
+    )
+    own = PoolItem.objects.filter(assessor=user, pool__round__task__archived_at=None, **within)
+    is_sample = {"pool__round__kind": Round.Kind.SAMPLE}
+    own = own.filter(Exists(roles)) | own.filter(**is_sample)
+    counted = (
+        own.order_by()
+        .values("pool__round", "topic")
+        .annotate(items=Count("pk"), done=Count("done_at"))
+        .values_list("pool__round", "topic", "items", "done")
+    )
+    rows = list(counted)
+    rounds = Round.objects.select_related("pool", "task__lab").in_bulk({row[0] for row in rows})
+    topics = Topic.objects.in_bulk({row[1] for row in rows})
+    found = [_row(rounds[one], topics[topic], items, done) for one, topic, items, done in rows]
+    return sorted(found, key=lambda row: (-row.round.pk, row.topic.position))
+
+
+def _row(found: Round, topic: Topic, items: int, done: int) -> RoundTopic:
+    path = TopicPath(found.task.lab.slug, found.task.slug, topic.query_id, found.key)
+    return RoundTopic(found, topic, items, done, judging_address(path))
+
+
+@dataclass(frozen=True)
+class OwnTopic:
+    """A topic with the own work in it; `row` has what is left if it is assigned."""
+
+    topic: Topic
+    work: WorkSum
+    row: TopicRow | None
+
+
+@dataclass(frozen=True)
+class OwnTask:
+    """A round of a task with the own work in it, and what is left of the assigned topics.
+
+    The official round is None; only its topics are assigned.
+    """
+
+    task: Task
+    round: Round | None
+    topics: tuple[OwnTopic, ...]
+
+    @property
+    def work(self) -> WorkSum:
+        """Return the own work."""
+        return sum((one.work for one in self.topics), NO_WORK)
+
+    @property
+    def assigned(self) -> list[TopicRow]:
+        """Return the assigned topics."""
+        return [one.row for one in self.topics if one.row]
+
+    @property
+    def left(self) -> int:
+        """Return the number of items left."""
+        return sum(row.left for row in self.assigned)
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the expected seconds for the items left."""
+        return sum(row.seconds_left for row in self.assigned)
+
+
+@dataclass(frozen=True)
+class OwnHours:
+    """The own work in a lab."""
+
+    sheet: TimeSheet
+    tasks: tuple[OwnTask, ...]
+
+    @property
+    def left(self) -> int:
+        """Return the number of items left in all assigned topics."""
+        return sum(task.left for task in self.tasks)
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the expected seconds for the items left."""
+        return sum(task.seconds_left for task in self.tasks)
+
+    @property
+    def days(self) -> list[tuple[date, WorkSum]]:
+        """Return the own work on each day with labels."""
+        return [(day, work) for day, _, work in self.sheet.days]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Return the data of the chart, as `js/charts.js` reads it."""
+        return {
+            "days": [
+                {
+                    "day": day.isoformat(),
+                    "items": work.items,
+                    "seconds": None if work.pace.each is None else round(work.pace.each, 1),
+                }
+                for day, work in self.days
+            ]
+        }
+
+
+def own_hours(lab: Lab, user: User, *, at: datetime) -> OwnHours:
+    """Return what a user has done and has left in a lab."""
+    sheet = time_sheet_of(lab, person=user).part(SheetPart())
+    works = {place: total for place, _, total in sheet.topics}
+    found = own_work(user, [lab], at=at).get(lab.pk)
+    rows = {
+        SheetPlace(row.topic.task, None, row.topic): row for row in (found.rows if found else ())
+    }
+    groups: dict[tuple[Task, Round | None], list[OwnTopic]] = {}
+    for place in sorted({**works, **rows}, key=lambda place: place.order):
+        topic = place.topic
+        if topic:
+            one = OwnTopic(topic, works.get(place, NO_WORK), rows.get(place))
+            groups.setdefault((place.task, place.round), []).append(one)
+    return OwnHours(sheet, tuple(OwnTask(*key, tuple(group)) for key, group in groups.items()))
 
 
 @dataclass(frozen=True)

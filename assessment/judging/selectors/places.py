@@ -3,15 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
+from arqkit.judgments.questions import SpecialQuestion
 from arqlab.core.models import Membership, Task, Topic, Visitor
 from assessment.assignments.selectors.grid import JUDGING_ROLES
 from assessment.judging.selectors.items import Stack, TopicPath
 from assessment.judging.selectors.progress import assigned_topics
-from assessment.models import Pool, Round
+from assessment.models import Judgment, Pool, PoolItem, Round
+
+
+class AskedQuestions(NamedTuple):
+    """The questions of a round by the id of their instance, and the assessor's own official label
+    of the item; blank if somebody else judged it.
+    """
+
+    questions: dict[str, SpecialQuestion]
+    label: str
+
+
+NOTHING_ASKED = AskedQuestions({}, "")
+
+
+def asked_questions(item_id: int, *, path: TopicPath, user_id: int) -> AskedQuestions:
+    """Return what a round asks about an item; takes no query where no questions are asked."""
+    if not path.asks_questions:
+        return NOTHING_ASKED
+    item = PoolItem.objects.select_related("pool__round").get(pk=item_id)
+    official = Judgment.official.filter(
+        instance__item__pool__task=item.pool.task_id,
+        instance__item__topic=item.topic_id,
+        instance__item__item=item.item,
+        assessor=user_id,
+        is_current=True,
+    ).select_related("instance__item__pool")
+    own = official.first()
+    return AskedQuestions(round_questions(item.pool.round), own.scale_label.word if own else "")
+
+
+def round_questions(found: Round | None) -> dict[str, SpecialQuestion]:
+    """Return the questions of a round by the id of their instance."""
+    return {one.key: one for one in found.questions} if found else {}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from django.db.backends.utils import CursorWrapper
 
 from assessment.assignments.selectors.grid import JUDGING_ROLES
 from assessment.models import Round
-from assessment.pools.selectors.threads import hides_threads_sql
+from assessment.pools.selectors.choices import hides_threads_sql
 
 POST_COLUMNS = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
 # What differs between the databases. SQLite has one writer at a time, and no rows to lock.

@@ -20,9 +20,58 @@ from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
-from assessment.judging.services.import_names import ImportNames, names_in, unknown_names
 from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
-from assessment.qrels.selectors.drafts import pooled_instances, task_scale, with_current
+from assessment.qrels.selectors.drafts import host_of, pooled_instances, task_scale, with_current
+
+
+class ImportNames(NamedTuple):
+    """The keys of the users and of the versions of the guidelines that the lines name."""
+
+    people: Mapping[str, int]
+    versions: Mapping[int, int]
+
+    def guideline(self, row: JudgedLine) -> int | None:
+        """Return the key of a line's version; the default text (0) has none."""
+        return self.versions.get(row.guidelines or 0)
+
+
+def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
+    """Return the users that lines name, and the versions of the task whose pool has the items."""
+    versions = (host_of(task) or task).guidelines.values_list("version", "pk")
+    return ImportNames(_people(rows), dict(versions))
+
+
+def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> Iterable[Problem]:
+    """Yield the users and versions that do not exist."""
+    todo = "Correct the name, have them sign up, or leave the cell empty."
+    for row in rows:
+        if row.assessor and row.assessor not in names.people:
+            found, expected = (
+                f"the assessor {row.assessor[:80]}",
+                "the user name or email address of an account",
+            )
+            yield Problem(path, row.line, found, expected, todo)
+        if row.guidelines and row.guidelines not in names.versions:
+            found, expected = f"version {row.guidelines}", "a version of the task's guidelines"
+            yield Problem(path, row.line, found, expected, "Correct it, or leave the cell empty.")
+
+
+def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
+    """Return the users named in the lines by user name or email address (lower case)."""
+    names = {row.assessor for row in rows if row.assessor}
+    if not names:
+        return {}
+    people: dict[str, int] = {}
+    for pk, username, email in User.objects.values_list("pk", "username", "email"):
+        people[username] = pk
+        if email:
+            people[email.lower()] = pk
+    return {
+        name: people[key]
+        for name in names
+        if (key := name.lower() if "@" in name else name) in people
+    }
+
 
 # the answer of a ticket that needs no reply
 IMPORTED_SINCE = "A label that was judged elsewhere was imported since."

@@ -24,12 +24,11 @@ from arqlab.core.models import Corrections
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
 from assessment.judging.selectors.items import ShownInstance, ShownItem
-from assessment.judging.selectors.questions import NOTHING_ASKED, AskedQuestions
+from assessment.judging.selectors.places import NOTHING_ASKED, AskedQuestions
 from assessment.judging.services.leases import Taken
 from assessment.judging.services.stored_labels import SavedLabel
 from assessment.models import Judgment, PoolItem
-from assessment.pools.services.texts import body_of
-from assessment.pools.services.threads import thread_url
+from assessment.pools.services.texts import body_of, thread_url
 from collection.models import Post
 from collection.selectors.threads import corrected_post
 from collection.services.addresses import local_pages

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -18,11 +18,52 @@ from arqlab.core.models import Corrections, Lab
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
 from assessment.judging.services.items import heading_of
-from assessment.judging.services.marks import QuotedMark, quoted_marks
 from assessment.models import Judgment, PoolItem
 from assessment.pools.services.texts import body_of
 from collection.models import Post
 from collection.selectors.threads import corrected_post, posts_of
+
+FORMULA = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for a formula in the text of a mark
+
+
+class QuotedMark(NamedTuple):
+    """A marked passage with typeset formulas, and whether it is a single formula."""
+
+    html: SafeString
+    is_formula: bool
+
+
+def quoted_marks(
+    judgments: Iterable[Judgment], corrected: Mapping[str, str] | None = None
+) -> dict[int, list[QuotedMark]]:
+    """Return the marks of judgments by the keys of these, in one query for the formulas.
+
+    Judgments without marks have an empty list. LaTeX in `corrected` is shown as its correction.
+    """
+    read = {one.pk: [(mark, _formulas(mark)) for mark in one.marks] for one in judgments}
+    keys = keys_of(text for marks in read.values() for _, texts in marks for text in texts)
+    typeset = typeset_formulas(keys, corrected) if keys else {}
+    return {
+        pk: [
+            QuotedMark(_html(mark, texts, typeset), mark["exact"] == FORMULA)
+            for mark, texts in marks
+        ]
+        for pk, marks in read.items()
+    }
+
+
+def _formulas(mark: Mapping[str, Any]) -> list[PostText]:
+    return [one_formula(latex, Definitions()) for latex in mark["formulas"]]
+
+
+def _html(
+    mark: Mapping[str, Any], texts: list[PostText], typeset: Mapping[Key, Typeset]
+) -> SafeString:
+    """Return the text of a mark with its formulas in their places."""
+    shown = [compose(text, formulas=typeset) for text in texts]
+    words = mark["exact"].split(FORMULA)
+    return format_html_join("", "{}{}", zip(words, [*shown, ""], strict=True))
+
 
 EXCERPT = 80  # characters, including LaTeX
 _Part = str | PostText  # words, or one formula

@@ -11,8 +11,7 @@ from arqlab.core.models import Topic, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.topic_pages import question_with_links
 from assessment.errors import JudgingError
-from assessment.judging.selectors.places import Place
-from assessment.judging.selectors.questions import asked_questions
+from assessment.judging.selectors.places import Place, asked_questions
 from assessment.judging.selectors.topic_work import TopicWork, work_on
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.leases import Seat, Taken, take_item, take_next

@@ -5,7 +5,7 @@ An acknowledged label is stored once, with its history; the first label counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -13,7 +13,9 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 
 from arqlab.core.models import Task, User
-from assessment.assignments.selectors.trips import LEASE
+from arqlab.core.services.audit import record_event
+from assessment.assignments.selectors.grid import LEASE
+from assessment.assignments.services.assigning import end_reviews
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import Current, Submitted, lock_next, submitted_item
 from assessment.judging.selectors.statements import ALL_JUDGED, FINISH_AND_LEASE, database_moment
@@ -29,8 +31,47 @@ from assessment.judging.services.stored_labels import (
     seen_times,
     takes_effect,
 )
-from assessment.models import Judgment, Ticket
+from assessment.models import Judgment, PoolItem, Ticket
 from assessment.tickets.services.policies import apply_policy
+
+
+class Returned(NamedTuple):
+    """The numbers of labels that no longer count, and of labels that were left as they are."""
+
+    labels: int
+    left: int
+
+
+@transaction.atomic
+def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> Returned:
+    """Return the items of current official judgments of a task to be judged again.
+
+    The labels stay in the history. Those of closed pools are left as they are, and those with an
+    open ticket, whose answer can return the item.
+    """
+    found = Judgment.official.filter(pk__in=judgments, instance__item__pool__task=task)
+    # A submitted label locks its item first, and the judgments of the item after it.
+    items = PoolItem.official.filter(pk__in=found.values("instance__item"), pool__closed_at=None)
+    locked = list(items.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+    waiting = found.filter(ticket__isnull=False, ticket__answered_at=None).values("pk")
+    wanted = found.filter(instance__item__in=locked, is_current=True).exclude(pk__in=waiting)
+    chosen = dict(wanted.values_list("pk", "instance__item"))
+    count = Judgment.objects.filter(pk__in=chosen).update(is_current=False)
+    returned = PoolItem.official.filter(pk__in=set(chosen.values()))
+    returned.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(returned)
+    if count:
+        topics = returned.order_by("topic__position").values_list("topic__query_id", flat=True)
+        record_event(
+            verb="judgments.return",
+            target=task,
+            lab=task.lab,
+            actor=by,
+            labels=count,
+            topics=list(dict.fromkeys(topics)),
+        )
+    return Returned(count, len(judgments) - count)
+
 
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
 # characters of the item's HTML kept with a ticket; the longest post has 60,000

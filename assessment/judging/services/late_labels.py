@@ -18,7 +18,7 @@ from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.judging.selectors.items import Submitted
 from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
-from assessment.qrels.selectors.counting import late_labels
+from assessment.qrels.selectors.frames import late_labels
 
 LONGEST_REASON = 1_000  # characters
 

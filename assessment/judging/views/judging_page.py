@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required, login_required
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,9 +15,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arqlab.core.models import Task, User
-from arqlab.core.permissions import may_see_thread, signed_in
+from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, signed_in
+from arqlab.core.selectors import roles_in
+from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import (
+    changed_guidelines,
     current_guideline,
+    current_versions,
     followed_version,
     guideline_source,
 )
@@ -24,9 +29,9 @@ from assessment.guidelines.services.rendering import ShownGuideline, guideline_h
 from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import place_or_404
 from assessment.judging.selectors.items import TopicPath
-from assessment.judging.selectors.places import Place, next_address
+from assessment.judging.selectors.own_work import own_round_topics, own_work
+from assessment.judging.selectors.places import Place, next_address, round_questions
 from assessment.judging.selectors.progress import open_items
-from assessment.judging.selectors.questions import round_questions
 from assessment.judging.selectors.topic_work import (
     judged_rows,
     next_topic,
@@ -35,8 +40,59 @@ from assessment.judging.selectors.topic_work import (
 )
 from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
-from assessment.judging.services.trips import DEFAULT_HOURS, TRIP_HOURS
+from assessment.judging.services.leases import DEFAULT_HOURS, TRIP_HOURS
 from assessment.models import Guideline
+from assessment.tickets.selectors import own_answered_tickets, sent_tickets, with_policies
+from assessment.tickets.services.policies import policy_sentences
+
+WORKER = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
+
+
+@require_safe
+@login_not_required
+@never_cache
+def offline_worker(request: HttpRequest) -> HttpResponse:
+    """Return the service worker. Its address, not that of static files, lets it serve labs."""
+    return HttpResponse(WORKER.read_bytes(), content_type="text/javascript")
+
+
+ANSWERS = 20
+
+
+@require_safe
+@login_required
+def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
+    """Show the assessor's topics with items left, answered tickets and changed guidelines."""
+    found, user = lab_or_404(request.user, lab), signed_in(request)
+    if not may_look_up(user, found):
+        raise Http404
+    shown = ("title_html", "formula_html")
+    work = own_work(user, [found], at=timezone.now(), shown=shown).get(found.pk)
+    rows = work.rows if work else ()
+    rounds = own_round_topics(user, lab=found)
+    earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
+    tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
+    known = Task.objects.filter(pk__in=[task.pk for task in tasks])
+    context = {
+        "lab": found,
+        "standing": roles_in(user, found),
+        "work": work,
+        "rows": [
+            (row, row.shares[user.pk].judged) for row in sorted(rows, key=lambda row: not row.left)
+        ],
+        "own": {row.topic.pk for row in rows},
+        "tasks": tasks,
+        "changed": changed_guidelines(user, tasks),
+        "versions": current_versions(tasks),
+        "round_topics": [row for row in rounds if row not in earlier],
+        "earlier": len(earlier),
+        "rosters": own_rosters(user, found),
+        "tickets": own_answered_tickets(found, user)[:ANSWERS],
+        "sent": sent_tickets(found, user).filter(advised_at=None).count(),
+        "policies": [(task, policy_sentences(task)) for task in with_policies(known)],
+    }
+    return render(request, "assessment/judging_home.html", context)
+
 
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 

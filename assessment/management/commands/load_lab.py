@@ -20,7 +20,7 @@ from arqlab.core.services.loading import FolderEditsError
 from arqlab.core.services.people import confirm_address, grant_role
 from assessment.qrels.selectors.versions import lab_summary, qrels_named
 from assessment.qrels.services.loading import load_lab
-from assessment.tickets.services.loading import load_judging_rules
+from assessment.tickets.services.policies import load_judging_rules
 from collection.management.reporting import ProgressLine, import_lines, map_line
 from collection.models import Import, Post
 from collection.selectors.visual_maps import newest_map

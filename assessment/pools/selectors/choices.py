@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from arqkit.formats.runs.layouts import TASK3_IDS
@@ -13,9 +15,100 @@ from arqkit.protocols.presets import PoolProtocol, RunKind
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task
 from assessment.models import Pool
+from assessment.qrels.selectors.drafts import host_of, own_pools_task
 from submissions.models import Run
 from submissions.selectors import run_items
 from submissions.standings import RunQuerySet
+
+_POSTGRESQL = """(pool.settings -> 'includes_generated_answers')::boolean
+        AND NOT COALESCE((pool.settings -> 'shows_threads')::boolean, FALSE)"""
+_SQLITE = """json_extract(pool.settings, '$.includes_generated_answers')
+        AND NOT COALESCE(json_extract(pool.settings, '$.shows_threads'), 0)"""
+
+
+def hides_threads_sql(vendor: str) -> str:
+    """Return the SQL of `hides_threads`, a condition on the parameter `topic`."""
+    return f"""EXISTS (
+    SELECT 1 FROM core_topic topic
+    JOIN core_task task ON task.id = topic.task_id
+    JOIN core_task other ON other.lab_id = task.lab_id AND other.kind = 'written-answers'
+    JOIN assessment_pool pool ON pool.task_id = task.id
+    WHERE topic.id = %(topic)s AND {_POSTGRESQL if vendor == "postgresql" else _SQLITE}
+)"""  # noqa: S608  # our words
+
+
+def hides_threads(topic_id: int) -> bool:
+    """Return whether the threads of a topic's answers are hidden from those who judge them.
+
+    They are if generated answers, which have no thread, are judged among the posts of the task,
+    unless the organizers chose to keep the links (`PoolProtocol.shows_threads`).
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {hides_threads_sql(connection.vendor)}", {"topic": topic_id})
+        return bool(cursor.fetchone()[0])
+
+
+class PooledTogether(NamedTuple):
+    """The task that a task is, or will be, judged with, and a sentence about it for organizers.
+
+    `code` is empty or that of a refusal: `mixed-pool` if the task can have no pool of its own,
+    `own-pool` if its pool cannot include the answers of the other task.
+    """
+
+    other: Task
+    sentence: str
+    code: str = ""
+
+
+def pooled_together(task: Task) -> PooledTogether | None:
+    """Return the task that a task is judged with, or None.
+
+    The protocol of Task 1 decides as long as no pool has the answers of Task 3.
+    """
+    if task.kind == Task.Kind.GENERATED_ANSWERS:
+        return _host(task)
+    return _guest(task) if task.kind == Task.Kind.ANSWERS else None
+
+
+def _host(task: Task) -> PooledTogether | None:
+    if host := host_of(task):
+        sentence = (
+            f"The answers are in the pool of {host.name}. For late answers, freeze a supplement "
+            "to that pool."
+        )
+        return PooledTogether(host, sentence, "mixed-pool")
+    if Pool.official.filter(task=task).exists():
+        return None
+    hosts = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
+    for one in hosts:
+        if one.protocol.pool.includes_generated_answers:
+            sentence = (
+                f"The protocol mixes these answers into the pool of {one.name}. Plan that pool. "
+                "Once it is frozen with them, this task can have no pool of its own."
+            )
+            return PooledTogether(one, sentence)
+    return None
+
+
+def _guest(task: Task) -> PooledTogether | None:
+    if own := own_pools_task(task):
+        sentence = (
+            f"The answers of {own.name} are in a pool of that task. Leave them out of this pool, "
+            "or unfreeze that pool while it has no judgments."
+        )
+        return PooledTogether(own, sentence, "own-pool")
+    guests = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
+    for one in guests.select_related("lab"):
+        if host_of(one) == task:
+            return PooledTogether(one, f"The pool of this task has the answers of {one.name}.")
+        if task.protocol.pool.includes_generated_answers:
+            sentence = (
+                f"The protocol mixes the answers of {one.name} into the pool of this task. Once "
+                "it is frozen with them, that task can have no pool of its own."
+            )
+            return PooledTogether(one, sentence)
+    return None
+
 
 POOL_KINDS = {
     TaskKind.ANSWERS: ItemKind.POSTS,

@@ -12,22 +12,44 @@ import polars as pl
 from django.db.models import Max, Q, QuerySet
 
 from arqkit.formats.topics.threads import threads_of
+from arqkit.formulas.visual_ids import as_formulas
 from arqkit.pooling.depths import PooledRun
 from arqkit.pooling.pools import PoolSources
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids
-from assessment.models import Judgment, Pool
+from assessment.models import Judgment, Pool, PoolInstance
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
-from assessment.pools.selectors.earlier import pooled_before
-from assessment.qrels.selectors.counting import adjudicated_judgments, counting_labels
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.frames import adjudicated_judgments, counting_labels
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
-from collection.selectors.collections import collection_of, scan_columns
+from collection.selectors.collections import collection_of, scan_columns, visual_ids_among
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_index
+
+_FIELDS = {"topic": "item__topic__query_id", "item": "item__item", "doc_id": "doc_id"}
+
+
+def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | None:
+    """Return topic, item and doc_id of the instances in the task's pools, or None without pools.
+
+    The item is null for an instance that has another visual id now. After a split, which keeps the
+    id on the larger part, no instance of the pooled formula may be left in the pools.
+    """
+    rows = PoolInstance.official.filter(item__pool__task=task).order_by()
+    found = list(rows.values_list(*_FIELDS.values()))
+    if not found:
+        return None
+    earlier = pl.DataFrame(found, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
+    is_other = newest and Pool.official.filter(task=task).exclude(visual_map=newest).exists()
+    ids = visual_ids_among(task.lab, earlier["doc_id"]) if is_other else None
+    if ids is None:
+        return earlier
+    shown = as_formulas(earlier, ids)["item"]
+    return earlier.with_columns(item=pl.when(pl.col("item") == shown).then("item"))
+
 
 ITEM = {"topic": pl.String, "item": pl.String}
 

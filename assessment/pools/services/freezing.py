@@ -25,7 +25,12 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Pool, PoolInstance, PoolItem
-from assessment.pools.selectors.choices import POOL_KINDS, PoolChoice, candidate_runs
+from assessment.pools.selectors.choices import (
+    POOL_KINDS,
+    PoolChoice,
+    candidate_runs,
+    pooled_together,
+)
 from assessment.pools.selectors.frozen import pooled_runs, preset_of
 from assessment.pools.selectors.sources import (
     TaskSources,
@@ -34,7 +39,6 @@ from assessment.pools.selectors.sources import (
     kernel_sources,
     task_sources,
 )
-from assessment.pools.selectors.together import pooled_together
 from assessment.pools.services.changing import pool_facts
 from assessment.qrels.selectors.drafts import task_scale
 from submissions.services.left_out import left_out_runs

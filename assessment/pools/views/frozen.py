@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -20,8 +21,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.downloads import exact_response
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
-from assessment.pools.selectors.changes import pool_news
-from assessment.pools.selectors.choices import choice_of, poolable_runs
+from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs, pooled_together
 from assessment.pools.selectors.frozen import (
     PoolSize,
     can_be_discarded,
@@ -30,11 +30,60 @@ from assessment.pools.selectors.frozen import (
     pool_sizes,
     topic_sizes,
 )
-from assessment.pools.selectors.together import pooled_together
+from assessment.pools.selectors.plans import plan_pool
+from assessment.pools.selectors.sources import task_sources
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import picture_of
 from assessment.qrels.views.labels import label_chart
+from collection.models import VisualMap
+from collection.selectors.collections import collection_of
+from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
+
+
+class PoolNews(NamedTuple):
+    """Changes since the pools were frozen: late runs, names of withdrawn runs, newer visual ids."""
+
+    late: list[Run]
+    withdrawn: list[str]
+    newer_map: VisualMap | None
+
+    @property
+    def is_any(self) -> bool:
+        """Return whether a supplement may have items."""
+        return bool(self.late or self.newer_map)
+
+
+def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
+    """Return the changes since a task's pools (in order) were frozen.
+
+    Runs that would contribute nothing to a supplement with the last pool's settings are left out.
+    """
+    if not pools:
+        return PoolNews([], [], None)
+    known = {run["run"]: f"{run['team']} {run['tag']}" for pool in pools for run in pool.runs}
+    standing = set(Run.objects.scorable().filter(pk__in=known).values_list("pk", flat=True))
+    maps = [pool.visual_map_id for pool in pools if pool.visual_map_id]
+    collection = collection_of(task.lab) if maps else None
+    newest = newest_map(collection) if collection else None
+    return PoolNews(
+        late=_late(task, choice_of(pools[-1]), known),
+        withdrawn=[name for key, name in known.items() if key not in standing],
+        newer_map=newest if newest and newest.pk != maps[-1] else None,
+    )
+
+
+def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
+    sources = task_sources(task, choice)
+    runs = [run for run in sources.runs if run.pk not in known]
+    written = [run for run in sources.written if run.pk not in known]
+    if runs:  # read indexes only in this case
+        try:
+            brought = {each.run.pk: each.items for each in plan_pool(task=task, choice=choice).runs}
+        except UserError:  # Two runs differ in an answer; the page of the supplement reports it.
+            return [*runs, *written]
+        runs = [run for run in runs if brought[run.pk]]
+    return [*runs, *written]
 
 
 @require_safe

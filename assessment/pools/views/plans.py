@@ -28,11 +28,11 @@ from assessment.pools.selectors.choices import (
     candidate_runs,
     choice_of,
     poolable_runs,
+    pooled_together,
 )
 from assessment.pools.selectors.frozen import preset_of, presets_for
 from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.selectors.plans import plan_pool
-from assessment.pools.selectors.together import pooled_together
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_chart, overlap_of, picture_of

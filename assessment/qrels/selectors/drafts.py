@@ -23,8 +23,7 @@ from arqkit.records import ItemKind, TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from assessment.models import Pool, PoolInstance, PoolItem
-from assessment.qrels.selectors.counting import counting_labels
-from assessment.qrels.selectors.frames import read_frame
+from assessment.qrels.selectors.frames import counting_labels, read_frame
 from collection.selectors.collections import collection_of, visual_ids_among
 from collection.selectors.visual_maps import newest_map
 

@@ -9,7 +9,54 @@ from typing import Any
 import polars as pl
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
+
+from arqlab.core.models import Task
+from assessment.models import Judgment, LateLabel, Pool, Round
+
+
+def adjudicated_judgments(task: Task) -> QuerySet[Judgment]:
+    """Return the current judgments of a task's adjudication.
+
+    A third opinion that is not a judgment, such as Do not know, decides nothing.
+    """
+    pool = Pool.objects.filter(task=task, round__kind=Round.Kind.ADJUDICATION).first()
+    if pool is None:
+        return Judgment.objects.none()
+    found = Judgment.objects.filter(is_current=True, instance__item__pool=pool).order_by()
+    return found.exclude(label__in=pool.label_scale.unjudged)
+
+
+def counting_labels(official: pl.DataFrame, task: Task, *, by: str) -> pl.DataFrame:
+    """Replace official labels by adjudicated ones, with one query.
+
+    `official` has the columns topic, label (null if not judged) and, named by `by`, the instance in
+    the pools of `task`.
+    """
+    fields = ("instance__item__topic__query_id", "instance__doc_id", "label")
+    rows = list(adjudicated_judgments(task).values_list(*fields))
+    if not rows:
+        return official
+    columns = ("topic", by, "adjudicated")
+    decided = pl.DataFrame(rows, schema=columns, orient="row").cast({"adjudicated": pl.Int8})
+    joined = official.join(decided, on=["topic", by], how="left", maintain_order="left")
+    return joined.with_columns(label=pl.coalesce("adjudicated", "label")).drop("adjudicated")
+
+
+def late_labels(task: Task) -> QuerySet[LateLabel]:
+    """Return the late labels of a task, of the official round and of others."""
+    return LateLabel.objects.filter(judgment__instance__item__pool__task=task)
+
+
+def with_labels_that_count(labels: QuerySet[LateLabel]) -> QuerySet[LateLabel]:
+    """Return late labels with what a list shows, and the label that counts instead, if any."""
+    counting = Judgment.objects.filter(is_current=True).select_related("assessor")
+    related = ("assessor", "instance__item__topic", "instance__item__pool__round")
+    return labels.select_related(
+        *(f"judgment__{name}" for name in related), "decided_by"
+    ).prefetch_related(
+        Prefetch("judgment__instance__judgments", counting, to_attr="counting_judgments")
+    )
 
 
 def read_frame(

@@ -2,29 +2,274 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import polars as pl
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqkit.formats.qrels.read import write_qrels
-from arqkit.judgments.qrels import Level
+from arqkit.judgments.qrels import Level, QrelDiff, diff_qrels
+from arqkit.labels import LabelScale, ScaleLabel
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
+from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.views.downloads import exact_response
-from assessment.models import QrelSet
-from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items
+from arqlab.core.views.downloads import exact_response, table_response
+from assessment.models import Judgment, QrelSet
+from assessment.qrels.forms import DifferenceListForm, FreezeForm, LeftOutTopicsForm
+from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items, task_scale
+from assessment.qrels.selectors.frames import adjudicated_judgments
 from assessment.qrels.selectors.joining import join_warnings
+from assessment.qrels.selectors.oddities import freeze_oddities
 from assessment.qrels.selectors.versions import (
     qrel_versions,
     qrels_frame,
     version_topics,
 )
-from assessment.qrels.services.versions import choose_current_qrels
+from assessment.qrels.services.versions import (
+    QrelsChoice,
+    choose_current_qrels,
+    delete_qrels,
+    freeze_qrels,
+)
 from assessment.qrels.views.labels import label_chart, label_shares, topic_lines
+from submissions.forms import LeftOutRunsForm
+from submissions.models import Run
+from submissions.services.left_out import out_of_competition
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def qrels_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """List what is odd about the draft, and freeze it without the topics and runs left out."""
+    found = organized_task_or_404(request.user, lab, task)
+    forms = _forms(request.POST or None, draft_of(found))
+    oddities = freeze_oddities(found, at=timezone.now())
+    digest, refusals = oddities_digest(oddities), []
+    if request.method == "POST" and forms.are_valid:
+        try:
+            if request.POST.get("seen") == digest:
+                return _frozen(request, found, forms.choice)
+            refusals = [CHANGED]
+        except UserError as refused:
+            refusals = [refused.message]
+    context = {"task": found, "lab": found.lab, "oddities": oddities, "digest": digest}
+    refusals += [*forms.topics.messages, *forms.runs.messages]
+    context |= {"refusals": refusals, "draft": forms.draft, "form": forms.version}
+    context |= {"topics_form": forms.topics, "runs_form": forms.runs}
+    status = 422 if request.method == "POST" else 200
+    return render(request, "assessment/qrels_freeze.html", context, status=status)
+
+
+@require_POST
+def qrels_delete(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+    """Delete a version that nothing uses."""
+    found = organized_task_or_404(request.user, lab, task)
+    versions = QrelSet.objects.select_related("task__lab")
+    chosen = get_object_or_404(versions, task=found, version=version)
+    try:
+        delete_qrels(qrel_set=chosen, by=signed_in(request))
+    except UserError as refused:
+        messages.error(request, refused.message)
+        return redirect("assessment:qrels-detail", lab, task, version)
+    messages.success(request, f"{chosen.name} was deleted. The audit log keeps its hash.")
+    return redirect("assessment:qrels-list", lab, task)
+
+
+@dataclass(frozen=True)
+class _Forms:
+    """The forms of the page: the version, and the topics and runs left out."""
+
+    draft: Draft
+    version: FreezeForm
+    topics: LeftOutTopicsForm
+    runs: LeftOutRunsForm
+
+    @property
+    def are_valid(self) -> bool:
+        return all(form.is_valid() for form in (self.version, self.topics, self.runs))
+
+    @property
+    def choice(self) -> QrelsChoice:
+        return self.version.choice(topics=self.topics.reasons, runs=self.runs.run_reasons)
+
+
+def _forms(data: QueryDict | None, draft: Draft) -> _Forms:
+    """Return the forms as sent, or with what the last version left out."""
+    last = draft.task.qrel_sets.order_by("-version").first()
+    runs = Run.objects.valid().filter(task=draft.task)
+    return _Forms(
+        draft,
+        FreezeForm(data, task=draft.task),
+        LeftOutTopicsForm(data, draft=draft, last=last),
+        LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs)),
+    )
+
+
+def _frozen(request: HttpRequest, task: Task, choice: QrelsChoice) -> HttpResponse:
+    made = freeze_qrels(task=task, choice=choice, by=signed_in(request), at=timezone.now())
+    messages.success(
+        request,
+        f"{made.name} is frozen as version {made.version}. Runs are being scored against it. "
+        "Leaderboards use it when you make it current.",
+    )
+    return redirect("assessment:qrels-detail", task.lab.slug, task.slug, made.version)
+
+
+def changing_judgments(
+    task: Task,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    before: QrelSet | None,
+    after: QrelSet | None,
+) -> dict[tuple[str, str], Judgment]:
+    """Return the newest judgment between two sides with the new label of each line.
+
+    `rows` have topic, item and after: a label, or None for a removed line, whose judgment has a
+    label that is not a judgment, such as Do not know. None as a side is the draft. Lines that
+    changed for another reason, such as a loaded file, another pool or a topic left out, have no
+    judgment.
+    """
+    labels = {(row["topic"], row["item"]): row["after"] for row in rows}
+    items = {item for _, item in labels}
+    chosen = Q(instance__doc_id__in=items) | Q(instance__item__item__in=items)
+    limits = {
+        **_between(before, after),
+        "instance__item__pool__task": task,
+        "instance__item__topic__query_id__in": {topic for topic, _ in labels},
+    }
+    related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
+    found = [
+        one
+        for judgments in (Judgment.official.all(), adjudicated_judgments(task))
+        for one in judgments.filter(chosen, **limits).select_related(
+            *related, "instance__item__topic"
+        )
+    ]
+    side = after or before
+    accepted = side.label_scale.unjudged if side else ()
+    changes = {}
+    for one in sorted(found, key=lambda one: (one.judged_at, one.pk)):
+        instance = one.instance
+        for item in (instance.doc_id, instance.item.item):
+            key = (instance.item.topic.query_id, item)
+            if key not in labels:
+                continue
+            if one.label == labels[key] or (labels[key] is None and one.label in accepted):
+                changes[key] = one
+    return changes
+
+
+def _between(before: QrelSet | None, after: QrelSet | None) -> dict[str, datetime]:
+    sides = {"judged_at__gt": before, "judged_at__lte": after}
+    return {name: side.created_at for name, side in sides.items() if side}
+
+
+DRAFT = "draft"
+# A side of the comparison: a version, or None for the draft.
+Side = QrelSet | None
+
+
+@require_safe
+def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the differences between two sides; with `format=tsv`, return them as a file."""
+    found = organized_task_or_404(request.user, lab, task)
+    versions = list(QrelSet.objects.filter(task=found).order_by("-version"))
+    context: dict[str, Any] = {"task": found, "lab": found.lab, "versions": versions}
+    if not versions:
+        return render(request, "assessment/qrels_diff.html", context)
+    before = _side(request.GET.get("before") or str(versions[0].version), versions)
+    after = _side(request.GET.get("after") or DRAFT, versions)
+    context |= {"before": before, "after": after}
+    if before and after and before.items != after.items:
+        return render(request, "assessment/qrels_diff.html", context)
+    diff = _diff(found, before, after)
+    if request.GET.get("format") == "tsv":
+        return _diff_file(diff, found, before, after)
+    scales = _scale(before, found), _scale(after, found)
+    was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
+    listing = DifferenceListForm(request.GET, diff.rows, was=was, now=now)
+    page, frame = listing.page_of_frame(diff.rows)
+    rows = frame.to_dicts()
+    judgments = changing_judgments(found, rows, before=before, after=after)
+    context |= {
+        "diff": diff,
+        "listing": listing,
+        "page": page,
+        "rows": [
+            _with_labels(row, *scales) | {"judgment": judgments.get((row["topic"], row["item"]))}
+            for row in rows
+        ],
+        "labels": scales[1],
+        "steps": _steps(diff, *scales),
+    }
+    return render(request, "assessment/qrels_diff.html", context)
+
+
+def _side(text: str, versions: Sequence[QrelSet]) -> Side:
+    """Return the side named in the query. Raises `Http404` for an unknown version."""
+    if text == DRAFT:
+        return None
+    for version in versions:
+        if text == str(version.version):
+            return version
+    raise Http404
+
+
+def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
+    """Compare the sides; a draft takes the items and completeness of the other side."""
+    model = before or after
+
+    def frame(side: Side) -> pl.DataFrame:
+        if side is not None:
+            return qrels_frame(side)
+        return draft_of(task).qrels_by(
+            model.items if model else "", complete=bool(model and model.is_complete)
+        )
+
+    return diff_qrels(frame(before), frame(after))
+
+
+def _scale(side: Side, task: Task) -> LabelScale:
+    """Return the labels of a side; those of a version do not change with the task's."""
+    return side.label_scale if side else task_scale(task)
+
+
+def _with_labels(row: dict[str, Any], before: LabelScale, after: LabelScale) -> dict[str, Any]:
+    """Return a line with its labels instead of their values, or None where it has no label."""
+    sides = {"before": before, "after": after}
+    labels = {
+        name: None if row[name] is None else scale.of(row[name]) for name, scale in sides.items()
+    }
+    return row | labels
+
+
+def _steps(
+    diff: QrelDiff, before: LabelScale, after: LabelScale
+) -> list[tuple[ScaleLabel | None, list[tuple[int | None, int]]]]:
+    """Return the matrix of label changes: labels before in rows, values after in cells.
+
+    None means that the line is missing on one side.
+    """
+    rows: list[ScaleLabel | None] = [*before, None]
+    values = [*after.values, None]
+
+    def count(label: ScaleLabel | None, value: int | None) -> int:
+        return diff.steps.get((None if label is None else label.value, value), 0)
+
+    return [(label, [(value, count(label, value)) for value in values]) for label in rows]
+
+
+def _diff_file(diff: QrelDiff, task: Task, before: Side, after: Side) -> HttpResponse:
+    names = "-".join(side.name if side else DRAFT for side in (before, after))
+    return table_response(diff.rows, f"qrels-{task.lab.slug}-{task.slug}-diff-{names}.tsv")
 
 
 @require_safe

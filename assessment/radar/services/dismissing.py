@@ -2,17 +2,76 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.db.models import F, Max, OuterRef, Q, Subquery
 
 from arqkit.judgments.findings import RadarFinding
+from arqkit.texts.posts.topic_making import duplicate_groups
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from assessment.models import DismissedFinding
+from assessment.models import DismissedFinding, DuplicatePosts, PoolInstance, PoolItem
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.radar.selectors.findings import summary_of
+from collection.models import Import, Post
+from collection.selectors.collections import collection_of
+
+POSTS_AT_ONCE = 1_000
+KINDS = (PoolItem.Kind.POSTS, PoolItem.Kind.DOCUMENTS)
+
+
+def find_waiting_duplicates(*, at: datetime) -> None:
+    """Find the duplicates of tasks with a pool or an import that is newer than the last search."""
+    for task in _waiting():
+        groups = _with_instances(task, duplicate_groups(_texts(task)))
+        DuplicatePosts.objects.update_or_create(
+            task=task, defaults={"groups": groups, "found_at": at}
+        )
+
+
+def _waiting() -> Iterator[Task]:
+    kinds = (Import.Kind.POSTS, Import.Kind.DOCUMENTS)
+    imports = Import.objects.filter(
+        kind__in=kinds, collection__labs=OuterRef("lab"), finished_at__isnull=False
+    )
+    imported = imports.order_by("-finished_at").values("finished_at")[:1]
+    tasks = Task.objects.filter(pools__isnull=False).annotate(
+        frozen=Max("pools__frozen_at"), imported=Subquery(imported)
+    )
+    late = Q(frozen__gt=F("duplicate_posts__found_at")) | Q(
+        imported__gt=F("duplicate_posts__found_at")
+    )
+    yield from tasks.filter(Q(duplicate_posts=None) | late).select_related("lab")
+
+
+def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list[int]]]:
+    """Return the first post of each group, and the instances of all.
+
+    All instances are read: SQLite takes seconds to find hundreds by their ids.
+    """
+    first = {name: group[0] for group in groups for name in group}
+    found: dict[str, list[int]] = {group[0]: [] for group in groups}
+    pooled = PoolInstance.official.filter(item__pool__task=task).order_by("pk")
+    for instance, name in pooled.values_list("pk", "doc_id"):
+        if name in first:
+            found[first[name]].append(instance)
+    return list(found.items())
+
+
+def _texts(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield the ids and texts of the posts, documents and generated answers in a task's pools."""
+    written = PoolItem.official.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS)
+    yield from written.order_by("pk").values_list("item", "text")
+    collection = collection_of(task.lab)
+    pooled = PoolInstance.official.filter(item__pool__task=task, item__kind__in=KINDS)
+    if collection is not None:
+        posts = Post.objects.filter(collection=collection, post_id__in=pooled.values("post_id"))
+        texts = posts.order_by("pk").values_list("post_id", "body")
+        yield from texts.iterator(chunk_size=POSTS_AT_ONCE)
+
 
 LONGEST_NOTE = 2_000  # characters
 

@@ -12,9 +12,9 @@ from django.db.models import QuerySet
 
 from arqlab.core.models import Task, Topic
 from assessment.models import Judgment, PoolInstance, PoolItem, Round
-from assessment.qrels.selectors.counting import counting_labels
 from assessment.qrels.selectors.drafts import task_scale, with_current
-from assessment.rounds.selectors.items import CopiedInstance, CopiedItem
+from assessment.qrels.selectors.frames import counting_labels
+from assessment.rounds.selectors.rounds import CopiedInstance, CopiedItem
 
 KINDS = (PoolItem.Kind.POSTS, PoolItem.Kind.ANSWERS, PoolItem.Kind.DOCUMENTS)
 """The kinds of items with one text. A visually distinct formula is in several posts."""

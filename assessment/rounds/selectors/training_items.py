@@ -14,7 +14,7 @@ from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Membership, Task, Topic, User
 from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.items import CopiedInstance, CopiedItem, copied_items
+from assessment.rounds.selectors.rounds import CopiedInstance, CopiedItem, copied_items
 from collection.models import Post
 from collection.selectors.collections import formulas_with
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,13 +14,59 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Max
 
+from arqkit.agreement.second_judging import RejudgingPlan
 from arqkit.labels import LabelScale
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from assessment.models import Pool, PoolInstance, PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.items import CopiedItem
+from assessment.rounds.selectors.rounds import CopiedItem, complete_trainings, copied_items
+from assessment.rounds.services.states import announce_round, reveal_round
+
+
+@transaction.atomic
+def make_training(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
+    """Make a training round and notify its assessors. Raises as `make_round` does."""
+    made = make_round(task=task, plan=plan, by=by, at=at)
+    announce_round(made, items={key: len(copies) for key, copies in plan.items.items()}, by=by)
+    return made
+
+
+def reveal_trainings(*, at: datetime) -> None:
+    """Reveal the votes of each training round in which all are in."""
+    for found in complete_trainings():
+        with suppress(UserError):  # an organizer came first
+            reveal_round(found=found, by=None, at=at)
+
+
+@transaction.atomic
+def make_second_round(
+    *, task: Task, plan: RejudgingPlan, source: Mapping[str, Any], by: User, at: datetime
+) -> Round:
+    """Store a round in which people judge items again as planned, and notify them.
+
+    Raises `UserError` if nobody has an item (`nothing-to-judge`).
+    """
+    keys = [item.key for items in plan.items.values() for item in items]
+    found = PoolItem.official.filter(pk__in=keys, pool__task=task).order_by("pk")
+    copies = dict(zip(found.values_list("pk", flat=True), copied_items(found), strict=True))
+    items = {
+        person: [copies[item.key] for item in mine] for person, mine in plan.items.items() if mine
+    }
+    wanted = RoundPlan(Round.Kind.SECOND, items, source=source)
+    made = make_round(task=task, plan=wanted, by=by, at=at)
+    announce_round(made, items={person: len(mine) for person, mine in items.items()}, by=by)
+    return made
+
+
+@transaction.atomic
+def make_question_round(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
+    """Make a round of special questions and notify its assessors. Raises as `make_round` does."""
+    made = make_round(task=task, plan=plan, by=by, at=at)
+    announce_round(made, items={key: len(copies) for key, copies in plan.items.items()}, by=by)
+    return made
+
 
 AT_ONCE = 500  # rows per INSERT
 

@@ -17,7 +17,7 @@ from arqlab.core.services.people import grant_role
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.models import Applicant, Round
-from assessment.rounds.selectors.items import copied_items
+from assessment.rounds.selectors.rounds import copied_items
 from assessment.rounds.selectors.selection import expert_of
 from assessment.rounds.services.making import RoundPlan, add_items, make_round
 

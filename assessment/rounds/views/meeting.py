@@ -2,33 +2,135 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from arqkit.agreement.disagreements import disagreements
+from arqkit.agreement.votes import judgments_only
+from arqkit.labels import ScaleLabel
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import may_see_thread, signed_in
-from assessment.guidelines.services.entries import Decision, record_case
-from assessment.guidelines.services.entry_items import item_of_instance
+from assessment.guidelines.services.entries import Decision, item_of_instance, record_case
 from assessment.guidelines.services.rendering import shown_entries
-from assessment.models import GuidelineEntry, PoolInstance, Round
+from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from assessment.rounds.forms.training import DecisionForm
 from assessment.rounds.permissions import SeenRound, training_or_404
-from assessment.rounds.selectors.meeting import (
-    Disagreement,
-    meeting_instance,
-    meeting_items,
-    meeting_votes,
-    recorded_cases,
+from assessment.rounds.selectors.training_votes import (
+    GOLD,
+    SEPARATOR,
+    agreement_votes,
+    gold_labels,
+    own_names,
+    pseudonyms,
 )
-from assessment.rounds.selectors.training_votes import own_names, pseudonyms
-from assessment.rounds.services.meeting import painted_marks, shown_instance
+from assessment.rounds.services.adjudication import painted_marks, shown_instance
+
+
+class Disagreement(NamedTuple):
+    """An item with different labels: its topic, its id in qrels, and its extreme labels.
+
+    Pages show its position in the topic: the id of a generated answer names its run.
+    """
+
+    topic: str
+    doc_id: str
+    position: int
+    votes: int
+    lowest: ScaleLabel
+    highest: ScaleLabel
+    is_binary: bool
+
+
+class MeetingVote(NamedTuple):
+    """A vote as a meeting shows it: by a pseudonym. Gold labels have no seconds and no judgment."""
+
+    name: str
+    label: ScaleLabel
+    comment: str = ""
+    seconds: float | None = None
+    judgment: Judgment | None = None
+
+    @property
+    def letter(self) -> str:
+        """Return the letter of a pseudonym: A for Assessor A and You (Assessor A)."""
+        return self.name.removesuffix(")").rpartition(" ")[2]
+
+
+def meeting_items(found: Round) -> list[Disagreement]:
+    """Return the disagreements of a round, the largest first; labels that judge only."""
+    scale = found.pool.label_scale
+    votes = judgments_only(agreement_votes(found), scale)
+    rows = disagreements(votes, relevant_from=found.task.protocol.relevant_from)
+    copies = PoolInstance.objects.filter(item__pool=found.pool).order_by()
+    positions = {
+        (topic, doc_id): position
+        for topic, doc_id, position in copies.values_list(
+            "item__topic__query_id", "doc_id", "item__position"
+        )
+    }
+    keys = [tuple(key.split(SEPARATOR, 1)) for key in rows["item"]]
+    return [
+        Disagreement(
+            topic,
+            doc_id,
+            positions[topic, doc_id],
+            row["votes"],
+            scale.of(row["lowest"]),
+            scale.of(row["highest"]),
+            row["is_binary"],
+        )
+        for (topic, doc_id), row in zip(keys, rows.iter_rows(named=True), strict=True)
+    ]
+
+
+def meeting_votes(
+    found: Round, topic: str, doc_id: str, names: Mapping[str, str]
+) -> list[MeetingVote]:
+    """Return the votes on an item in the order of the names; `names` has one for each assessor."""
+    scale = found.pool.label_scale
+    judged = Judgment.objects.filter(
+        instance__item__pool=found.pool,
+        instance__item__topic__query_id=topic,
+        instance__doc_id=doc_id,
+        is_current=True,
+    )
+    votes = {
+        str(one.assessor_id): MeetingVote(
+            names[str(one.assessor_id)],
+            scale.of(one.label),
+            one.comment,
+            None if one.active_ms is None else one.active_ms / 1000,
+            one,
+        )
+        for one in judged
+    }
+    gold = gold_labels(found).get((topic, doc_id))
+    if gold is not None:
+        votes[GOLD] = MeetingVote(names[GOLD], scale.of(gold))
+    return [votes[key] for key in names if key in votes]
+
+
+def meeting_instance(found: Round, topic: str, doc_id: str) -> PoolInstance:
+    """Return an instance of an item, from the copy of any assessor."""
+    copies = PoolInstance.objects.filter(
+        item__pool=found.pool, item__topic__query_id=topic, doc_id=doc_id
+    )
+    return copies.select_related("item__topic__task__lab").order_by("pk")[0]
+
+
+def recorded_cases(found: Round, topic: str, doc_id: str) -> QuerySet[GuidelineEntry]:
+    """Return the cases that were recorded for an item, in any meeting of the task."""
+    cases = GuidelineEntry.objects.filter(task=found.task, kind=GuidelineEntry.Kind.CASE)
+    return cases.filter(topic=topic, item=doc_id).order_by("pk")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -2,21 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from django.contrib.auth.decorators import login_required
+from django.db.models import Exists, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
-from assessment.judging.selectors.own_hours import own_hours
-from assessment.rounds.selectors.own_agreement import own_agreements
+from assessment.judging.selectors.own_work import own_hours
+from assessment.models import PoolItem, Round
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.second_agreement import pair_agreement
+from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
+from assessment.rounds.selectors.training_votes import training_agreement
 from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
 from assessment.timesheets.forms import zone_words
-from assessment.timesheets.selectors.figures import SheetPart
-from assessment.timesheets.selectors.sheets import time_sheet_of
+from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
 from assessment.timesheets.views import sheet_response
+
+
+class OwnAgreement(NamedTuple):
+    """An assessor's mean pairwise kappa in a round, and the mean over all assessors.
+
+    `graded` and `binary` are pairs of the own value and the mean; a value may be undefined.
+    """
+
+    round: Round
+    items: int
+    graded: tuple[float | None, float | None]
+    binary: tuple[float | None, float | None]
+
+
+def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
+    """Return the agreement of an assessor in each revealed round of a lab, newest round first.
+
+    A completed round of second judgments counts as revealed when it is closed; its first assessors
+    are among those compared. Intervals are left out: they take most of the time, and the page of a
+    training round has them.
+    """
+    key = str(user.pk)
+    return [
+        OwnAgreement(
+            found,
+            agreement.judged[key],
+            _of(agreement.graded, key),
+            _of(agreement.binary, key),
+        )
+        for found, agreement in _agreements(lab)
+        if key in agreement.judged
+    ]
+
+
+def _of(coefficients: Coefficients, key: str) -> tuple[float | None, float | None]:
+    return coefficients.assessors[key].value, coefficients.total.value
+
+
+def _agreements(lab: Lab) -> Iterator[tuple[Round, Agreement]]:
+    waiting = PoolItem.objects.filter(pool__round=OuterRef("pk"), done_at=None)
+    is_closed = Q(kind=Round.Kind.SECOND, pool__closed_at__isnull=False)
+    shown = Q(revealed_at__isnull=False) | (is_closed & ~Exists(waiting))
+    kinds = [Round.Kind.TRAINING, Round.Kind.SECOND]
+    rounds = Round.objects.filter(shown, task__lab=lab, kind__in=kinds)
+    for found in rounds.select_related("pool", "gold", "task__lab").order_by("-pk"):
+        if found.kind == Round.Kind.TRAINING:
+            yield found, training_agreement(found, resamples=0)
+        else:
+            scale, relevant_from = task_scale(found.task), found.task.protocol.relevant_from
+            pairs = only_judged_pairs(second_pairs(found), scale)
+            yield found, pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=0)
 
 
 @require_safe

@@ -2,34 +2,207 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.text import Truncator
 from django.views.decorators.http import require_http_methods
 
-from arqlab.core.models import User
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.forms.lists import ListForm
+from arqlab.core.forms.versions import VersionedForm
+from arqlab.core.models import Lab, Task, User
+from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
-from assessment.models import Ticket
-from assessment.pools.services.threads import thread_url
-from assessment.tickets.forms.answers import BulkAnswerForm, TicketAnswerForm, TicketListForm
-from assessment.tickets.forms.experts import SendForm
+from assessment.assignments.selectors.grid import judging_staff
+from assessment.models import Pool, Ticket, TicketPolicy
+from assessment.pools.services.texts import thread_url
+from assessment.tickets.forms.experts import PersonField, SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
     count_by_state,
     label_now,
+    policy_of,
     reused_answers,
     tickets_of,
     with_policies,
 )
-from assessment.tickets.services.answers import answer_ticket, answer_tickets, correct_answer
+from assessment.tickets.services.answers import (
+    LONGEST_ANSWER,
+    answer_ticket,
+    answer_tickets,
+    correct_answer,
+)
 from assessment.tickets.services.items import read_ticket_item, shown_html
-from assessment.tickets.services.policies import policy_sentences
+from assessment.tickets.services.policies import edit_policy, policy_sentences
 from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
+
+
+class PolicyForm(VersionedForm):
+    """What happens with each label that is not a judgment."""
+
+    error_fields: ClassVar = {"no-expert": "expert"}
+
+    def __init__(self, *args: Any, task: Task, policy: TicketPolicy, **kwargs: Any) -> None:
+        """Ask for each label, and for the expert."""
+        super().__init__(*args, **kwargs)
+        self.labels = task.protocol.labels.reports
+        for label in self.labels:
+            self.fields[f"label_{label.value}"] = forms.ChoiceField(
+                label=label.word,
+                choices=TicketPolicy.Action.choices,
+                initial=policy.action_of(label.value),
+            )
+        self.fields["expert"] = PersonField(
+            queryset=judging_staff(task.lab),
+            initial=policy.expert,
+            required=False,
+            empty_label="nobody",
+            help_text="An assessor or organizer of this lab. Items that they reported themselves "
+            "wait for the organizers.",
+        )
+        self.fields["expert_closes"] = forms.BooleanField(
+            label="The expert may answer the assessor and close the ticket",
+            initial=policy.expert_closes,
+            required=False,
+        )
+
+    @property
+    def actions(self) -> dict[str, str]:
+        """Return the chosen action by label value."""
+        return {
+            str(label.value): self.cleaned_data[f"label_{label.value}"] for label in self.labels
+        }
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ticket_policy(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show and edit what happens with each label that is not a judgment."""
+    found = organized_task_or_404(request.user, lab, task)
+
+    def save(form: PolicyForm) -> HttpResponse:
+        given = {name: form.cleaned_data[name] for name in ("expert", "expert_closes")}
+        edit_policy(task=found, actions=form.actions, **given, by=signed_in(request))
+        messages.success(request, "Policy saved. It applies to new tickets.")
+        return redirect("assessment:ticket-list", lab=lab)
+
+    form, answer = edited(
+        request,
+        found,
+        lambda data: PolicyForm(data, task=found, policy=policy_of(found)),
+        save,
+        events=found.lab.audit_events.filter(verb="ticket_policy.edit", target=found),
+    )
+    context = {"lab": found.lab, "task": found, "form": form}
+    status = 422 if form.errors else 200
+    return answer or render(request, "assessment/ticket_policy.html", context, status=status)
+
+
+def _shortened(text: str) -> str:
+    """Return the beginning of a text on one line."""
+    return Truncator(" ".join(text.split())).chars(80)
+
+
+class AnswerForm(forms.Form):
+    """The answer to the assessor, and whether they should judge the item again."""
+
+    answer = forms.CharField(
+        label="Your answer",
+        widget=forms.Textarea(attrs={"rows": 5}),
+        max_length=LONGEST_ANSWER,
+        help_text="The assessor sees the answer on their topics page.",
+        error_messages={
+            "required": "Write an answer: what the assessor should do, or what you have done."
+        },
+    )
+    reused = forms.TypedChoiceField(
+        label="Or send an earlier answer", required=False, coerce=int, empty_value=None
+    )
+    returns_item = forms.BooleanField(
+        label="Return the item for another judgment",
+        required=False,
+        help_text="The item returns to the open items of its topic. The earlier label stays in "
+        "the history but no longer counts.",
+    )
+
+    def __init__(self, *args: Any, answers: Mapping[int, str], **kwargs: Any) -> None:
+        """Offer earlier answers of the lab by their ids, if there are any."""
+        super().__init__(*args, **kwargs)
+        self._answers = answers
+        shown = [(pk, _shortened(text)) for pk, text in answers.items()]
+        self.fields["reused"].choices = [("", "none"), *shown]  # type: ignore[attr-defined]
+        self.fields["answer"].required = not self.data.get("reused")
+
+    def clean(self) -> dict[str, Any]:
+        """Take the earlier answer if no text was written."""
+        given = {**self.cleaned_data}
+        earlier = self._answers.get(given.pop("reused", None), "")
+        return {**given, "answer": given.get("answer") or earlier}
+
+
+class TicketAnswerForm(VersionedForm, AnswerForm):
+    """The stored answer of one ticket."""
+
+
+class TicketListForm(ListForm):
+    """The tickets of a lab."""
+
+    searched = (
+        "judgment__comment",
+        "answer",
+        "judgment__instance__item__topic__query_id",
+        "judgment__instance__item__topic__title",
+    )
+    filters: ClassVar = {
+        "task": ("Task", "judgment__instance__item__topic__task__slug"),
+        "label": ("Label", "judgment__label"),
+        "assessor": ("Assessor", "judgment__assessor__username"),
+    }
+    orders: ClassVar = {
+        "ticket": "pk",
+        "topic": "judgment__instance__item__topic__position",
+        "label": "judgment__label",
+        "assessor": "judgment__assessor__username",
+        "opened": "raised_at",
+        "answered": "answered_at",
+    }
+    default_order = "opened"
+
+    def __init__(self, data: Mapping[str, Any], *, lab: Lab) -> None:
+        """Offer the tasks and assessors that have tickets, and the labels that open them."""
+        tickets = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab).order_by()
+        task, assessor = self.filters["task"][1], self.filters["assessor"][1]
+        labels = {
+            str(label.value): label.word
+            for pool in Pool.objects.filter(task__lab=lab).only("scale")
+            for label in pool.label_scale.labels
+            if not label.is_judgment
+        }
+        super().__init__(
+            data,
+            task=tickets.values_list(task, task.replace("slug", "name")).distinct(),
+            label=labels.items(),
+            assessor=((name, name) for [name] in tickets.values_list(assessor).distinct() if name),
+        )
+
+
+class BulkAnswerForm(AnswerForm):
+    """One answer to several tickets of a list."""
+
+    def __init__(self, *args: Any, tickets: QuerySet[Ticket], **kwargs: Any) -> None:
+        """Take the tickets that may be answered."""
+        super().__init__(*args, **kwargs)
+        self.fields["tickets"] = forms.ModelMultipleChoiceField(
+            queryset=tickets,
+            error_messages={"required": "Select the tickets to answer."},
+        )
+
 
 REPAIRED = "The item is repaired. Please judge it again."
 """The proposed answer after a repair."""

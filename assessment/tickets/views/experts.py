@@ -19,8 +19,8 @@ from arqlab.core.permissions import (
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
 from assessment.models import Ticket
-from assessment.pools.selectors.threads import hides_threads
-from assessment.pools.services.threads import thread_url
+from assessment.pools.selectors.choices import hides_threads
+from assessment.pools.services.texts import thread_url
 from assessment.tickets.forms.experts import AdviceForm, SendForm
 from assessment.tickets.selectors import policy_of, sent_tickets, tickets_of
 from assessment.tickets.services.experts import (

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from arqlab.core.models import AuditEvent
 from assessment.assignments.services.assigning import take_topics
-from assessment.judging.services.trips import prepare_trip
+from assessment.judging.services.leases import prepare_trip
 from assessment.models import Assignment, Judgment, PoolItem
 from assessment.tickets.services.answers import answer_ticket
 from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket

@@ -18,11 +18,12 @@ from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.entries import (
     Decision,
     add_example,
+    find_entry_item,
+    item_of_instance,
     keep_entry,
     record_case,
     remove_entry,
 )
-from assessment.guidelines.services.entry_items import find_entry_item, item_of_instance
 from assessment.guidelines.services.rendering import changed_html, guideline_html
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round

@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from arqlab.core.services.corrections import save_correction
-from assessment.judging.services.marks import quoted_marks
+from assessment.judging.services.judged_list import quoted_marks
 from assessment.models import Judgment, PoolInstance
 from assessment.templatetags.assessment_tags import marks_of
 from tests.assessment.factories import assign, judge, make_pool

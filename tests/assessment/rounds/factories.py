@@ -8,7 +8,7 @@ from typing import Any
 from arqkit.judgments.questions import SpecialQuestion, answer_scale
 from arqlab.core.models import Task, User
 from assessment.models import PoolInstance, PoolItem, Round
-from assessment.rounds.selectors.items import CopiedInstance, copied_items
+from assessment.rounds.selectors.rounds import CopiedInstance, copied_items
 from assessment.rounds.services.making import RoundPlan, make_round
 from tests.assessment.factories import NOW, judge
 

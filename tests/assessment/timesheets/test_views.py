@@ -17,7 +17,7 @@ from arqkit.loads import LoadChoice
 from arqlab.core.models import AuditEvent, Task
 from assessment.judging.services.importing import import_judgments
 from assessment.models import Judgment, PayRule, PoolInstance, PoolItem, Round
-from assessment.rounds.selectors.items import copied_items
+from assessment.rounds.selectors.rounds import copied_items
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
 from assessment.rounds.services.making import RoundPlan, make_round
 from tests.assessment.factories import NOW, judge, make_pool

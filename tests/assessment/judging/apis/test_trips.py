@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Topic, User
-from assessment.judging.services import trips
+from assessment.judging.services import leases as lease_services
 from assessment.models import Judgment, Pool, PoolItem
 from tests.assessment.factories import assign, make_pool
 from tests.assessment.judging.desk import Desk, name_of
@@ -90,7 +90,7 @@ def test_items_that_another_assessor_has_are_not_prepared(desk: Desk, second: De
 def test_a_trip_prepared_again_has_no_more_items(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trips, "MAX_ITEMS", 1)
+    monkeypatch.setattr(lease_services, "MAX_ITEMS", 1)
     [first] = desk.post("trip/", {"hours": 24})["items"]
     desk.post("skip/", {"item": first, "lease": desk.get(f"items/{first}/")["lease"]})
     desk.post("trip/", {"hours": 168})
