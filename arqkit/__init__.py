@@ -2,3 +2,5 @@
 
 Pure functions: no Django, no Celery, no settings, no clock and no global random state.
 """
+
+__version__ = "0.1.0"

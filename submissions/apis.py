@@ -17,6 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from arqkit.formats.runs.results import report_data
 from arqkit.records import Severity
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import Task, Team
@@ -24,7 +25,7 @@ from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.services.teams import lab_team
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
-from submissions.selectors import report_data, runs_visible_to
+from submissions.selectors import runs_visible_to
 from submissions.services.rules import require_named_team
 from submissions.services.uploads import check_upload, metadata_by_name, submit_upload
 from submissions.tasks import validate_after_commit

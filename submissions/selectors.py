@@ -7,17 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import polars as pl
 from django.conf import settings
-from django.core.files import File
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q
 from django.db.models.fields.files import FieldFile
 
-from arqkit.formats.archives.run_files import MAX_RUN_BYTES, Unpacked
-from arqkit.formats.archives.uploads import unpack
+from arqkit.formats.archives.run_files import MAX_RUN_BYTES
+from arqkit.formats.runs.packs import FileLimits, TaskPack
 from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunRules
 from arqkit.ranking import OrderBy, with_order
@@ -28,7 +27,9 @@ from arqlab.core.selectors import LabRoles, topic_ids
 from collection.selectors.collections import (
     collection_of,
     formulas_frame,
+    formulas_scan,
     posts_frame,
+    posts_scan,
     scan_columns,
 )
 from submissions.models import Run, RunProblem
@@ -50,10 +51,14 @@ class TaskRuns:
     places: tuple[tuple[Team, int], ...]
 
 
-def rules_for(task: Task) -> RunRules:
-    """Return the rules for runs of the task. The collection's columns are cached in the process."""
+def task_pack(task: Task, *, lazily: bool = False) -> TaskPack:
+    """Return what the check of a run knows of its task: rules, ids of the collection, and limits.
+
+    The collection's columns are cached in the process, or are lazy scans.
+    """
     protocol, collection, kind = task.protocol, collection_of(task.lab), TaskKind(task.kind)
-    return RunRules(
+    posts, formulas = (posts_scan, formulas_scan) if lazily else (posts_frame, formulas_frame)
+    rules = RunRules(
         kind=kind,
         topics=topic_ids(task),
         limit=protocol.limit,
@@ -61,13 +66,15 @@ def rules_for(task: Task) -> RunRules:
         order=protocol.order,
         pooling_order=protocol.pooling_order,
         items=ItemKind(task.trec_items),
-        posts=posts_frame(task.lab),
-        formulas=formulas_frame(task.lab),
+        posts=posts(task.lab),
+        formulas=formulas(task.lab),
         complete=bool(collection and collection.is_complete),
         trec_only=protocol.trec_only,
         answered_only=protocol.answered_only,
         has_answer_ids=kind is TaskKind.GENERATED_ANSWERS and task.answer_ids.exists(),
     )
+    limits = file_limits(task, topics=len(rules.topics))
+    return TaskPack(f"{task.lab.slug}/{task.slug}", rules, limits)
 
 
 def quota_left(*, team: Team, task: Task, post_hoc: bool = False) -> int:
@@ -154,41 +161,19 @@ def identical_runs(task: Task) -> list[list[Run]]:
     return [runs for runs in groups.values() if len(runs) > 1]
 
 
-def line_limit(task: Task) -> int:
-    """Return how many lines a run file may have.
+def file_limits(task: Task, *, topics: int | None = None) -> FileLimits:
+    """Return the limits of the task's run files, given the number of its topics if it is known.
 
-    Twice what the task allows, so that lists that are too long can be repaired, but no more than
-    the site's own limit: every line costs time and memory. The site's limit applies alone if the
-    task has no topics.
+    A run may have twice the lines that the task allows, so that lists that are too long can be
+    repaired, but no more than the site's own limit: every line costs time and memory. The site's
+    limit applies alone if the task has no topics. Checking takes 15 times a run's bytes as memory.
+    The site's limit of bytes applies to a whole archive, too.
     """
-    allowed = len(topic_ids(task)) * task.protocol.limit
-    if not allowed:
-        return settings.RUN_MAX_LINES
-    return min(settings.RUN_MAX_LINES, max(MIN_LINE_LIMIT, 2 * allowed))
-
-
-def run_byte_limit(task: Task) -> int:
-    """Return how many bytes a run file may have, unpacked; checking takes 15 times as much memory.
-
-    The site's limit applies to a whole archive, too.
-    """
-    return min(settings.RUN_MAX_BYTES, max(MAX_RUN_BYTES, line_limit(task) * BYTES_PER_LINE))
-
-
-def unpack_runs(file: File, *, name: str, task: Task, only: str | None = None) -> list[Unpacked]:
-    """Return the run files of an upload, or `only` one member of a zip.
-
-    Raise `arqkit.formats.archives.uploads.UploadRefusedError` if the file cannot be unpacked within
-    the limits of the site and the task.
-    """
-    return unpack(
-        cast(BinaryIO, file),
-        name=name,
-        max_bytes=settings.RUN_MAX_BYTES,
-        max_lines=line_limit(task),
-        max_run_bytes=run_byte_limit(task),
-        only=only,
-    )
+    allowed = (task.topics.count() if topics is None else topics) * task.protocol.limit
+    lines = max(MIN_LINE_LIMIT, 2 * allowed) if allowed else settings.RUN_MAX_LINES
+    lines = min(settings.RUN_MAX_LINES, lines)
+    run_bytes = min(settings.RUN_MAX_BYTES, max(MAX_RUN_BYTES, lines * BYTES_PER_LINE))
+    return FileLimits(settings.RUN_MAX_BYTES, max_lines=lines, max_run_bytes=run_bytes)
 
 
 def run_bytes(run: Run) -> bytes:
@@ -196,9 +181,9 @@ def run_bytes(run: Run) -> bytes:
 
     Raise `arqkit.formats.archives.uploads.UploadRefusedError` if it cannot be unpacked.
     """
+    limits, only = file_limits(run.task), run.member or None
     with run.upload.file.open("rb") as file:
-        members = unpack_runs(file, name=run.upload.name, task=run.task, only=run.member or None)
-    return members[0].data
+        return limits.unpack(cast(BinaryIO, file), name=run.upload.name, only=only)[0].data
 
 
 def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
@@ -235,7 +220,7 @@ def repaired_file(run: Run) -> ContentFile | None:
 
     Raise `arqkit.formats.archives.uploads.UploadRefusedError` if the upload cannot be unpacked.
     """
-    repaired = repaired_run(run_bytes(run), rules_for(run.task))
+    repaired = repaired_run(run_bytes(run), task_pack(run.task).rules)
     if repaired is None:
         return None
     path = PurePosixPath(run.file_name.removesuffix(".gz"))
@@ -252,28 +237,6 @@ def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
         counts["kinds"] += 1
         counts["places"] += problem.count
     return summary
-
-
-def report_data(
-    *, facts: Mapping[str, Any], problems: Iterable[RunProblem], is_valid: bool
-) -> dict[str, Any]:
-    """Return a report as plain data for the API and the commands."""
-    return {
-        "valid": is_valid,
-        **{key: value for key, value in facts.items() if key != "repair"},
-        "problems": [
-            {
-                "kind": problem.kind,
-                "severity": problem.severity,
-                "count": problem.count,
-                "message": problem.message,
-                "todo": problem.todo,
-                "repairable": problem.is_repairable,
-                "first": problem.first,
-            }
-            for problem in problems
-        ],
-    }
 
 
 def _read_parquet(stored: FieldFile, columns: Sequence[str] | None) -> pl.DataFrame:

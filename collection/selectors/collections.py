@@ -62,6 +62,20 @@ def formulas_frame(lab: Lab) -> pl.DataFrame | None:
     return _formulas(str(found.formulas_index.name), str(_newest_mapping(found) or ""))
 
 
+def posts_scan(lab: Lab) -> pl.LazyFrame | None:
+    """Return a lazy scan of `posts_frame`, which is read once and not cached."""
+    found = collection_of(lab)
+    return scan_columns(found.posts_index) if found and found.posts_index else None
+
+
+def formulas_scan(lab: Lab) -> pl.LazyFrame | None:
+    """Return a lazy scan of `formulas_frame`, which is read once and not cached."""
+    found = collection_of(lab)
+    if found is None or not found.formulas_index:
+        return None
+    return _joined(str(found.formulas_index.name), str(_newest_mapping(found) or ""), pl.lit(True))
+
+
 def visual_ids(lab: Lab) -> pl.DataFrame | None:
     """Return formula_id and visual_id of formulas with a visual id, or None without formulas."""
     formulas = formulas_frame(lab)

@@ -18,6 +18,7 @@ from django.utils.text import slugify
 
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.qrels.read import write_qrels
+from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
 from arqkit.formats.topics.write import write_topics
 from arqkit.records import TopicRecord
@@ -32,7 +33,7 @@ from desk.services.judgment_exports import official_table, round_table
 from evaluation.selectors.boards import released_board, released_leaderboard
 from evaluation.selectors.topics import scores_by_topic
 from submissions.models import Run
-from submissions.selectors import run_bytes
+from submissions.selectors import run_bytes, task_pack
 
 Owner = TypeVar("Owner", Lab, Task)
 
@@ -121,6 +122,10 @@ def _topics(task: Task) -> Iterable[bytes]:
         TopicRecord(query_id, title, body, tuple(tags), formula or None, latex or None)
         for query_id, title, body, tags, formula, latex in rows
     )
+
+
+def _pack(task: Task) -> Iterable[bytes]:
+    return pack_chunks(task_pack(task, lazily=True))
 
 
 def _qrels(task: Task) -> Iterable[bytes]:
@@ -215,6 +220,13 @@ def _audit(lab: Lab) -> Iterable[bytes]:
 
 TASK_EXPORTS: tuple[Export[Task], ...] = (
     Export("topics.xml", "The topics, in the labs' XML.", Audience.EVERYONE, _topics),
+    Export(
+        "task-pack.zip",
+        "The task pack, by which arqkit check reports on a run offline: rules, limits, topic ids, "
+        "and the ids of the collection.",
+        Audience.EVERYONE,
+        _pack,
+    ),
     Export(
         "qrels.tsv",
         "The qrels of the released leaderboard: topic, 0, item, label.",

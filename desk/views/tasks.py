@@ -20,7 +20,7 @@ from desk.services.exports import task_exports
 from evaluation.permissions import may_see_scores, own_row, score_access_of
 from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404
-from submissions.selectors import report_summary, run_byte_limit
+from submissions.selectors import file_limits, report_summary
 
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
@@ -91,7 +91,7 @@ def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     context = {
         "task": found,
         "lab": found.lab,
-        "run_bytes": run_byte_limit(found),
+        "run_bytes": file_limits(found).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
         "state": found.state(now),
         "standing": standing,

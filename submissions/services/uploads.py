@@ -22,7 +22,7 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
 from submissions.models import Run, Upload
-from submissions.selectors import run_byte_limit
+from submissions.selectors import file_limits
 from submissions.services.rules import Sender, require_role, require_submission, require_tags
 from submissions.services.run_metadata import RunMetadata, metadata_from_name
 
@@ -125,7 +125,7 @@ def _metadata(
 
 def require_size(file: File, task: Task) -> None:
     """Raise `UserError` for a file that is too large even if it does not have to be unpacked."""
-    limit, kind = run_byte_limit(task), "run file"
+    limit, kind = file_limits(task).max_run_bytes, "run file"
     todo = "Check that you chose the right file."
     if first_bytes(cast(BinaryIO, file)).startswith(ZIP):
         limit, kind, todo = settings.RUN_MAX_BYTES, "zip", "Upload fewer runs at a time."

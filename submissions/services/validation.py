@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from io import BytesIO
 
 import polars as pl
@@ -13,12 +15,21 @@ from django.db import transaction
 from django.db.models import F
 from django.db.models.fields.files import FieldFile
 
+from arqkit.formats.archives.uploads import UploadRefusedError
+from arqkit.formats.runs.results import (
+    OCCURRENCES,
+    CheckResult,
+    ReportedProblem,
+    check_data,
+    refused_result,
+)
 from arqkit.polars_errors import panics_as_errors
+from arqkit.records import ItemKind, Severity
 from arqlab.core.services.audit import record_event
 from submissions.models import Run, RunProblem
+from submissions.selectors import run_bytes, task_pack
 from submissions.services.answer_ids import join_answer_ids
-from submissions.services.check_result import CheckResult, failed_check_result
-from submissions.services.checking import check_stored
+from submissions.services.known_items import knows_any
 from submissions.services.reminders import notify_of_validation
 from submissions.services.rules import assign_identifier, demote_primary_run, warn_of_identical_runs
 
@@ -47,6 +58,16 @@ def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
         _release_claim(run, at=at)
         raise
     return True
+
+
+def check_stored(run: Run) -> CheckResult:
+    """Check the stored file of a run by the pack of its task, and by what only a server knows."""
+    try:
+        data = run_bytes(run)
+    except UploadRefusedError as refused:
+        return refused_result(refused.problems)
+    rules = replace(task_pack(run.task).rules, knows=partial(knows_any, run))
+    return check_data(data, rules, items=ItemKind(run.items) if run.items else None)
 
 
 def release_stale_claims(*, at: datetime) -> int:
@@ -103,9 +124,10 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
 
 def _replace_problems(run: Run, result: CheckResult) -> None:
     RunProblem.objects.filter(run=run).delete()
-    for problem in result.problems:
-        problem.run = run
-    RunProblem.objects.bulk_create(result.problems)
+    RunProblem.objects.bulk_create(
+        RunProblem(run=run, position=position, **vars(problem))
+        for position, problem in enumerate(result.problems)
+    )
     if not run.check_only:
         verb = "run.valid" if result.is_valid else "run.invalid"
         record_event(
@@ -122,9 +144,22 @@ def _release_claim(run: Run, *, at: datetime) -> bool:
             run.task,
             run.attempts,
         )
-        return _finish(run, failed_check_result(run.attempts), at=at)
+        return _finish(run, _failed_result(run.attempts), at=at)
     claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
     return bool(claimed.update(status=Run.Status.UPLOADED, status_changed_at=at))
+
+
+def _failed_result(attempts: int) -> CheckResult:
+    """Return the result for a run whose check failed, through no fault of the team."""
+    problem = ReportedProblem(
+        kind="check-failed",
+        severity=Severity.ERROR.value,
+        count=1,
+        message=f"Validation failed {attempts} times because of an error in ArqLab. The run "
+        "may or may not have problems.",
+        todo="You do not need to do anything. The file is stored and the error was logged.",
+    )
+    return CheckResult({}, [problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
 
 
 def _store(run: Run, place: FieldFile, frame: pl.DataFrame) -> str:

@@ -23,7 +23,7 @@ from arqlab.core.services.teams import lab_team
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
-from submissions.selectors import quotas_left, run_byte_limit
+from submissions.selectors import file_limits, quotas_left
 from submissions.services.rules import require_named_team
 from submissions.services.run_metadata import (
     RunMetadata,
@@ -140,7 +140,7 @@ def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> H
         "form": form,
         "state": task.state(now),
         "is_post_hoc": is_post_hoc,
-        "run_bytes": run_byte_limit(task),
+        "run_bytes": file_limits(task).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
         "places": quotas_left(teams, task, post_hoc=is_post_hoc),
         "organizes": organizes,

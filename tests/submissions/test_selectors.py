@@ -12,14 +12,14 @@ from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task
 from submissions.models import Run, RunProblem
 from submissions.selectors import (
-    line_limit,
+    file_limits,
     ordered_index,
     quota_left,
     quotas_left,
     report_summary,
-    rules_for,
     run_items,
     runs_visible_to,
+    task_pack,
 )
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_the_rules_follow_the_task(scene: Scene) -> None:
-    rules = rules_for(scene.task)
+    rules = task_pack(scene.task).rules
     assert (rules.kind, rules.topics, rules.limit) == (TaskKind.ANSWERS, ("A.1", "A.2"), 1000)
     assert (rules.order, rules.items, rules.posts, rules.formulas) == (
         "score",
@@ -42,22 +42,22 @@ def test_the_rules_follow_the_task(scene: Scene) -> None:
 
 def test_overrides_take_precedence_over_the_protocol(scene: Scene) -> None:
     Task.objects.update(overrides={"limit": 10, "order": "rank"})
-    rules = rules_for(Task.objects.select_related("lab").get())
+    rules = task_pack(Task.objects.select_related("lab").get()).rules
     assert (rules.limit, rules.order) == (10, "rank")
 
 
 def test_a_run_may_have_twice_the_lines_that_its_task_allows(scene: Scene) -> None:
-    assert line_limit(scene.task) == 100_000
+    assert file_limits(scene.task).max_lines == 100_000
     Task.objects.update(overrides={"limit": 60_000})
-    assert line_limit(Task.objects.select_related("lab").get()) == 240_000
+    assert file_limits(Task.objects.select_related("lab").get()).max_lines == 240_000
     Task.objects.update(overrides={"limit": 10**6})
-    assert line_limit(Task.objects.select_related("lab").get()) == 500_000
+    assert file_limits(Task.objects.select_related("lab").get()).max_lines == 500_000
 
 
 @pytest.mark.parametrize("complete", [True, False])
 def test_the_rules_include_the_collection(scene: Scene, tmp_path: Path, complete: bool) -> None:
     load_small(scene.lab, tmp_path, complete=complete)
-    rules = rules_for(scene.task)
+    rules = task_pack(scene.task).rules
     assert (rules.posts.height, rules.formulas.height, rules.complete) == (5, 3, complete)
 
 
@@ -66,7 +66,7 @@ def test_the_rules_need_few_queries(
 ) -> None:
     task = Task.objects.select_related("lab").get()
     with django_assert_num_queries(4):
-        rules_for(task)
+        task_pack(task)
 
 
 def test_the_quotas_of_many_teams_need_one_query(

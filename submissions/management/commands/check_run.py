@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from django.core.files import File
 from django.core.management.base import CommandError, CommandParser
 
+from arqkit.formats.runs.results import check_files, report_text
+from arqkit.records import ItemKind
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
-from submissions.management.report_text import report_text
-from submissions.services.checking import check_file
+from submissions.selectors import task_pack
 
 
 class Command(LabCommand):
@@ -45,15 +45,20 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the file and print its reports."""
+        pack, items = task_pack(task_named(options["task"])), options["items"]
         try:
-            task = task_named(options["task"])
-            with options["file"].open("rb") as stream:
-                file = File(stream, name=options["file"].name)
-                reports = check_file(file=file, task=task, items=options["items"] or "")
+            with options["file"].open("rb") as file:
+                results = check_files(
+                    file,
+                    pack,
+                    name=options["file"].name,
+                    items=ItemKind(items) if items else None,
+                )
         except OSError as error:
             raise CommandError(
                 f"Cannot read {options['file']}: {error.strerror}. Give the path of a run file."
             ) from error
+        reports = {name: result.report for name, result in results.items()}
         if options["json"]:
             shown = [{"file": name, **report} for name, report in reports.items()]
             self.stdout.write(

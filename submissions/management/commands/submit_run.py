@@ -14,14 +14,13 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
+from arqkit.formats.runs.results import report_data, report_text
 from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team, lab_team
-from submissions.management.report_text import report_text
 from submissions.models import Run
-from submissions.selectors import report_data
 from submissions.services.run_metadata import teams_in_names
 from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run

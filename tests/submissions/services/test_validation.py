@@ -9,11 +9,12 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
+from arqkit.formats.runs import results
 from arqkit.polars_errors import EngineFailedError
 from arqlab.core.models import AuditEvent
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
-from submissions.services import checking, validation
+from submissions.services import validation
 from submissions.services.changing import withdraw_run
 from submissions.services.uploads import check_upload, submit_upload
 from submissions.services.validation import (
@@ -248,9 +249,9 @@ def test_a_panic_of_polars_during_a_check_is_an_error(
     def panic(*_: object, **__: object) -> None:
         raise pl.exceptions.PanicException("index out of bounds")
 
-    monkeypatch.setattr(checking, "check_run", panic)
+    monkeypatch.setattr(results, "check_run", panic)
     with pytest.raises(EngineFailedError, match="index out of bounds"):
-        checking.check_stored(submitted(scene))
+        validation.check_stored(submitted(scene))
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])

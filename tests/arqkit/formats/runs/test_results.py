@@ -1,17 +1,21 @@
-"""The stored result of a check: facts, problems with their first lines, and every occurrence."""
+"""The result of a check: facts, problems with their first lines, occurrences, repairs."""
 
 from __future__ import annotations
 
+import pytest
+
 from arqkit.formats.runs.check import check_run
 from arqkit.formats.runs.report import RunRules
-from arqkit.records import Problem, TaskKind
-from submissions.services.check_result import (
+from arqkit.formats.runs.results import (
+    DIFF_CHARACTERS,
+    DIFF_LINES,
     FIRST_LINES,
     OCCURRENCES,
     check_result_of,
-    failed_check_result,
-    unreadable_upload_result,
+    refused_result,
+    repair_facts,
 )
+from arqkit.records import Problem, TaskKind
 
 RULES = RunRules(TaskKind.ANSWERS, ("A.1",))
 
@@ -58,13 +62,10 @@ def test_a_problem_has_its_first_lines_and_the_frame_has_every_line() -> None:
     assert outcome.occurrences["line"].to_list() == list(range(1, 31))
 
 
-def test_problems_are_numbered_in_the_order_of_the_report() -> None:
+def test_problems_are_in_the_order_of_the_report() -> None:
     outcome = checked("A.1\t1\t1\t2\tt", "", "A.1\t1\t2\t1\tt")
 
-    assert [(problem.position, problem.kind) for problem in outcome.problems] == [
-        (0, "duplicate-item"),
-        (1, "blank-lines"),
-    ]
+    assert [problem.kind for problem in outcome.problems] == ["duplicate-item", "blank-lines"]
 
 
 def test_long_values_are_shortened() -> None:
@@ -78,7 +79,7 @@ def test_an_upload_that_cannot_be_unpacked_has_one_problem_per_fault() -> None:
     faults = [
         Problem("runs.zip/a", None, "a PDF document", "a run file", "Send the run file itself.")
     ] * 2
-    outcome = unreadable_upload_result(faults)
+    outcome = refused_result(faults)
 
     assert [problem.kind for problem in outcome.problems] == [
         "unreadable-file",
@@ -88,8 +89,47 @@ def test_an_upload_that_cannot_be_unpacked_has_one_problem_per_fault() -> None:
     assert (outcome.is_valid, outcome.occurrences.height) == (False, 2)
 
 
-def test_a_failed_check_is_not_the_teams_fault() -> None:
-    [problem] = failed_check_result(3).problems
+def lines_of(*rows: str) -> list[tuple[str, int | None, str]]:
+    facts = repair_facts("".join(f"{row}\n" for row in rows).encode(), RULES)
+    return [(fact["kind"], fact["line"], fact["text"]) for fact in facts]
 
-    assert "failed 3 times" in problem.message
-    assert "You do not need to do anything" in problem.todo
+
+def test_a_file_without_repairable_problems_has_no_diff() -> None:
+    assert lines_of("A.1\t1\t1\t2\tt") == []
+
+
+def test_a_changed_line_is_shown_before_and_after_the_repair() -> None:
+    shown = lines_of("A.1\t1\t1\t9\tt", "A.1\t2\t2\t0,9\tt")
+
+    assert shown[-2:] == [
+        ("removed", 2, "-A.1\t2\t2\t0,9\tt"),
+        ("added", None, "+A.1\t2\t2\t0.9\tt"),
+    ]
+
+
+def test_a_removed_line_has_its_number_in_the_original_file() -> None:
+    shown = lines_of("A.1\t1\t1\t9\tt", "", "A.1\t2\t2\t8\tt")
+
+    assert [line for line in shown if line[0] == "removed"] == [("removed", 2, "-")]
+    assert (("", 3, " A.1\t2\t2\t8\tt")) in shown
+
+
+def test_a_long_line_is_shortened() -> None:
+    [*_, added] = lines_of(f"A.1\t{'1' * 300}\t1\t0,9\tt")
+
+    assert len(added[2]) == DIFF_CHARACTERS + 1
+    assert added[2].endswith("…")
+
+
+def test_a_long_diff_is_cut_and_the_remaining_lines_are_counted() -> None:
+    rows = [f"A.1\t{number}\t{number}\t{500 - number},5\tt" for number in range(1, 200)]
+    facts = lines_of(*rows)
+
+    assert len(facts) <= DIFF_LINES + 2
+    assert facts[-1][0] == "gap"
+    assert "more changed lines" in facts[-1][2]
+
+
+@pytest.mark.parametrize("data", [b"", b"A.1\tsch\xf6n\t1\t2\tt\n"])
+def test_a_file_that_cannot_be_repaired_has_no_diff(data: bytes) -> None:
+    assert repair_facts(data, RULES) == []

@@ -1,0 +1,256 @@
+"""The result of checking a run file as people read it: facts, problems and every occurrence."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any, BinaryIO
+
+import polars as pl
+
+from arqkit.formats.archives.uploads import UploadRefusedError
+from arqkit.formats.runs.check import check_run
+from arqkit.formats.runs.diff import repair_diff
+from arqkit.formats.runs.packs import TaskPack
+from arqkit.formats.runs.repair import repaired_run
+from arqkit.formats.runs.report import ProblemGroup, RunReport, RunRules
+from arqkit.polars_errors import panics_as_errors
+from arqkit.records import ItemKind, Problem, Severity
+
+FIRST_LINES = 10
+SHOWN_TAGS = 20  # a broken file may have a new tag on every line
+# A value may be a line of several megabytes. Pages show less of it than the download.
+SHOWN_CHARACTERS = 200
+KEPT_CHARACTERS = 1000
+TERMINAL_CHARACTERS = 60
+DIFF_LINES = 60
+DIFF_CHARACTERS = 160
+_DIFF_KINDS = {"+": "added", "-": "removed", "@": "gap", "…": "gap"}
+OCCURRENCES = {
+    "kind": pl.String,
+    "severity": pl.String,
+    "line": pl.Int64,
+    "topic": pl.String,
+    "found": pl.String,
+    "expected": pl.String,
+}
+
+
+@dataclass(frozen=True)
+class ReportedProblem:
+    """All problems of one kind in a run file: their count, and the first occurrences.
+
+    An occurrence has line, topic, found and expected.
+    """
+
+    kind: str
+    severity: str
+    count: int
+    message: str
+    todo: str
+    first: Sequence[Mapping[str, Any]] = ()
+    is_repairable: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class CheckResult:
+    """The result of a check. `index` is None for an invalid run; the run's page shows `facts`.
+
+    `sha256` is that of the unpacked run file, or empty if it could not be unpacked.
+    """
+
+    facts: dict[str, Any]
+    problems: Sequence[ReportedProblem]
+    occurrences: pl.DataFrame
+    index: pl.DataFrame | None = None
+    is_valid: bool = False
+    sha256: str = ""
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Return the report as plain data (`report_data`)."""
+        return report_data(facts=self.facts, problems=self.problems, is_valid=self.is_valid)
+
+
+def check_files(
+    file: BinaryIO, pack: TaskPack, *, name: str, items: ItemKind | None = None
+) -> dict[str, CheckResult]:
+    """Check each run in a file (plain, gzip or zip) by the pack of its task.
+
+    Return the results by the names of the runs. Several runs with one name are listed by their
+    paths in the zip. A file that cannot be unpacked has one result, under its own name. `items`
+    overrides the kind of the items in a TREC file.
+    """
+    try:
+        members = pack.limits.unpack(file, name=name)
+    except UploadRefusedError as refused:
+        return {name: refused_result(refused.problems)}
+    count = Counter(member.name for member in members)
+    return {
+        member.name if count[member.name] == 1 else member.path: check_data(
+            member.data, pack.rules, items=items
+        )
+        for member in members
+    }
+
+
+@panics_as_errors()
+def check_data(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> CheckResult:
+    """Check an unpacked run file, with the changes of its safe repairs among the facts.
+
+    Raise EngineFailedError if polars panics.
+    """
+    result = check_result_of(check_run(data, rules, items=items))
+    # The order of the index: scoring must notice when the task's order changes later.
+    result.facts["order"] = rules.order
+    if any(problem.is_repairable for problem in result.problems):
+        result.facts["repair"] = repair_facts(data, rules)
+    return replace(result, sha256=sha256(data).hexdigest())
+
+
+def check_result_of(report: RunReport) -> CheckResult:
+    """Return the result for a report of `arqkit.formats.runs.check`."""
+    facts = {
+        "format": report.format,
+        "format_name": report.format_name,
+        "items": report.items.value,
+        "lines": report.lines,
+        "rows": report.rows,
+        "topics": report.topics,
+        "run_tags": list(report.run_tags[:SHOWN_TAGS]),
+    }
+    columns = [
+        group.occurrences.select(
+            pl.lit(group.kind).alias("kind"),
+            pl.lit(group.severity.value).alias("severity"),
+            "line",
+            "topic",
+            pl.col("found", "expected").str.slice(0, KEPT_CHARACTERS),
+        )
+        for group in report.problems
+    ]
+    return CheckResult(
+        facts=facts,
+        problems=[_reported(group) for group in report.problems],
+        occurrences=pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical"),
+        index=report.index,
+        is_valid=report.is_valid and report.index is not None,
+    )
+
+
+def _reported(group: ProblemGroup) -> ReportedProblem:
+    first = group.occurrences.head(FIRST_LINES).with_columns(
+        pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
+    )
+    return ReportedProblem(
+        kind=group.kind,
+        severity=group.severity.value,
+        count=group.count,
+        message=group.message,
+        todo=group.todo,
+        first=first.select("line", "topic", "found", "expected").to_dicts(),
+        is_repairable=group.repairable,
+    )
+
+
+def refused_result(problems: Iterable[Problem]) -> CheckResult:
+    """Return the result for an upload that cannot be unpacked."""
+    rows, columns = [], []
+    for number, problem in enumerate(problems, start=1):
+        occurrence = {
+            "line": problem.line,
+            "topic": None,
+            "found": problem.found,
+            "expected": problem.expected,
+        }
+        kind = "unreadable-file" if number == 1 else f"unreadable-file-{number}"
+        message = f"Found {problem.found}; expected {problem.expected}."
+        severity = Severity.ERROR.value
+        rows.append(ReportedProblem(kind, severity, 1, message, problem.todo, [occurrence]))
+        columns.append({"kind": kind, "severity": severity, **occurrence})
+    return CheckResult({}, rows, occurrences=pl.DataFrame(columns, schema=OCCURRENCES))
+
+
+def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
+    """Return the first lines of the diff to the repaired run file, or none without a repair.
+
+    Each line has its kind (added, removed, gap or empty), its number in the original file (None for
+    an added line), and its text, shortened if it is too long to read.
+    """
+    repaired = repaired_run(data, rules)
+    if repaired is None:
+        return []
+    shown, number = [], 0
+    for line in repair_diff(data, repaired, most=DIFF_LINES).splitlines():
+        if line.startswith(("--- ", "+++ ")):
+            continue
+        kind = _DIFF_KINDS.get(line[:1], "")
+        if start := re.match(r"@@ -(\d+)", line):
+            number = int(start[1])
+        is_in_file = kind in {"", "removed"}
+        text = _cut(line.replace("␍", r"\r"), DIFF_CHARACTERS)  # few fonts have U+240D
+        shown.append({"kind": kind, "line": number if is_in_file else None, "text": text})
+        number += is_in_file
+    return shown
+
+
+def report_data(
+    *, facts: Mapping[str, Any], problems: Iterable[Any], is_valid: bool
+) -> dict[str, Any]:
+    """Return a report as plain data for the API and the commands.
+
+    `problems` are ReportedProblems, or stored rows with their attributes.
+    """
+    return {
+        "valid": is_valid,
+        **{key: value for key, value in facts.items() if key != "repair"},
+        "problems": [
+            {
+                "kind": problem.kind,
+                "severity": problem.severity,
+                "count": problem.count,
+                "message": problem.message,
+                "todo": problem.todo,
+                "repairable": problem.is_repairable,
+                "first": problem.first,
+            }
+            for problem in problems
+        ],
+    }
+
+
+def report_text(name: str, report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a report from `report_data` for a terminal."""
+    facts = []
+    if report.get("format_name"):
+        facts = [report["format_name"], f"{report['rows']:,} rows", f"{report['topics']:,} topics"]
+    state = "valid" if report["valid"] else "has errors"
+    yield f"{name}: {', '.join([state, *facts])}."
+    if report.get("run_tags"):
+        yield f"  run tag in the file: {', '.join(report['run_tags'][:5])}"
+    for problem in report["problems"]:
+        yield from _problem_text(problem)
+    if not report["problems"]:
+        yield "  No problems found."
+
+
+def _problem_text(problem: Mapping[str, Any]) -> Iterator[str]:
+    yield ""
+    yield f"  {problem['severity'].upper()} {problem['kind']} ({problem['count']:,})"
+    yield f"    {problem['message']}"
+    yield f"    {problem['todo']}"
+    for place in problem["first"]:
+        where = "whole file" if place["line"] is None else f"line {place['line']}"
+        topic = f", {place['topic']}" if place["topic"] else ""
+        found, expected = (
+            _cut((place[name] or "").replace("\n", " "), TERMINAL_CHARACTERS)
+            for name in ("found", "expected")
+        )
+        yield f"      {where}{topic}: {found} (expected: {expected})"
+    if problem["count"] > len(problem["first"]) > 0:
+        yield f"      and {problem['count'] - len(problem['first']):,} more"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
