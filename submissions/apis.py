@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 
 from arqkit.formats.runs.results import report_data
 from arqkit.records import Severity
+from arqkit.standings import STANDINGS
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
@@ -44,7 +45,7 @@ class RunSerializer(serializers.ModelSerializer):
     sha256 = serializers.CharField(source="upload.sha256")
     state = serializers.ChoiceField(choices=[*Run.Status.values, "withdrawn"])
     standing = serializers.CharField(
-        source="standing.key", help_text="official, baseline, post-hoc or withdrawn."
+        source="standing.key", help_text="One of " + ", ".join(one.key for one in STANDINGS) + "."
     )
     report = serializers.SerializerMethodField(help_text="URL of the report.")
 
@@ -101,6 +102,11 @@ class UploadSerializer(serializers.Serializer):
     is_primary = serializers.BooleanField(required=False, allow_null=True, default=None)
     is_manual = serializers.BooleanField(required=False, allow_null=True, default=None)
     is_baseline = serializers.BooleanField(required=False, allow_null=True, default=None)
+    out_of_competition = serializers.CharField(
+        required=False,
+        max_length=300,
+        help_text="Why the run does not count. Only organizers can put runs out of competition.",
+    )
     data_used = serializers.ChoiceField(required=False, choices=Run.DataUsed.choices)
     answer_kind = serializers.ChoiceField(required=False, choices=Run.AnswerKind.choices)
     items = serializers.ChoiceField(required=False, choices=Task.Items.choices)

@@ -13,21 +13,28 @@ import re
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
 import pytest
-from django.http import QueryDict
+from django.core.management import call_command, get_commands
+from django.http import HttpResponse, QueryDict
 from django.urls import get_resolver
 
+from arqkit.formats.leaderboards import CONTENT_TYPES
 from arqkit.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN
 from assessment.models import Pool, QrelSet
+from evaluation.services.certificates import certification_of
+from evaluation.services.paper_kits import paper_kit
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.changing import withdraw_run
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
+from tests.paths import ROOT
 from tests.test_access import address, fill, named_addresses
 from tests.test_secrets import LIVE, NOT_OF_A_TASK, client_for
 
@@ -41,15 +48,19 @@ LISTS = {
     WITHDRAWN: {"A.1": ["10", "47114711"], "A.2": ["12", "11"]},
 }
 """A run of each standing; those that do not count are the best."""
+COUNTING = {one.word for one in LISTS if one.counts}
 EXEMPT = {
     "core:audit-list": "has what was done to runs, with their names of that time",
     "desk:lab-download": "has what was done to runs, with their names of that time",
     "evaluation:score-link": "leads to another page",
 }
-FORMATS = [f"format={name}" for name in ("tsv", "csv", "json", "latex", "zip")]
+TEXTS = tuple(f"format={name}" for name in ("tsv", "csv", "json", "latex"))
+FORMATS = (*TEXTS, "format=zip")
+LEGEND = re.compile(r"\\(caption|multicolumn)")
 LIVE_PARAMETERS = set(parse_qs(LIVE))
 BLOCK = re.compile("</(?:tr|li|option|p|h1|h2|figcaption)>")
 TAG = re.compile('<[^>]*title="([^"]*)"[^>]*>|<[^>]*>')
+ROW = re.compile("<tr.*?</tr>", re.DOTALL)
 DATA = re.compile(r'<script id="[^"]*" type="application/json">(.*?)</script>', re.DOTALL)
 ONCE = re.compile(r"<title>.*?</title>|<nav.*?</nav>", re.DOTALL)
 
@@ -68,6 +79,8 @@ def tag_of(word: str) -> str:
 @pytest.fixture(scope="module")
 def standings(kept_db: None, tmp_path_factory) -> Standings:
     scene = make_lab()
+    for query_id, difficulty in (("A.1", "easy"), ("A.2", "hard")):
+        scene.task.topics.filter(query_id=query_id).update(info={"difficulty": difficulty})
     fill(scene, tmp_path_factory.mktemp("standings"))
     runs = {
         one.word: make_run(
@@ -107,13 +120,20 @@ def reads(monkeypatch) -> set[str]:
     return names
 
 
-def answers(scene: Scene, run: Run, person: Any, reads: set[str]) -> Iterator[tuple[str, str]]:
+def answers(
+    scene: Scene,
+    run: Run,
+    person: Any,
+    reads: set[str],
+    apps: tuple[str, ...] = ("",),
+    formats: tuple[str, ...] = FORMATS,
+) -> Iterator[tuple[str, str]]:
     """Yield the text of what a user gets from each address, in each format if it reads one, and of
     files in archives.
     """
     client = client_for(person)
     for name in sorted(named_addresses(get_resolver().url_patterns)):
-        if name.startswith(NOT_OF_A_TASK) or name in EXEMPT:
+        if name.startswith(NOT_OF_A_TASK) or name in EXEMPT or not name.startswith(apps):
             continue
         reads.clear()
         path, queries = address(name, scene, run.pk), ["", LIVE]
@@ -122,7 +142,7 @@ def answers(scene: Scene, run: Run, person: Any, reads: set[str]) -> Iterator[tu
             if query == "" and not reads & LIVE_PARAMETERS:
                 queries.remove(LIVE)
             if query == "" and "format" in reads:
-                queries += FORMATS
+                queries += formats
             if answer.status_code == 200:
                 yield from ((f"{path}?{query}", text) for text in contents(answer))
 
@@ -188,3 +208,118 @@ def test_every_page_file_and_api_marks_the_standing_of_a_run(role, standings, re
 
     assert not found, "\n".join(map(str, found))
     assert seen == set(runs) - ({POST_HOC.word} if role == "visitor" else set())
+
+
+COMMANDS = {
+    "build_pool": ["--dry-run", "--supplement"],
+    "export_pool": [],
+    "export_qrels": ["--qrels", "v1"],
+    "leaderboard": ["--format", "tsv"],
+    "release_board": ["--hide"],
+}
+"""The commands about a task that may name runs, with their options."""
+OTHERS = {
+    "assign_topics",
+    "check_run",
+    "choose_qrels",
+    "close_task",
+    "freeze_qrels",
+    "import_judgments",
+    "submit_run",
+}
+"""The commands about a task that name no run that the lab has."""
+
+
+def test_every_command_about_a_task_is_in_one_of_the_lists():
+    known = {
+        name
+        for name, app in get_commands().items()
+        if (path := Path(import_module(app).__file__).parent / f"management/commands/{name}.py")
+        and path.is_relative_to(ROOT)
+        and ".venv" not in path.parts
+        and "LAB/TASK" in path.read_text()
+    }
+
+    assert known == set(COMMANDS) | OTHERS
+
+
+def printed(name: str, *arguments: str) -> str:
+    out = io.StringIO()
+    call_command(name, *arguments, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"leaderboard {one}" for one in CONTENT_TYPES)])
+def test_a_command_marks_the_standing_of_a_run(name, standings, db):
+    command, *format_ = name.split()
+    options = ["--format", *format_] if format_ else COMMANDS[command]
+    text = printed(command, "arqmath-x/task1", *options)
+
+    assert [part for word in standings.runs if word for part in unmarked(text, word)] == []
+
+
+def test_the_files_of_a_lab_mark_the_standing_of_a_run(standings, tmp_path, db):
+    written = printed("export_lab", "arqmath-x", "--out", str(tmp_path / "lab")).splitlines()
+    files = [Path(path) for path in written if "audit" not in path]
+    texts = [text for path in files for text in contents(HttpResponse(path.read_bytes()))]
+
+    assert any(tag_of(WITHDRAWN.word) in text for text in texts)
+    found = [
+        part for text in texts for word in standings.runs if word for part in unmarked(text, word)
+    ]
+    assert found == []
+
+
+def figures(text: str, extras: list[str]) -> list[Any]:
+    """Return what an answer says of other runs: lines of a file, rows of tables, data of charts."""
+    if text[:1] in ("{", "["):
+        return [without(json.loads(text), extras)]
+    if "</html>" not in text:
+        lines = [line for line in text.splitlines() if not named(line, extras)]
+        return [line for line in lines if not LEGEND.search(line)]
+    charts = [without(json.loads(data), extras) for data in DATA.findall(text)]
+    rows = [TAG.sub(" ", row).split() for row in ROW.findall(text) if not named(row, extras)]
+    return [*charts, *rows]
+
+
+def named(value: Any, extras: list[str]) -> bool:
+    return any(tag in str(value) for tag in extras)
+
+
+def without(value: Any, extras: list[str]) -> Any:
+    """Return JSON without the parts of lists that name one of some runs."""
+    if isinstance(value, dict):
+        return {key: without(one, extras) for key, one in value.items()}
+    if isinstance(value, list):
+        return [without(one, extras) for one in value if not named(one, extras)]
+    return value
+
+
+def evaluated(standings: Standings, reads: set[str]) -> dict[str, list[Any]]:
+    """Return the figures of every page and file of the evaluation, and of certificates."""
+    scene, runs = standings
+    extras = [tag_of(word) for word in runs if word not in COUNTING]
+    found: dict[str, list[Any]] = {}
+    for url, text in answers(scene, runs[""], scene.organizer, reads, ("evaluation:",), TEXTS):
+        found.setdefault(url, []).extend(figures(text, extras))
+    qrels = QrelSet.objects.get(task=scene.task, name="v1")
+    for name, text in paper_kit(qrels, scene.organizer).texts.items():
+        found[name] = figures(text, extras)
+    found["certificate"] = [repr(certification_of(qrels, computes=True).certificate)]
+    return found
+
+
+def test_a_run_that_does_not_count_changes_no_figure_of_another_run(standings, reads, db):
+    with_all = evaluated(standings, reads)
+    for word, run in standings.runs.items():
+        if word not in COUNTING:
+            Run.objects.filter(pk=run.pk).delete()
+    without_them = evaluated(standings, reads)
+
+    assert with_all.keys() == without_them.keys()
+    assert len(with_all) > 80
+    changed = {
+        name: [one for one in known if one not in without_them[name]]
+        for name, known in with_all.items()
+    }
+    assert {name: known for name, known in changed.items() if known} == {}

@@ -25,7 +25,7 @@ from benchmarks.papers.published import (
     Judged,
 )
 from evaluation.selectors.boards import live_board
-from evaluation.selectors.breakdown import topic_attributes
+from evaluation.views.breakdown import topic_attributes
 from submissions.models import Run
 
 LABS = ("arqmath-1", "arqmath-2", "arqmath-3", "ntcir-12-wfb")

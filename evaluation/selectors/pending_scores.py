@@ -31,6 +31,8 @@ FORMULAS_INDEX = Coalesce(
 )
 """The name of the file with the visual ids of formulas in the lab of the qrels: the newest version,
 else the formula index, else empty."""
+
+
 _MAPPING_RULES = 2
 """The version of the rules by which formula ids become visual ids (`distinct_visual`). Increase it
 with every change of the rules, so that existing scores are recomputed."""

@@ -30,6 +30,7 @@ from submissions.standings import RunQuerySet
 
 log = logging.getLogger(__name__)
 
+
 _RULES = 1
 """The version of the rules. Increase it with every change, so that scores are recomputed."""
 

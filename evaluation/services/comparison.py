@@ -24,7 +24,7 @@ from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
 from arqlab.core.caches import computed_values
 from evaluation.permissions import VisibleBoard
-from evaluation.selectors.comparison import TopicMatrix, topic_matrix
+from evaluation.selectors.boards import TopicMatrix, topic_matrix
 
 SIGNIFICANT = 0.05
 KEPT = 24 * 60 * 60  # seconds

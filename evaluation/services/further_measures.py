@@ -14,33 +14,110 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
-from arqkit.leaderboard import with_runs
+from arqkit.comparison.correlation import Correlations, correlations
+from arqkit.leaderboard import Board, with_runs
 from arqkit.measures.names import Measure, parse_measure, parse_measures
 from arqkit.measures.providers import MeasureFailedError, MeasureRefusedError
 from arqkit.measures.scoring import Scorer, ceilings, means
 from arqlab.core.caches import computed_values
-from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import judged_frame
-from evaluation.permissions import VisibleBoard
+from arqlab.core.models import Task, Visitor
+from assessment.models import QrelSet, Round
+from assessment.qrels.selectors.drafts import host_of
+from assessment.qrels.selectors.versions import judged_frame, qrels_named
+from evaluation.permissions import ScoreAccess, Sight, VisibleBoard, score_access_of
 from evaluation.selectors.pending_scores import formulas_index_of, item_identity
 from evaluation.services.effects import comparable_indexes
+from evaluation.services.questions import round_answers
 from submissions.models import Run
+
+
+class Column(NamedTuple):
+    """A measure with its values by run."""
+
+    label: str
+    heading: str
+    values: dict[int, float]
+
+
+class MeasureCorrelations(NamedTuple):
+    """The coefficients of each pair of columns, over the runs that compete."""
+
+    columns: Sequence[Column]
+    runs: int
+    matrices: Correlations
+
+
+def measure_correlations(board: Board, further: Sequence[Column] = ()) -> MeasureCorrelations:
+    """Return the correlations of the measures of a board that rate runs, and of further columns."""
+    runs = [row.run for row in board.rows if row.run.counts]
+    own = [
+        Column(
+            one.label,
+            one.heading,
+            {run.key: run.values[one.name] for run in runs if one.name in run.values},
+        )
+        for one in board.measures
+        if one.is_rating
+    ]
+    columns = [*own, *further]
+    values = np.array([[one.values.get(run.key, np.nan) for one in columns] for run in runs])
+    matrix = values.reshape(len(runs), len(columns)).astype(float)
+    return MeasureCorrelations(columns, len(runs), correlations(matrix))
+
+
+def question_rounds(task: Task) -> list[Round]:
+    """Return the rounds of special questions about the items of a task's runs."""
+    tasks = [each for each in (host_of(task), task) if each]
+    rounds = Round.objects.filter(task__in=tasks, kind=Round.Kind.QUESTIONS, archived_at=None)
+    return list(rounds.select_related("pool", "task__lab").order_by("pk"))
+
+
+def question_columns(task: Task, rounds: Sequence[Round]) -> list[Column]:
+    """Return the measures of special questions, such as MG and UI. Only organizers may see them.
+
+    If two rounds ask the same question, the later one counts.
+    """
+    columns: dict[str, Column] = {}
+    for found in rounds:
+        rows = [row for row in round_answers(found).runs if row.run.task_id == task.pk]
+        for place, question in enumerate(found.questions):
+            shares = {row.run.pk: row.shares[place].share for row in rows}
+            known = {key: share for key, share in shares.items() if share is not None}
+            columns[question.key] = Column(question.key, question.key, known)
+    return list(columns.values())
+
 
 log = logging.getLogger(__name__)
 
+
 KEPT = 24 * 60 * 60  # seconds
+
+
 KEPT_FAILURES = 5 * 60  # seconds
+
+
 SECONDS = 1.0
 """How long a request computes. It finishes the run at which the time is up."""
+
+
 MOST = 5
 """The most further measures of one request."""
+
+
 _RULES = 1
 """The version of the computation. Increase it with every change, so that nothing old is read."""
+
+
 _CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
 """The kinds of measures that read nothing below their cutoff."""
+
+
 _ALL_RANKS = 2**31 - 1
+
+
 _BETWEEN = re.compile(r"[\s,;]+(?![^()]*\))")
 
 
@@ -228,3 +305,39 @@ def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str
         found = ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from)
         computed_values.set(key, found, timeout=KEPT)
     return found
+
+
+MEASURES = ("AR", "P@1")
+
+
+def first_answers_task(task: Task) -> Task | None:
+    """Return the task of the lab whose runs retrieve answers, for a task of generated answers."""
+    if task.kind != Task.Kind.GENERATED_ANSWERS:
+        return None
+    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
+    return tasks.order_by("position", "pk").first()
+
+
+def first_answers_access(user: Visitor, task: Task) -> ScoreAccess | None:
+    """Return a user's access to the board of Task 1, or None if they see no board."""
+    source = first_answers_task(task)
+    if source is None:
+        return None
+    access = score_access_of(user, source)
+    has_board = access.leaderboard is not None or qrels_named(source) is not None
+    return access if access.sight is Sight.EVERYTHING and has_board else None
+
+
+def first_answers(shown: VisibleBoard, *, waits: bool = False) -> FurtherMeasures:
+    """Return the board with the measures of Task 3 instead of its own.
+
+    A mean is over the topics of the qrels that a run answered. Answers without a judgment count 0.
+    """
+    measures = parse_measures(MEASURES, relevant_from=shown.qrel_set.relevant_from)
+    keys = [row.run.key for row in shown.board.rows]
+    seconds = None if waits else SECONDS
+    scores = further_scores(shown.qrel_set, keys, measures, answered_only=True, seconds=seconds)
+    rows = tuple(row._replace(run=replace(row.run, values={})) for row in shown.board.rows)
+    bare = replace(shown, board=replace(shown.board, measures=(), ceilings={}, rows=rows))
+    found = extended_board(bare, measures, scores.values)
+    return FurtherMeasures(found, "", "", len(measures), len(keys), scores.waiting)

@@ -22,8 +22,13 @@ from assessment.models import Pool, QrelSet
 from assessment.pools.selectors.choices import WRITTEN
 from assessment.qrels.selectors.drafts import host_of
 from evaluation.permissions import VisibleBoard, visible_board
-from evaluation.services.correlations import measure_correlations, question_columns, question_rounds
-from evaluation.services.first_answers import first_answers, first_answers_access
+from evaluation.services.further_measures import (
+    first_answers,
+    first_answers_access,
+    measure_correlations,
+    question_columns,
+    question_rounds,
+)
 from evaluation.services.progress import MEASURES, ProgressTask, system_progress
 from submissions.models import Run
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
+from hashlib import sha256
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import numpy as np
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,8 +16,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arqkit.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
-from arqkit.leaderboard import columns_in
+from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
 from arqkit.measures.definitions import MEASURE_KINDS, definition_of
+from arqkit.measures.names import Measure
+from arqlab.core.caches import computed_values
 from arqlab.core.permissions import task_or_404
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
@@ -27,14 +32,119 @@ from evaluation.permissions import (
     score_access_of,
     visible_board,
 )
-from evaluation.selectors.boards import released_board
+from evaluation.selectors.boards import released_board, topic_matrix
 from evaluation.selectors.pending_scores import unscored_runs
-from evaluation.services.first_answers import first_answers_access
-from evaluation.services.further_measures import with_further_measures
+from evaluation.services.further_measures import first_answers_access, with_further_measures
 from evaluation.services.progress import has_linked_runs
-from evaluation.views.charts import spread_context
-from evaluation.views.tables import BoardLine, board_lines, live_query
+from evaluation.views.tables import BoardLine, board_lines, link_ends, live_query
 from submissions.models import Run
+
+Figures = tuple[int, float, float, float, float, float]
+
+
+KEPT_CHARTS = 24 * 60 * 60  # seconds
+
+
+_RULES = 1
+"""The version of the computation. Increase it with every change, so that nothing old is read."""
+
+
+MOST_RUNS = 100
+"""The number of runs whose spread is shown: with more, those with the best means."""
+
+
+class RunSpread(NamedTuple):
+    """A run with its mean, and the spread of its scores over topics: number and five figures."""
+
+    run: BoardRun
+    mean: float
+    topics: int
+    worst: float
+    low: float
+    median: float
+    high: float
+    best: float
+
+
+def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[RunSpread]:
+    """Return the spreads of the best runs of a board in a measure, the best mean first.
+
+    The runs that do not count follow the others.
+
+    Quartiles are interpolated between topics. A run has only the topics for which it has a score.
+    """
+    runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
+    means = [(run.key, run.values[measure.name]) for run in runs]
+    parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
+    key = f"run-spreads:{sha256(repr(parts).encode()).hexdigest()}"
+    figures: dict[int, Figures] | None = computed_values.get(key)
+    if figures is None:
+        figures = _figures([run for run, _ in means], qrel_set, measure)
+        computed_values.set(key, figures, timeout=KEPT_CHARTS)
+    return [
+        RunSpread(run, run.values[measure.name], *figures[run.key])
+        for run in runs
+        if run.key in figures
+    ]
+
+
+def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, Figures]:
+    """Return the number of topics and the five figures of each run that has topics."""
+    _, scores = topic_matrix(runs=runs, qrel_set=qrel_set, measure=measure.name)
+    known = ~np.isnan(scores)
+    some = np.flatnonzero(known.any(axis=1))
+    if not len(some):
+        return {}
+    figures = np.nanquantile(scores[some], [0, 0.25, 0.5, 0.75, 1], axis=1).T.tolist()
+    counts = known[some].sum(axis=1).tolist()
+    return {
+        runs[place]: (count, *five)
+        for place, count, five in zip(some, counts, figures, strict=True)
+    }
+
+
+def spread_context(
+    shown: VisibleBoard, sight: ScoreAccess, label: str, *, further: int = 0
+) -> dict[str, Any]:
+    """Return the chart of a leaderboard in the measure with this label, and its table.
+
+    The last measures (`further`) have no scores by topic. An unknown label is the main measure.
+    """
+    stored = shown.board.measures[: len(shown.board.measures) - further]
+    measures = {one.label: one for one in stored if one.is_rating}
+    measure = measures.get(label, next(iter(measures.values()), None))
+    if measure is None:
+        return {}
+    spreads = run_spreads(shown.board, qrel_set=shown.qrel_set, measure=measure)
+    return {
+        "spread_measure": measure,
+        "spread_measures": measures.values(),
+        "spreads": spreads,
+        "most_runs": MOST_RUNS,
+        "spread_chart": _chart(spreads, measure, sight, link_ends(shown, sight, [measure])[0]),
+    }
+
+
+def _chart(
+    spreads: Sequence[RunSpread], measure: Measure, sight: ScoreAccess, end: str
+) -> dict[str, Any]:
+    """Return the data of the chart, as `js/charts.js` reads them."""
+    own = sight.own_teams.values()
+    return {
+        "measure": measure.heading,
+        "end": end,
+        "runs": [
+            [
+                one.run.key,
+                one.run.label,
+                one.run.team,
+                "own" if one.run.team in own else "base" if one.run.is_baseline else "",
+                *(round(value, 4) for value in (one.mean, *one[3:])),
+            ]
+            for one in spreads
+        ],
+    }
+
 
 KEPT = frozenset({"qrels", "live", "sort"})
 """The parameters of the page that its forms keep."""

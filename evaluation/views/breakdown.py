@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,15 +11,150 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from arqkit.breakdown.groups import TopicGroup, group_pairs, topic_group, topic_groups
-from arqkit.topics import heading
-from arqlab.core.models import Task
-from arqlab.core.permissions import may_organize, task_or_404
+from arqkit.breakdown.groups import GroupPair, TopicGroup, group_pairs, topic_group, topic_groups
+from arqkit.leaderboard import BoardRun
+from arqkit.measures.names import Measure
+from arqkit.records import ItemKind, TaskKind
+from arqkit.topics import heading, info_fields
+from arqlab.core.models import Task, Topic
+from arqlab.core.permissions import may_organize, organized_task_or_404, task_or_404
+from arqlab.core.selectors import PUBLIC_INFO
 from arqlab.core.views.downloads import table_response
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import qrels_named
 from evaluation.permissions import VisibleBoard
-from evaluation.selectors.breakdown import topic_attributes, usual_values
+from evaluation.selectors.boards import live_board, topic_matrix
 from evaluation.services.comparison import ComparedRuns
 from evaluation.views.comparison import board_context
+
+SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually distinct"}
+"""The kinds of items that qrels of formulas have, and what they score."""
+
+
+MOST_MEASURES = 3
+
+
+class MeasureSides(NamedTuple):
+    """The means of runs in a measure on both sides, and Kendall's tau of the two rankings."""
+
+    measure: Measure
+    sides: list[TopicGroup]
+    pair: GroupPair
+
+
+class InstanceScores(NamedTuple):
+    """The runs of a board with their means by both versions, over the topics that both have."""
+
+    versions: list[QrelSet]
+    runs: list[BoardRun]
+    measures: list[MeasureSides]
+    topics: int
+
+
+def other_version(qrel_set: QrelSet) -> QrelSet | None:
+    """Return the version with the other kind of formula items, the newest one, or None."""
+    others = set(SIDES) - {ItemKind(qrel_set.items)}
+    versions = QrelSet.objects.filter(task=qrel_set.task, items__in=others)
+    return versions.order_by("-version").first() if len(others) == 1 else None
+
+
+def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
+    """Return the runs of the live board of qrels with their scores by these and other qrels.
+
+    The measures are the first ones of the board that rate runs.
+    """
+    board = live_board(qrel_set)
+    runs = sorted((row.run for row in board.rows), key=lambda run: not run.counts)
+    ranked = sum(run.counts for run in runs)
+    versions = sorted((qrel_set, other), key=lambda one: list(SIDES).index(ItemKind(one.items)))
+    measures, topics = [], 0
+    for measure in [one for one in board.measures if one.is_rating][:MOST_MEASURES]:
+        matrices = [
+            topic_matrix(runs=[run.key for run in runs], qrel_set=version, measure=measure.name)
+            for version in versions
+        ]
+        common = set(matrices[0].topics) & set(matrices[1].topics)
+        sides = [
+            topic_group(
+                SIDES[ItemKind(version.items)],
+                matrix.scores[:, np.isin(matrix.topics, list(common))],
+                ranked=ranked,
+            )
+            for version, matrix in zip(versions, matrices, strict=True)
+        ]
+        measures.append(MeasureSides(measure, sides, group_pairs(sides)[0]))
+        topics = max(topics, len(common))
+    return InstanceScores(versions, runs, measures, topics)
+
+
+@require_safe
+def instances(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show organizers the runs scored by both kinds of formula qrels, or return them as TSV."""
+    found = organized_task_or_404(request.user, lab, task)
+    chosen = qrels_named(found, request.GET.get("qrels", ""))
+    if chosen is None:
+        raise Http404
+    other = other_version(chosen)
+    scores = instance_scores(chosen, other) if other else None
+    if request.GET.get("format") == "tsv":
+        if scores is None:
+            raise Http404
+        name = f"{found.lab.slug}-{found.slug}-instances.tsv"
+        return table_response(_table(scores), name)
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "scores": scores,
+        "lines": _instance_lines(scores),
+    }
+    return render(request, "evaluation/instances.html", context | {"chosen": chosen})
+
+
+def _instance_lines(scores: InstanceScores | None) -> list[tuple[object, list[float | None]]]:
+    """Return each run with its means: those of all measures on one side, then on the other."""
+    if scores is None:
+        return []
+    sides = [[one.sides[side].means for one in scores.measures] for side in (0, 1)]
+    return [
+        (run, [None if np.isnan(m[place]) else float(m[place]) for side in sides for m in side])
+        for place, run in enumerate(scores.runs)
+    ]
+
+
+def _table(scores: InstanceScores) -> pl.DataFrame:
+    names = {"team": [run.team for run in scores.runs], "run": [run.tag for run in scores.runs]}
+    names["standing"] = [run.standing.key for run in scores.runs]
+    means = {
+        f"{one.measure.label}, {one.sides[side].name}": one.sides[side].means
+        for side in (0, 1)
+        for one in scores.measures
+    }
+    return pl.DataFrame(names | means).fill_nan(None)
+
+
+FREE_TEXT = ("elements",)
+"""Information that makes no groups."""
+
+
+def topic_attributes(task: Task) -> dict[str, dict[str, str]]:
+    """Return the attributes by which topics can be grouped: values by topic, for each attribute.
+
+    Attributes that no topic has are left out.
+    """
+    topics = Topic.objects.filter(task=task).only("query_id", "info", "info_edits")
+    facts = {topic.query_id: topic.facts for topic in topics}
+    found = {
+        name: {topic: values[name] for topic, values in facts.items() if values.get(name)}
+        for name in PUBLIC_INFO
+        if name not in FREE_TEXT
+    }
+    return {name: values for name, values in found.items() if values}
+
+
+def usual_values(attribute: str) -> tuple[str, ...]:
+    """Return the usual values of an attribute in their order, such as easy, medium and hard."""
+    kinds = [info_fields(TaskKind(kind)) for kind in Task.Kind.values]
+    return next((fields[attribute] for fields in kinds if attribute in fields), ())
 
 
 @require_safe

@@ -2,26 +2,253 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from statistics import fmean
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import numpy as np
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from arqkit.comparison.families import FAMILY_TESTS, TUKEY
+from arqkit.comparison.correlation import jaccard, rank_biased_overlap
+from arqkit.comparison.differences import pair_differences, run_pairs
+from arqkit.comparison.families import FAMILY_TESTS, TUKEY, PairFamily
+from arqkit.leaderboard import BoardRun
+from arqkit.measures.columns import Reals
+from arqkit.measures.scoring import Scorer
+from arqkit.records import ItemKind
 from arqkit.texts.html.rendering import title_text
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
 from arqlab.core.views.downloads import table_response
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
-from evaluation.services.comparison import ComparedRuns, RunPair, compared_runs, run_pair
-from evaluation.services.similarity import run_similarity
-from evaluation.views.matrix import CORRECTIONS, TESTS, pair_lines, pair_table
-from evaluation.views.several import MOST, also_runs, several_response, task_topics
+from evaluation.selectors.pending_scores import formulas_index_of, item_identity
+from evaluation.services.comparison import (
+    SIGNIFICANT,
+    ComparedRuns,
+    RunPair,
+    SeveralRuns,
+    compared_runs,
+    run_pair,
+    several_runs,
+)
+from evaluation.services.effects import comparable_indexes
 from evaluation.views.tables import measure_or_404
+from submissions.models import Run
+
+TESTS = {
+    "t": "Paired t test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "randomization": "Randomization test",
+    "tukey": "Tukey’s HSD",
+}
+
+
+CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "plain": "none"}
+
+
+class PairCell(NamedTuple):
+    """The p-value of a pair, or None if it cannot be tested, and the URL of its page."""
+
+    value: float | None
+    is_significant: bool
+    url: str
+
+
+class PairLine(NamedTuple):
+    """A run with its mean and its tests against the runs with better means."""
+
+    run: BoardRun
+    mean: float
+    cells: list[PairCell]
+
+
+def pair_lines(compared: ComparedRuns, values: Reals, *, address: str, most: int) -> list[PairLine]:
+    """Return the first runs with the p-values (a square matrix) of their pairs."""
+    runs = compared.runs[:most]
+    return [
+        PairLine(
+            run,
+            run.values[compared.measure.name],
+            [
+                _cell(float(values[row, column]), f"{address}&first={better.key}&second={run.key}")
+                for column, better in enumerate(runs[:row])
+            ],
+        )
+        for row, run in enumerate(runs)
+    ]
+
+
+def _cell(value: float, url: str) -> PairCell:
+    return PairCell(None if np.isnan(value) else value, value < SIGNIFICANT, url)
+
+
+def pair_table(compared: ComparedRuns, family: PairFamily) -> pl.DataFrame:
+    """Return all pairs with their mean differences and p-values."""
+    first, second = run_pairs(len(compared.runs))
+    differences = pair_differences(compared.matrix.scores)
+    known = ~np.isnan(differences)
+    topics = known.sum(axis=1)
+    totals = np.where(known, differences, 0).sum(axis=1)
+    means = np.divide(totals, topics, out=np.full(len(topics), np.nan), where=topics > 0)
+    names = {
+        f"{side} {part}": [getattr(compared.runs[place], name) for place in places]
+        for side, places in (("first", first), ("second", second))
+        for part, name in (("team", "team"), ("run", "label"))
+    }
+    tested = {
+        {"plain": "p"}.get(name, f"p {name}"): values[first, second]
+        for name, values in family._asdict().items()
+    }
+    return pl.DataFrame(names | {"topics": topics, "mean difference": means} | tested).fill_nan(
+        None
+    )
+
+
+MOST = 8
+"""The most runs that are compared topic by topic."""
+
+
+def also_runs(compared: ComparedRuns, chosen: Sequence[int]) -> list[tuple[BoardRun, bool]]:
+    """Return the runs that can be added to the first two, and whether each is chosen."""
+    return [
+        (run, place in chosen[2:])
+        for place, run in enumerate(compared.runs)
+        if place not in chosen[:2]
+    ]
+
+
+def several_response(
+    request: HttpRequest, compared: ComparedRuns, places: Sequence[int], context: dict[str, Any]
+) -> HttpResponse:
+    """Return the page of more than two runs (places), or their scores as TSV."""
+    test, correction = request.GET.get("test", "t"), request.GET.get("correction", "holm")
+    if test not in TESTS or correction not in CORRECTIONS:
+        raise Http404
+    found = several_runs(compared, places, test=test, correction=correction)
+    if request.GET.get("format") == "tsv":
+        return _several_file(found, context)
+    topics = task_topics(context["task"])
+    context |= {
+        "several": found,
+        "first": found.runs[0],
+        "second": found.runs[1],
+        "test": test,
+        "tests": TESTS,
+        "correction": correction,
+        "corrections": CORRECTIONS,
+        "is_corrected": test == TUKEY,
+        "rows": [(name, topics.get(name), values) for name, values in found.topics],
+        "chart": _several_chart(found, compared, topics, context["task"]),
+    }
+    return render(request, "evaluation/comparison.html", context)
+
+
+def task_topics(task: Task) -> dict[str, Topic]:
+    """Return the topics of a task by their ids, without the texts of the questions."""
+    topics = Topic.objects.filter(task=task).defer("body", "body_html")
+    return {topic.query_id: topic for topic in topics}
+
+
+def _several_chart(
+    found: SeveralRuns, compared: ComparedRuns, topics: Mapping[str, Topic], task: Task
+) -> dict[str, Any]:
+    """Return the data of the chart, as `js/charts.js` reads it."""
+    address = [task.lab.slug, task.slug]
+    return {
+        "measure": compared.measure.heading,
+        "runs": [run.label for run in found.runs],
+        "topics": [
+            {
+                "topic": name,
+                "title": title_text(topics[name].title) if name in topics else "",
+                "values": values,
+                "url": reverse("core:topic-detail", args=[*address, name])
+                if name in topics
+                else None,
+            }
+            for name, values in found.topics
+        ],
+    }
+
+
+def _several_file(found: SeveralRuns, context: Mapping[str, Any]) -> HttpResponse:
+    names = [f"{run.label} ({number})" for number, run in enumerate(found.runs, start=1)]
+    rows = [(name, *values) for name, values in found.topics]
+    table = pl.DataFrame(rows, schema=["topic", *names], orient="row")
+    board = context["shown"].board
+    label = context["measure"].label.replace("'", "-prime").replace("@", "-")
+    keys = "-".join(str(run.key) for run in found.runs)
+    return table_response(table, f"{board.task.replace('/', '-')}-{keys}-{label}.tsv")
+
+
+KEPT = 24 * 60 * 60  # seconds
+
+
+CUTOFF = 10
+
+
+class RunSimilarity(NamedTuple):
+    """Means over the topics of the qrels that both runs answered; `judged` is of each run's top."""
+
+    overlap: float
+    jaccard: float
+    judged: tuple[float, float]
+    cutoff: int = CUTOFF
+
+
+def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity | None:
+    """Return the similarity of two runs (keys), with the items that the qrels have.
+
+    It is None if an index cannot be read, if the runs have no topic in common, and for answers
+    (Task 3), because no two runs have the same.
+    """
+    if qrel_set.items == ItemKind.ANSWERS:
+        return None
+    runs = Run.objects.select_related("team", "task__lab").in_bulk([first, second])
+    both, index_name = [runs[first], runs[second]], formulas_index_of(qrel_set)
+    facts = [
+        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index_name))
+        for run in both
+    ]
+    rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
+    key = f"run-similarity:{sha256(repr(rules).encode()).hexdigest()}"
+    found: RunSimilarity | None = computed_values.get(key)
+    if found is None and (found := _similarity(qrel_set, both)):
+        computed_values.set(key, found, timeout=KEPT)
+    return found
+
+
+def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:
+    judged = judged_frame(qrel_set)
+    indexes = [
+        index.join(judged, on="topic", how="semi", maintain_order="left")
+        for _, index in comparable_indexes(runs, qrel_set, judged)
+    ]
+    if len(indexes) < 2:
+        return None
+    first, second = indexes
+    overlap = rank_biased_overlap(first, second)
+    if not overlap:
+        return None
+    scorer = Scorer(judged, [f"Judged@{CUTOFF}"], answered_only=True)
+    shares = [dict(scorer.score(index).select("topic", "value").iter_rows()) for index in indexes]
+    both = shares[0].keys() & shares[1].keys()
+    one, other = (_mean({topic: share[topic] for topic in both}) for share in shares)
+    return RunSimilarity(_mean(overlap), _mean(jaccard(first, second, cutoff=CUTOFF)), (one, other))
+
+
+def _mean(values: Mapping[str, float]) -> float:
+    return fmean(values.values())
+
 
 ENOUGH = 60
 """The most runs in the table of all pairs: with more, the page has those with the best means."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -11,20 +11,40 @@ import polars as pl
 from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arqkit.labels import ScaleLabel
 from arqkit.records import ItemKind
-from arqlab.core.models import Topic
+from arqlab.core.models import Lab, Topic, Visitor
 from arqlab.core.permissions import task_or_404
+from assessment.judging.selectors.related import judged_ids
+from collection.permissions import closed_threads
+from collection.selectors.collections import collection_of
 from evaluation.permissions import ScoreAccess, VisibleBoard, board_with_run, score_access_of
-from evaluation.selectors.topic_values import RunValue, spread_of, topic_values, values_of_runs
-from evaluation.services.item_texts import ItemText, item_texts
-from evaluation.services.rankings import ranking_of
-from evaluation.views.item_links import closed_to, judgments_links
+from evaluation.selectors.topics import RunValue, spread_of, topic_values, values_of_runs
+from evaluation.services.rankings import ItemText, item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, version_query
 from submissions.models import Run
 from submissions.selectors import run_items
+
+
+def closed_to(user: Visitor, lab: Lab) -> Set[str]:
+    """Return the ids of the threads that a user may not see."""
+    collection = collection_of(lab)
+    return closed_threads(user, collection) if collection else frozenset()
+
+
+def judgments_links(access: ScoreAccess, query_id: str) -> dict[str, str]:
+    """Return the addresses of the pages of judgments, by item of the topic, for organizers."""
+    if not access.organizes:
+        return {}
+    address = [access.task.lab.slug, access.task.slug, query_id]
+    return {
+        item: reverse("assessment:item-judgments", args=[*address, item])
+        for item in judged_ids(access.task, query_id)
+    }
+
 
 ROWS_A_PAGE = 50
 

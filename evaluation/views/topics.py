@@ -3,32 +3,155 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from hashlib import sha256
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import polars as pl
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from arqkit.labels import ScaleLabel
 from arqkit.leaderboard import BoardRun
+from arqkit.measures.names import Measure
+from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
-from assessment.qrels.selectors.versions import version_topics
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import judged_frame, version_topics
 from assessment.qrels.views.labels import label_shares
-from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
-from evaluation.selectors.topic_values import RunValue, spread_of, topic_values
-from evaluation.services.item_texts import ItemText, item_texts
-from evaluation.services.rankings import relevant_found, relevant_items
-from evaluation.views.item_links import closed_to, judgments_links
-from evaluation.views.tables import measure_or_404, version_query
+from evaluation.permissions import (
+    ScoreAccess,
+    VisibleBoard,
+    board_with_run,
+    score_access_of,
+    visible_board,
+)
+from evaluation.selectors.pending_scores import formulas_index_of, item_identity
+from evaluation.selectors.topics import RunValue, spread_of, topic_rows, topic_values
+from evaluation.services.effects import comparable_indexes
+from evaluation.services.rankings import ItemText, item_texts, relevant_found, relevant_items
+from evaluation.views.rankings import closed_to, judgments_links
+from evaluation.views.tables import (
+    chart_of,
+    info_columns,
+    means_of,
+    measure_or_404,
+    version_query,
+)
 from submissions.models import Run
+
+KEPT = 24 * 60 * 60  # seconds
+
+
+_RULES = 1
+"""The version of the computation. Increase it with every change, so that nothing old is read."""
+
+
+class TieBounds(NamedTuple):
+    """The means of a run if its tied items were in another order.
+
+    - items, topics: the number of tied items in topics of the qrels, and of topics with any.
+    - means: for each measure its name and the worst, the reported and the best mean.
+    """
+
+    items: int
+    topics: int
+    means: list[tuple[str, float, float, float]]
+
+
+def tie_bounds(shown: VisibleBoard, run: Run) -> TieBounds | None:
+    """Return the bounds of a run's scores on a board; None without ties, or if labels are hidden.
+
+    Bounds depend on the labels of single items, so only those who may see the labels see them.
+    """
+    measures = [measure for measure in shown.board.measures if has_tie_bounds(measure)]
+    if not measures:
+        return None
+    key = _key(run, shown.qrel_set, measures)
+    found: TieBounds | None = computed_values.get(key)
+    if found is None and (found := _bounds(run, shown.qrel_set, measures)):
+        computed_values.set(key, found, timeout=KEPT)
+    return found if found and found.items else None
+
+
+def _key(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
+    identity = item_identity(run, qrel_set, formulas_index=formulas_index_of(qrel_set))
+    protocol = qrel_set.task.protocol
+    scale = qrel_set.label_scale.unjudged
+    qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
+    rules = (_RULES, qrels, protocol.order, protocol.answered_only, [one.name for one in measures])
+    contents = repr((rules, run.pk, run.index.name, identity))
+    return f"tie-bounds:{sha256(contents.encode()).hexdigest()}"
+
+
+def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBounds | None:
+    """Return the bounds, or None if the index of the run cannot be read."""
+    judged, protocol = judged_frame(qrel_set), qrel_set.task.protocol
+    indexes = [index for _, index in comparable_indexes([run], qrel_set, judged, scores=True)]
+    if not indexes:
+        return None
+    orders = tie_orders(indexes[0], judged, by=protocol.order)
+    if not orders.items:
+        return TieBounds(0, 0, [])
+    scorer = Scorer(
+        judged,
+        measures,
+        relevant_from=qrel_set.relevant_from,
+        answered_only=protocol.answered_only,
+    )
+    worst, reported, best = (
+        means(scorer.score(index)) for index in (orders.worst, indexes[0], orders.best)
+    )
+    rows = [
+        (one.heading, worst[one.name], reported[one.name], best[one.name])
+        for one in measures
+        if one.name in reported
+    ]
+    return TieBounds(orders.items, orders.topics, rows)
+
+
+@require_safe
+def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+    """Show a run's score per topic with the median and best of the runs the user can see."""
+    found = task_or_404(request.user, lab, task)
+    one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
+    sight = score_access_of(request.user, found)
+    shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
+    measure = measure_or_404(shown.board, request.GET.get("measure", ""))
+    peers = [row.run.key for row in shown.board.rows if row.run.counts]
+    rows = topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
+    line = shown.board.row_of(one.pk)
+    scores = {cell.value for cell in line.cells if not cell.measure.is_count}
+    query = urlencode({"measure": measure.label, **version_query(shown)})
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "run": one,
+        "shown": shown,
+        "sight": sight,
+        "measure": measure,
+        "rows": rows,
+        "means": means_of(rows),
+        "line": line,
+        "scores_nothing": scores == {0},
+        "peers": len(peers),
+        "columns": info_columns(rows),
+        "chart": chart_of(rows, one, measure, query=query),
+        "bounds": tie_bounds(shown, one),
+        "may_see_run": sight.may_see_run_of(one.team.name),
+        "may_open": sight.may_open(line.run),
+        "query": query,
+    }
+    return render(request, "evaluation/run_scores.html", context)
+
 
 ROWS_A_PAGE = 50
 

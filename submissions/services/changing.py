@@ -23,6 +23,7 @@ from submissions.services.rules import (
     demote_primary_run,
     require_change,
     require_free_tags,
+    require_organizer,
     require_quota,
     require_role,
     require_submission,
@@ -290,12 +291,8 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
 
 def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
     given = (metadata.is_baseline, metadata.out_of_competition)
-    if given != (run.is_baseline, run.out_of_competition) and not sender.has_organizer_rights:
-        raise UserError(
-            "Only organizers can mark runs as baselines or as out of competition. Ask an "
-            "organizer.",
-            code="role",
-        )
+    if given != (run.is_baseline, run.out_of_competition):
+        require_organizer(sender)
     if run.team.is_lab and not metadata.is_baseline:
         raise UserError(
             f"Run {run.tag} belongs to the lab. Move it to a team instead: it then is no baseline.",

@@ -139,6 +139,16 @@ def require_role(sender: Sender) -> None:
         )
 
 
+def require_organizer(sender: Sender) -> None:
+    """Raise `UserError` if the user may not mark a run as a baseline or as out of competition."""
+    if not sender.has_organizer_rights:
+        raise UserError(
+            "Only organizers can mark runs as baselines or as out of competition. Ask an "
+            "organizer.",
+            code="role",
+        )
+
+
 def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | str) -> None:
     """Raise `ConfirmationError` if the names of the run files contain another team of the lab.
 

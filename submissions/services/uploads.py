@@ -23,7 +23,13 @@ from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
 from submissions.models import Run, Upload
 from submissions.selectors import file_limits
-from submissions.services.rules import Sender, require_role, require_submission, require_tags
+from submissions.services.rules import (
+    Sender,
+    require_organizer,
+    require_role,
+    require_submission,
+    require_tags,
+)
 from submissions.services.run_metadata import RunMetadata, metadata_from_name
 
 NAME_LENGTH = 255
@@ -118,6 +124,8 @@ def _metadata(
 ) -> dict[str, RunMetadata]:
     """Return the metadata of the runs in a file. What is sent for the lab itself is a baseline."""
     by_member = metadata_by_member(file, metadata or {})
+    if any(own.out_of_competition for own in by_member.values()):
+        require_organizer(sender)
     if not sender.team.is_lab:
         return by_member
     return {member: replace(own, is_baseline=True) for member, own in by_member.items()}

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Page, expect
 
+from arqlab.core.models import Task
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import judge, make_pool
@@ -57,7 +58,8 @@ def test_an_organizer_opens_a_score_down_to_the_judgment_and_the_thread(page: Pa
     expect(page.locator("#post-10")).to_be_visible()
 
 
-def test_a_team_opens_its_own_score_and_no_other(page: Page, scene):
+def test_a_team_opens_its_own_score_and_no_other_if_no_run_is_published(page: Page, scene):
+    Task.objects.update(published_runs="none")
     page.goto("/healthz/")
     enter(page, scene.member)
     open_score(page, "theirs")
@@ -75,4 +77,5 @@ def test_a_visitor_opens_the_topic_and_its_labels_after_the_release(page: Page, 
     look("topic-scores")
     expect(page.locator("#relevant")).to_contain_text("High")
     page.locator("#run-values a", has_text="theirs").click()
-    expect(page.get_by_role("heading", name="theirs")).to_be_visible()
+    expect(page.get_by_role("heading", name="A.1 by theirs")).to_be_visible()
+    expect(page.locator(".ranking-table").first).to_contain_text("High")

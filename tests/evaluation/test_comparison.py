@@ -12,11 +12,11 @@ from scipy import stats
 from arqlab.core.models import Task
 from evaluation.models import Leaderboard, TopicScore
 from evaluation.permissions import score_access_of, visible_board
-from evaluation.selectors.comparison import topic_matrix
+from evaluation.selectors.boards import topic_matrix
 from evaluation.services.comparison import compared_runs, run_pair
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
-from evaluation.services.similarity import run_similarity
+from evaluation.views.comparison import run_similarity
 from submissions.models import Run
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
@@ -209,7 +209,7 @@ def test_the_table_of_pairs_marks_what_is_significant(compared, client_of, monke
     html = client.get(url(compared, "comparison-matrix")).content.decode()
 
     assert "0 of 6 pairs differ significantly" in " ".join(html.split())
-    monkeypatch.setattr("evaluation.views.matrix.SIGNIFICANT", 1.1)
+    monkeypatch.setattr("evaluation.views.comparison.SIGNIFICANT", 1.1)
     html = client.get(url(compared, "comparison-matrix")).content.decode()
     assert html.count("*</a>") == 6
 

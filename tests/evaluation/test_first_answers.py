@@ -11,7 +11,7 @@ from django.urls import reverse
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from evaluation.permissions import visible_board
-from evaluation.services.first_answers import first_answers, first_answers_access
+from evaluation.services.further_measures import first_answers, first_answers_access
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import NOW, make_qrels, make_run
@@ -109,7 +109,7 @@ def test_other_tasks_and_labs_without_task_1_have_no_page(both, client_of):
 
 
 def test_the_page_says_how_many_runs_are_computed(both, client_of, monkeypatch):
-    monkeypatch.setattr("evaluation.services.first_answers.SECONDS", -1.0)
+    monkeypatch.setattr("evaluation.services.further_measures.SECONDS", -1.0)
     page = client_of(both.organizer).get(url(both)).content.decode()
 
     assert "Computed for 1 of 4 runs" in page

@@ -9,7 +9,7 @@ from scipy import stats
 from arqlab.core.models import Task
 from assessment.models import QrelSet
 from evaluation.models import RunScore, Scoring, TopicScore
-from evaluation.selectors.instances import instance_scores, other_version
+from evaluation.views.breakdown import instance_scores, other_version
 from tests.evaluation.factories import NOW, make_qrels, make_run
 
 MAIN = "nDCG(judged_only=True)@1000"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from evaluation.services.look_alikes import look_alikes, replays
+from evaluation.views.releasing import look_alikes, replays
 from tests.evaluation.factories import NOW, make_qrels, make_run
 
 TOPICS = [f"A.{number}" for number in range(1, 5)]

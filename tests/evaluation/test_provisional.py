@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from assessment.models import PoolInstance
 from evaluation.models import RunScore
-from evaluation.services.provisional import provisional_scores
+from evaluation.views.further import provisional_scores
 from tests.assessment.factories import judge, make_pool
 from tests.evaluation.factories import make_run
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 from scipy import stats
 
 from evaluation.models import RunScore
-from evaluation.selectors.versions import shared_measures, version_effect
 from evaluation.services.scoring import score_waiting
+from evaluation.views.qrels import shared_measures, version_effect
 from tests.evaluation.factories import GOOD, NOW, make_qrels, make_run
 
 BEFORE = {"one": 0.9, "two": 0.5, "three": 0.5, "four": 0.1}

@@ -57,6 +57,19 @@ def test_given_metadata_takes_precedence_over_the_file_name(browser: Client, sce
     )
 
 
+def test_only_an_organizer_uploads_a_run_out_of_competition(
+    browser: Client, scene: Scene, client_of: SignIn
+) -> None:
+    late = {"team": scene.team.name, "out_of_competition": "Too late."}
+
+    refused = send(browser, **late)
+    taken = send(client_of(scene.organizer), **late)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "role")
+    assert taken.json()[0]["standing"] == "out-of-competition"
+    assert Run.objects.get().out_of_competition == "Too late."
+
+
 def test_a_zip_creates_several_runs(browser: Client, scene: Scene) -> None:
     response = send(browser, zipped({"a.tsv": GOOD_RUN, "b.tsv": GOOD_RUN}), name="runs.zip")
     assert [run["file"] for run in response.json()] == ["a.tsv", "b.tsv"]

@@ -1,22 +1,28 @@
-"""The page of the reusability certificate of a version of the qrels, and its files."""
+"""What follows from qrels: their effect on the board, their certificate and the paper kit."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
-from django.http import Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
 
+from arqkit.agreement.effect import RankingEffect, ranking_effects
 from arqkit.formats.tables import tsv_lines
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
-from arqlab.core.permissions import task_or_404
+from arqlab.celery import wake_after_commit
+from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.downloads import file_response
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, score_access_of, visible_board
+from evaluation.selectors.boards import live_board
+from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.certificates import Certification, certification_of
+from evaluation.services.paper_kits import paper_kit
+from evaluation.tasks import draw_paper_kit
 
 PARTS = ("teams", "runs", "depths")
 
@@ -165,3 +171,116 @@ def _file(
 
 def _column(name: str) -> Any:
     return lambda row: row[name]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def paper_kit_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+    """Show what the kit has; draw its figures in the background when asked to.
+
+    With `format=zip`, return the archive, and with `part=state`, only the state of the drawing.
+    """
+    found = organized_task_or_404(request.user, lab, task)
+    versions = QrelSet.objects.select_related("task__lab")
+    shown = get_object_or_404(versions, task=found, version=version)
+    is_file = request.GET.get("format") == "zip"
+    kit = paper_kit(shown, request.user, waits=is_file)
+    if request.method == "POST":
+        if kit.claim_drawing():
+            wake_after_commit(draw_paper_kit, shown.pk)
+        return redirect(request.path)
+    if is_file:
+        response = HttpResponse(kit.archive(), content_type="application/zip")
+        response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
+        return response
+    template = "_paper_kit_state" if request.GET.get("part") == "state" else "paper_kit_detail"
+    context = {"task": found, "lab": found.lab, "shown": shown, "kit": kit}
+    return render(request, f"evaluation/{template}.html", context)
+
+
+_COLUMNS = {
+    "key": pl.Int64,
+    "team": pl.String,
+    "tag": pl.String,
+    "before": pl.Float64,
+    "after": pl.Float64,
+}
+
+
+class VersionEffect(NamedTuple):
+    """How the rankings of the competing runs by two versions compare in a measure.
+
+    `rows` has team, tag, key, before, after and change (the means of the run and their difference),
+    rank_before, rank_after and rise (a better rank is positive), the best runs of `after` first.
+    Equal means have the same rank. Runs that lack a score in one of the versions are left out.
+    """
+
+    measure: Measure
+    ranking: RankingEffect
+    rows: list[dict[str, Any]]
+
+
+def shared_measures(before: QrelSet, after: QrelSet) -> dict[Measure, Measure]:
+    """Return the measures by which both versions rate runs: of `after`, with those of `before`.
+
+    They differ in the lowest relevant label if the versions do.
+    """
+    known = {one.label: one for one in measures_of(before)}
+    return {one: known[one.label] for one in measures_of(after) if one.is_rating}
+
+
+def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> VersionEffect:
+    """Return the effect of two versions on the ranking of the runs in a measure of `after`."""
+    earlier = shared_measures(before, after)[measure]
+    sides = {
+        side: {row.run.key: row.run for row in live_board(version).rows if row.run.counts}
+        for side, version in (("before", before), ("after", after))
+    }
+    names = {"before": earlier.name, "after": measure.name}
+    rows = [
+        (
+            run.key,
+            run.team,
+            run.label,
+            *(sides[side][key].values[name] for side, name in names.items()),
+        )
+        for key, run in sides["after"].items()
+        if all(name in getattr(sides[side].get(key), "values", ()) for side, name in names.items())
+    ]
+    frame = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+    frame = frame.with_columns(
+        change=pl.col("after") - pl.col("before"),
+        rank_before=pl.col("before").rank("min", descending=True),
+        rank_after=pl.col("after").rank("min", descending=True),
+    ).with_columns(rise=pl.col("rank_before").cast(pl.Int64) - pl.col("rank_after").cast(pl.Int64))
+    first, second = (
+        frame.select(run=pl.col("key").cast(pl.String), measure=pl.lit(""), value=side)
+        for side in ("before", "after")
+    )
+    ranking = ranking_effects(first, second).get("", RankingEffect(0, None, None, ()))
+    return VersionEffect(measure, ranking, frame.sort("rank_after", "team", "tag").to_dicts())
+
+
+@require_safe
+def qrels_effect(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the ranks and scores of all runs by two versions, by default the two newest."""
+    found = organized_task_or_404(request.user, lab, task)
+    qrel_sets = QrelSet.objects.filter(task=found).select_related("task__lab").order_by("-version")
+    versions = {str(one.version): one for one in qrel_sets}
+    context: dict[str, Any] = {"task": found, "lab": found.lab, "versions": versions.values()}
+    if not versions:
+        return render(request, "evaluation/qrels_effect.html", context)
+    newest = list(versions)
+    before = versions.get(request.GET.get("before") or newest[min(1, len(newest) - 1)])
+    after = versions.get(request.GET.get("after") or newest[0])
+    if before is None or after is None:
+        raise Http404
+    context |= {"before": before, "after": after}
+    label = request.GET.get("measure", "")
+    measures = [one for one in shared_measures(before, after) if label in ("", one.label)]
+    if label and not measures:
+        raise Http404
+    if measures:
+        effect = version_effect(before, after, measures[0])
+        context |= {"effect": effect, "measures": list(shared_measures(before, after))}
+        context["moved"] = sum(row["rise"] != 0 for row in effect.rows)
+    return render(request, "evaluation/qrels_effect.html", context)

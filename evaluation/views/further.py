@@ -1,0 +1,226 @@
+"""Further boards: measures against each other, first answers, progress and provisional scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+import polars as pl
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from arqkit.comparison.correlation import top_stability
+from arqkit.judgments.qrels import JudgedTopic
+from arqkit.leaderboard import columns_in
+from arqkit.measures.columns import Reals
+from arqkit.measures.definitions import MEASURE_KINDS, definition_of
+from arqkit.measures.names import Measure
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404, task_or_404
+from arqlab.core.views.downloads import table_response
+from evaluation.permissions import score_access_of, visible_board
+from evaluation.services.effects import draft_scores
+from evaluation.services.further_measures import (
+    Column,
+    MeasureCorrelations,
+    first_answers,
+    first_answers_access,
+    measure_correlations,
+    question_columns,
+    question_rounds,
+    with_further_measures,
+)
+from evaluation.services.progress import SystemProgress, system_progress
+from evaluation.views.boards import board_file
+from evaluation.views.tables import board_lines, live_query
+
+TOP = 5
+
+
+SEED = 1
+
+
+class ProvisionalRun(NamedTuple):
+    """A run (team and tag) with its mean, and the probability that it ends in the top five."""
+
+    run: str
+    mean: float
+    probability: float
+
+
+class ProvisionalBoard(NamedTuple):
+    """The runs by their means over the topics of the draft, the best first.
+
+    - topics: the progress of all topics in the pools.
+    - finished: the number of topics that are fully judged.
+    - same: the probability that the top five stay; None if no run has scores.
+    - is_computed: whether the scores by the current labels are there.
+    """
+
+    measure: Measure | None
+    topics: Sequence[JudgedTopic]
+    finished: int
+    is_computed: bool
+    same: float | None
+    rows: list[ProvisionalRun]
+
+
+def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
+    """Return the leaderboard by the current labels; compute missing scores only if asked."""
+    draft, measures, scores = draft_scores(task, computes=computes)
+    finished = {one.topic for one in draft.topics if one.labelled == one.total}
+    found = ProvisionalBoard(
+        next(iter(measures), None), draft.topics, len(finished), scores is not None, None, []
+    )
+    if scores is None or found.measure is None:
+        return found
+    main = scores.filter(pl.col("measure") == found.measure.name)
+    if main.is_empty():
+        return found
+    wide = main.pivot("topic", index="run", values="value").sort("run")
+    matrix = wide.drop("run").cast(pl.Float64).to_numpy()
+    scored = wide.columns[1:]
+    marks = np.array([topic in finished for topic in scored])
+    waiting = {one.topic for one in draft.topics} - finished - set(scored)
+    stable = top_stability(matrix, marks, unscored=len(waiting), top=TOP, seed=SEED)
+    means = np.nanmean(matrix, axis=1).tolist()
+    rows = map(ProvisionalRun, wide["run"].to_list(), means, stable.each.tolist())
+    ordered = sorted(rows, key=lambda row: -row.mean)
+    return found._replace(same=stable.same, rows=ordered)
+
+
+@require_safe
+def provisional_board(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the runs by the current labels; with `compute=yes`, compute missing scores first."""
+    found = organized_task_or_404(request.user, lab, task)
+    board = provisional_scores(found, computes=request.GET.get("compute") == "yes")
+    context = {"task": found, "lab": found.lab, "provisional": board, "top": TOP}
+    return render(request, "evaluation/provisional_board.html", context)
+
+
+@require_safe
+def progress(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show the scores of linked runs in all labs, or return them as TSV."""
+    found = task_or_404(request.user, lab, task)
+    qrels, live = request.GET.get("qrels", ""), "live" in request.GET
+    shown = visible_board(score_access_of(request.user, found), qrels=qrels, live=live)
+    if shown is None:
+        raise Http404
+    systems = system_progress(request.user, found, shown)
+    if request.GET.get("format") == "tsv":
+        return table_response(
+            _progress_table(systems), f"progress-{lab}-{task}-{shown.qrel_set.name}.tsv"
+        )
+    context = {"task": found, "lab": found.lab, "shown": shown, "systems": systems}
+    return render(request, "evaluation/progress.html", context)
+
+
+def _progress_table(systems: SystemProgress) -> pl.DataFrame:
+    """Return a row for each run of a system, task and measure."""
+    rows = [
+        (
+            row.run.team,
+            row.run.tag,
+            row.run.standing.key,
+            str(column.task),
+            cell.run.tag,
+            cell.run.is_trained,
+            one.name,
+            value,
+        )
+        for row in systems.rows
+        for column, cell in zip(systems.tasks, row.cells, strict=True)
+        if cell.run
+        for one, value in zip(column.measures, cell.values, strict=True)
+    ]
+    names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+@require_safe
+def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show Task 1's runs cut to their first answers, or return them as a file."""
+    found = task_or_404(request.user, lab, task)
+    access, format_ = first_answers_access(request.user, found), request.GET.get("format")
+    visible = visible_board(access) if access else None
+    if access is None or visible is None:
+        raise Http404
+    further = first_answers(visible, waits=bool(format_))
+    shown = further.shown
+    if format_:
+        return board_file(shown, format_, name="first-answers")
+    sort = request.GET.get("sort", "")
+    task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "source": access.task,
+        "shown": shown,
+        "sight": access,
+        "further": further,
+        "columns": columns_in("page"),
+        "lines": board_lines(shown, access, sort=sort, further=further.columns, task_url=task_url),
+        "sort": sort,
+        "definitions": [(one, definition_of(one)) for one in shown.board.measures],
+    }
+    return render(request, "evaluation/first_answers.html", context)
+
+
+Line = tuple[Column, list[float | None]]
+
+
+@require_safe
+def correlation_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+    """Show how the measures of the board that the user sees correlate, or return it as TSV."""
+    found = task_or_404(request.user, lab, task)
+    access, is_file = score_access_of(request.user, found), request.GET.get("format") == "tsv"
+    shown = visible_board(access, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
+    if shown is None:
+        raise Http404
+    further = with_further_measures(shown, request.GET.get("also", ""), waits=is_file)
+    rounds = question_rounds(found) if access.organizes else []
+    result = measure_correlations(further.shown.board, question_columns(found, rounds))
+    if is_file:
+        name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-correlations.tsv"
+        return table_response(_table(result), name)
+    query = live_query(shown)
+    context = {
+        "task": found,
+        "lab": found.lab,
+        "shown": further.shown,
+        "further": further,
+        "kinds": MEASURE_KINDS,
+        "kept": list(query.items()),
+        "board_address": f"?{urlencode(query)}" if query else "",
+        "result": result,
+        "pearson": _lines(result, result.matrices.pearson),
+        "kendall": _lines(result, result.matrices.kendall),
+        "rounds": rounds,
+    }
+    return render(request, "evaluation/correlations.html", context)
+
+
+def _lines(result: MeasureCorrelations, matrix: Reals) -> list[Line]:
+    known = [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
+    return list(zip(result.columns, known, strict=True))
+
+
+def _table(result: MeasureCorrelations) -> pl.DataFrame:
+    """Return one row for each pair of measures, with empty cells for unknown coefficients."""
+    found = result.matrices
+    first, second = np.triu_indices(len(result.columns), 1)
+    labels = [column.label for column in result.columns]
+    return pl.DataFrame(
+        {
+            "measure": [labels[place] for place in first],
+            "other": [labels[place] for place in second],
+            "runs": found.runs[first, second],
+            "pearson": found.pearson[first, second],
+            "kendall": found.kendall[first, second],
+        },
+        schema_overrides={"measure": pl.String, "other": pl.String},
+    ).with_columns(pl.col("pearson", "kendall").fill_nan(None))
