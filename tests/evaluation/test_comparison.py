@@ -325,8 +325,7 @@ def test_a_team_cannot_add_a_run_of_another_team_before_the_release(compared, cl
 
 
 def test_more_than_the_most_runs_are_cut(compared, client_of, monkeypatch):
-    for module in ("comparison", "several"):
-        monkeypatch.setattr(f"evaluation.views.{module}.MOST", 3)
+    monkeypatch.setattr("evaluation.views.comparison.MOST", 3)
     answer = client_of(compared.organizer).get(several(compared))
 
     assert len(answer.context["several"].runs) == 3
