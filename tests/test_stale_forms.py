@@ -137,18 +137,17 @@ class Tab:
     def send(self, data: dict[str, Any], **changes: str) -> Any:
         return self.client.post(self.path, data | self.edit.sent | changes)
 
-    @property
-    def field(self) -> str:
+    def field(self, data: dict[str, Any]) -> str:
         """Return the name of the field, that of the first run or label if each has one."""
-        return next(key for key in self.open() if key.startswith(self.edit.field))
+        return next(key for key in data if key.startswith(self.edit.field))
 
 
 @pytest.mark.parametrize("kept", ["mine", "theirs"])
 @pytest.mark.parametrize("name", EDITS)
 def test_the_second_of_two_people_chooses(name, kept, filled, db):
     tab = Tab(name, filled)
-    field, first, second = tab.field, tab.edit.first, tab.edit.second
     seen = tab.open()
+    field, first, second = tab.field(seen), tab.edit.first, tab.edit.second
 
     saved = tab.send(seen, **{field: first})
     stale = tab.send(seen, **{field: second})

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
+import polars as pl
 import pytest
 from django.core.management import call_command, get_commands
-from django.http import HttpResponse, QueryDict
+from django.http import QueryDict
 from django.urls import get_resolver
 
 from arqkit.formats.leaderboards import CONTENT_TYPES
@@ -148,10 +149,17 @@ def answers(
 
 
 def contents(answer: Any) -> Iterator[str]:
-    content = answer.getvalue() if answer.streaming else answer.content
+    yield from texts_of(answer.getvalue() if answer.streaming else answer.content)
+
+
+def texts_of(content: bytes) -> Iterator[str]:
+    """Yield the text of a file, of the files in an archive, or of a table in Parquet."""
     if content[:2] == b"PK":
         archive = zipfile.ZipFile(io.BytesIO(content))
-        yield from (archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
+        for name in archive.namelist():
+            yield from texts_of(archive.read(name))
+    elif content[:4] == b"PAR1":
+        yield pl.read_parquet(content).write_csv(separator="\t")
     else:
         yield content.decode("utf-8", "replace")
 
@@ -261,7 +269,7 @@ def test_a_command_marks_the_standing_of_a_run(name, standings, db):
 def test_the_files_of_a_lab_mark_the_standing_of_a_run(standings, tmp_path, db):
     written = printed("export_lab", "arqmath-x", "--out", str(tmp_path / "lab")).splitlines()
     files = [Path(path) for path in written if "audit" not in path]
-    texts = [text for path in files for text in contents(HttpResponse(path.read_bytes()))]
+    texts = [text for path in files for text in texts_of(path.read_bytes())]
 
     assert any(tag_of(WITHDRAWN.word) in text for text in texts)
     found = [

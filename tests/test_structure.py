@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.paths import ROOT
 
@@ -148,3 +149,24 @@ def test_every_table_to_download_is_written_where_formulas_are_defused():
         if TABLE.search(path.read_text(encoding="utf-8"))
     }
     assert writers == set(EXACT_TABLES)
+
+
+def views_without_a_page() -> set[str]:
+    """Return the views of our apps that declare no `Page`, by their names; APIs are classes."""
+    views = [pattern.callback for pattern in all_patterns(get_resolver())]
+    own = [view for view in views if view.__module__.split(".")[0] in PACKAGES]
+    return {view.__name__ for view in own if not hasattr(view, "page")} - {
+        view.__name__ for view in own if hasattr(view, "cls")
+    }
+
+
+def all_patterns(resolver: URLResolver) -> Iterator[URLPattern]:
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLPattern):
+            yield pattern
+        else:
+            yield from all_patterns(pattern)
+
+
+def test_every_view_is_declared_as_a_page():
+    assert views_without_a_page() == set()

@@ -25,19 +25,10 @@ from arqlab.core.views.error_pages import (
     wants_json,
 )
 from arqlab.core.visits import write_visit
+from arqlab.web.pages import page_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 GetResponse = Callable[[HttpRequest], HttpResponse]
-ALLOWED = frozenset(
-    {
-        "core:lab-restore",
-        "core:task-restore",
-        "desk:lab-copy",
-        "desk:lab-delete",
-        "desk:task-delete",
-    }
-)
-"""The pages that change an archived lab or task, or only read it."""
 JUDGING = "assessment:api-judging-"
 """Judging has no time for another query: its own see no topic of an archive."""
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
@@ -204,7 +195,7 @@ class ReadOnlyArchives:
         if slug is None:
             return None
         name = str(request.resolver_match and request.resolver_match.view_name)
-        if name in ALLOWED or name.startswith(JUDGING):
+        if page_of(request).in_archive or name.startswith(JUDGING):
             return None
         if not is_archived(slug, kwargs.get("task", "")):
             return None

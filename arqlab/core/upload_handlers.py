@@ -13,9 +13,8 @@ from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUplo
 
 from arqlab.core.permissions import may_create_labs, organizes_any_lab
 from arqlab.core.selectors import room_for_files
+from arqlab.web.pages import page_of
 
-LOADS = frozenset({"desk:lab-load", "desk:collection-load", "desk:load-repeat"})
-"""The pages that take whole labs and collections, up to the room on the server."""
 MOST_FILES = 16
 """Other requests have at most as many bytes as this number of the largest files."""
 
@@ -55,6 +54,5 @@ class IncomingFileUploadHandler(TemporaryFileUploadHandler):
     def _may_load(self) -> bool:
         """Return whether the request is a load of an organizer or of a creator of labs."""
         request: Any = self.request
-        match, user = request.resolver_match, request.user
-        is_load = match is not None and match.view_name in LOADS
-        return is_load and (may_create_labs(user) or organizes_any_lab(user))
+        user = request.user
+        return page_of(request).takes_loads and (may_create_labs(user) or organizes_any_lab(user))

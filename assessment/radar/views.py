@@ -9,13 +9,13 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
 
 from arqkit.judgments.findings import RadarFinding
 from arqlab.core.errors import UserError
 from arqlab.core.forms.lists import FrameListForm, ListForm
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.web.pages import TASK, Pages
 from assessment.models import DuplicatePosts
 from assessment.pools.services.texts import thread_url
 from assessment.qrels.selectors.drafts import task_scale
@@ -29,6 +29,8 @@ from assessment.radar.selectors.findings import (
 )
 from assessment.radar.services.dismissing import LONGEST_NOTE, dismiss_finding, reopen_finding
 from collection.selectors.threads import posts_of
+
+pages = Pages(f"{TASK}radar/", organized_task_or_404, section="judging")
 
 
 class FindingListForm(FrameListForm):
@@ -89,19 +91,18 @@ class NoteForm(forms.Form):
     )
 
 
-@require_safe
-def radar_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("", "radar-list")
+def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the open findings of a task, or with `state=dismissed` those dismissed with notes."""
-    found = organized_task_or_404(request.user, lab, task)
-    context: dict[str, Any] = {"lab": found.lab, "task": found}
+    context: dict[str, Any] = {"lab": task.lab, "task": task}
     if request.GET.get("state") == "dismissed":
         dismissed = DismissedListForm(request.GET)
-        page = dismissed.page_of(dismissed_findings(found))
+        page = dismissed.page_of(dismissed_findings(task))
         context |= {"listing": dismissed, "page": page}
         return render(request, "assessment/radar_dismissed.html", context)
-    keys = dismissed_keys(found)
-    open_ones = [one for one in findings_of(found) if one.key not in keys]
-    rows = finding_rows(open_ones, scale=task_scale(found))
+    keys = dismissed_keys(task)
+    open_ones = [one for one in findings_of(task) if one.key not in keys]
+    rows = finding_rows(open_ones, scale=task_scale(task))
     listing = FindingListForm(request.GET, rows)
     frame_page, part = listing.page_of_frame(rows)
     context |= {
@@ -109,28 +110,27 @@ def radar_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "page": frame_page,
         "rows": part.to_dicts(),
         "dismissed": len(keys),
-        "is_compared": DuplicatePosts.objects.filter(task=found).exists(),
+        "is_compared": DuplicatePosts.objects.filter(task=task).exists(),
     }
     return render(request, "assessment/radar_list.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def radar_detail(request: HttpRequest, lab: str, task: str, finding: str) -> HttpResponse:
+@pages.form("<str:finding>/", "radar-detail")
+def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse:
     """Show a finding with its judgments, and dismiss it with a note or reopen it."""
-    found = organized_task_or_404(request.user, lab, task)
-    shown = next((one for one in findings_of(found) if one.key == finding), None)
+    shown = next((one for one in findings_of(task) if one.key == finding), None)
     if shown is None:
-        return _redirect_vanished(request, found, finding)
+        return _redirect_vanished(request, task, finding)
     form = NoteForm(request.POST if "dismisses" in request.POST else None)
-    if request.method == "POST" and _is_changed(request, found, shown, form):
-        return redirect("assessment:radar-list", lab=lab, task=task)
+    if request.method == "POST" and _is_changed(request, task, shown, form):
+        return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
     context = {
-        "lab": found.lab,
-        "task": found,
+        "lab": task.lab,
+        "task": task,
         "form": form,
-        "finding": finding_rows([shown], scale=task_scale(found)).row(0, named=True),
-        "dismissed": dismissed_findings(found).filter(key=finding).first(),
-        **_judgments(request, found, shown),
+        "finding": finding_rows([shown], scale=task_scale(task)).row(0, named=True),
+        "dismissed": dismissed_findings(task).filter(key=finding).first(),
+        **_judgments(request, task, shown),
     }
     status = 422 if form.errors else 200
     return render(request, "assessment/radar_detail.html", context, status=status)

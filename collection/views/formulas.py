@@ -9,12 +9,12 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.safestring import SafeString
-from django.views.decorators.http import require_safe
 
 from arqkit.texts.posts.snippets import joined, marked
 from arqlab.core.models import Lab
 from arqlab.core.permissions import looked_up_lab_or_404, organized_lab_or_404
 from arqlab.core.views.downloads import table_response
+from arqlab.web.pages import LAB, Pages
 from collection.forms import ChangeListForm, OpinionListForm
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import collection_of
@@ -38,17 +38,23 @@ from collection.selectors.visual_maps import (
 )
 from collection.services.lookup import ready_for_formulas, snippet_html
 
+pages = Pages(LAB, looked_up_lab_or_404, section="search")
+
 LISTS = {
     "changes": (ChangeListForm, changed_formulas),
     "opinion": (OpinionListForm, opinion_rows),
 }
 
 
-@require_safe
-def visual_map_detail(request: HttpRequest, lab: str, version: int) -> HttpResponse:
+@pages.read(
+    "collection/visual-ids/<int:version>/",
+    "visual-map-detail",
+    access=organized_lab_or_404,
+    section="collection",
+)
+def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpResponse:
     """Show the merges and splits of a visual id version, or the ids we would group differently."""
-    found = organized_lab_or_404(request.user, lab)
-    shown = _version_or_404(found, version)
+    shown = _version_or_404(lab, version)
     chosen = request.GET.get("list", "")
     if request.GET.get("format") == "tsv":
         return _file(shown, chosen)
@@ -59,7 +65,7 @@ def visual_map_detail(request: HttpRequest, lab: str, version: int) -> HttpRespo
     listing = form(request.GET, rows)
     page, part = listing.page_of_frame(rows)
     context = {
-        "lab": found,
+        "lab": lab,
         "collection": shown.collection,
         "version": shown,
         "versions": VisualMap.objects.filter(collection=shown.collection).order_by("-version"),
@@ -158,11 +164,20 @@ def _title(post: Post) -> SafeString:
 INSTANCES_A_PAGE = 50
 
 
-@require_safe
-def formula_detail(request: HttpRequest, lab: str, visual_id: str) -> HttpResponse:
+@pages.read("formulas/by-id/<str:formula_id>/", "formula-by-id")
+def formula_by_id(request: HttpRequest, lab: Lab, formula_id: str) -> HttpResponse:
+    """Redirect from a formula instance to its formula."""
+    _, version = _forms_or_404(lab)
+    visual_id = visual_id_of(version, formula_id)
+    if visual_id is None:
+        raise Http404
+    return redirect("collection:formula-detail", lab=lab.slug, visual_id=visual_id)
+
+
+@pages.read("formulas/<path:visual_id>/", "formula-detail")
+def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpResponse:
     """Show a visually distinct formula, or the history of a visual id that is no longer used."""
-    found = looked_up_lab_or_404(request.user, lab)
-    collection, version = _forms_or_404(found)
+    collection, version = _forms_or_404(lab)
     shown = show_formula(collection=collection, version=version, visual_id=visual_id)
     if shown is None:
         raise Http404
@@ -171,7 +186,7 @@ def formula_detail(request: HttpRequest, lab: str, visual_id: str) -> HttpRespon
     )
     rows = shown.instances.slice(max(page.start_index() - 1, 0), len(page.object_list))
     context = {
-        "lab": found,
+        "lab": lab,
         "collection": collection,
         "version": version,
         "visual_id": visual_id,
@@ -180,17 +195,6 @@ def formula_detail(request: HttpRequest, lab: str, visual_id: str) -> HttpRespon
         "rows": show_instances(collection=collection, instances=rows),
     }
     return render(request, "collection/formula_detail.html", context)
-
-
-@require_safe
-def formula_by_id(request: HttpRequest, lab: str, formula_id: str) -> HttpResponse:
-    """Redirect from a formula instance to its formula."""
-    found = looked_up_lab_or_404(request.user, lab)
-    _, version = _forms_or_404(found)
-    visual_id = visual_id_of(version, formula_id)
-    if visual_id is None:
-        raise Http404
-    return redirect("collection:formula-detail", lab=found.slug, visual_id=visual_id)
 
 
 def _forms_or_404(lab: Lab) -> tuple[Collection, VisualMap]:

@@ -9,12 +9,12 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET
 
 from arqkit.formats.tables import tsv_lines
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
 from arqlab.core.views.downloads import file_response
+from arqlab.web.pages import LAB, Pages
 from collection.models import Import
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import (
@@ -26,16 +26,17 @@ from collection.selectors.imports import (
     problems_of,
 )
 
+pages = Pages(f"{LAB}collection/", section="collection")
+
 PROBLEMS_A_PAGE = 100
 COLUMNS = ("source", "line", "found", "expected", "todo")
 
 
-@require_GET
-def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read("", "collection-detail", access=organized_lab_or_404)
+def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the contents of the lab's collection, missing data and imports."""
-    found = organized_lab_or_404(request.user, lab)
-    collection = collection_of(found)
-    context: dict[str, Any] = {"lab": found, "collection": collection}
+    collection = collection_of(lab)
+    context: dict[str, Any] = {"lab": lab, "collection": collection}
     if collection is not None:
         rows = import_rows(collection, at=timezone.now())
         holdings = holdings_of(collection)
@@ -48,14 +49,14 @@ def collection_detail(request: HttpRequest, lab: str) -> HttpResponse:
     return render(request, "collection/collection_detail.html", context)
 
 
-@require_GET
+@pages.read("imports/<int:record>/", "import-detail")
 def import_detail(request: HttpRequest, lab: str, record: int) -> HttpResponse:
     """Show the import of a file: rows read, kept and skipped, and its problems by line."""
     found, row = _import_or_404(request, lab, record)
     return render(request, "collection/import_detail.html", _context(request, found, row))
 
 
-@require_GET
+@pages.read("imports/<int:record>/status/", "import-status")
 def import_status(request: HttpRequest, lab: str, record: int) -> HttpResponse:
     """Return the part of the import page that changes, which a running import polls."""
     found, row = _import_or_404(request, lab, record)
@@ -64,7 +65,7 @@ def import_status(request: HttpRequest, lab: str, record: int) -> HttpResponse:
     return render(request, "collection/import_status.html", _context(request, found, row))
 
 
-@require_GET
+@pages.read("imports/<int:record>/problems.tsv", "import-problems")
 def import_problems(request: HttpRequest, lab: str, record: int) -> HttpResponseBase:
     """Return the problems of an import as TSV, with all columns."""
     _, row = _import_or_404(request, lab, record)
@@ -84,12 +85,12 @@ def _import_or_404(request: HttpRequest, lab: str, record: int) -> tuple[Lab, Im
 
 
 def _context(request: HttpRequest, lab: Lab, row: ImportRow) -> dict[str, Any]:
-    pages = Paginator(problems_of(row.record), PROBLEMS_A_PAGE)
+    paginator = Paginator(problems_of(row.record), PROBLEMS_A_PAGE)
     return {
         "lab": lab,
         "row": row,
         "record": row.record,
-        "page": pages.get_page(request.GET.get("page")),
+        "page": paginator.get_page(request.GET.get("page")),
         "is_running": row.state == Import.State.RUNNING,
         "seen": _seen(row),
     }

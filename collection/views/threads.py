@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
-from django.views.decorators.http import require_safe
 
 from arqkit.texts.html.comments import with_markup
 from arqkit.texts.html.rendering import addresses_of, read_text, without_links
@@ -27,6 +26,7 @@ from arqlab.core.permissions import (
     task_or_404,
 )
 from arqlab.core.selectors import corrections_of
+from arqlab.web.pages import LAB, Pages
 from collection.forms import LookUpForm
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
@@ -42,16 +42,17 @@ from collection.selectors.threads import (
 from collection.services.lookup import IdMatch, SearchResults, look_up
 from collection.services.rendering import render_thread
 
+pages = Pages(LAB, section="search")
 
-@require_safe
-def post_list(request: HttpRequest, lab: str) -> HttpResponse:
+
+@pages.read("posts/", "post-list", access=looked_up_lab_or_404)
+def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the search of the lab's collection.
 
     With `pane=1`, or for htmx, return only the form and the results.
     """
-    found = looked_up_lab_or_404(request.user, lab)
     form = LookUpForm(request.GET or None)
-    context: dict[str, Any] = {"lab": found, "form": form, "collection": collection_of(found)}
+    context: dict[str, Any] = {"lab": lab, "form": form, "collection": collection_of(lab)}
     context["in_pane"] = request.GET.get("pane") == "1"
     if context["collection"] and request.GET:
         started = time.perf_counter()
@@ -62,7 +63,7 @@ def post_list(request: HttpRequest, lab: str) -> HttpResponse:
         )
         context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - started)))
         if (
-            only := _only_known(found, context["found"], is_named=len(query.ids) == 1)
+            only := _only_known(lab, context["found"], is_named=len(query.ids) == 1)
         ) and not context["in_pane"]:
             return redirect(only)
     is_part = context["in_pane"] or _wants_part(request)
@@ -163,7 +164,7 @@ def _without_questions(links: Links, closed: Set[str]) -> Links:
 READER = "X-Judging-User"  # the judging page's user, who may have signed out since
 
 
-@require_safe
+@pages.read("posts/<path:post_id>/", "post-detail")
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     """Show the thread of a post: the question with its answers and their comments.
 
@@ -200,7 +201,7 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     return _page_or_panel(request, "collection/post_detail.html", context)
 
 
-@require_safe
+@pages.read("tasks/<slug:task>/topics/<str:query_id>/thread/", "topic-thread", section="topics")
 def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
     """Show the thread of a topic: its question with the original answers.
 

@@ -9,13 +9,13 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
 
 from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.records import FileRefusedError
 from arqlab.core import permissions
 from arqlab.core.models import Lab
 from arqlab.core.views.downloads import table_response
+from arqlab.web.pages import Pages
 from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm
 from desk.models import Load
@@ -30,11 +30,13 @@ from desk.services.topic_choosing import (
 )
 from desk.tasks import run_after_commit
 
+pages = Pages(section="topics")
+
 SHOWN = 500
 """The candidates in the table; the list as CSV has all."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@pages.form("loads/<int:load>/topics/", "topic-choose")
 def topic_choose(request: HttpRequest, load: int) -> HttpResponse:
     """Show the candidates of a load, and make topics of the chosen ones."""
     found, lab = _candidates_or_404(request, load)
@@ -54,7 +56,7 @@ def topic_choose(request: HttpRequest, load: int) -> HttpResponse:
     return render(request, "desk/topic_choose.html", context)
 
 
-@require_safe
+@pages.read("loads/<int:load>/candidates.csv", "candidate-list", section="")
 def candidate_list(request: HttpRequest, load: int) -> HttpResponse:
     """Return the list of candidates as CSV."""
     found, _ = _candidates_or_404(request, load)

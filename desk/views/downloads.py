@@ -6,26 +6,27 @@ import mimetypes
 from collections.abc import Iterable
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
-from django.views.decorators.http import require_safe
 
+from arqlab.core.models import Lab, Task
 from arqlab.core.permissions import lab_or_404, may_organize, task_or_404
+from arqlab.web.pages import LAB, Pages
 from desk.services.exports import Export, Owner, lab_exports, task_exports
 
+pages = Pages(LAB, lab_or_404)
 
-@require_safe
-def lab_download(request: HttpRequest, lab: str, name: str) -> StreamingHttpResponse:
+
+@pages.read("downloads/<str:name>", "lab-download")
+def lab_download(request: HttpRequest, lab: Lab, name: str) -> StreamingHttpResponse:
     """Return a file of a lab."""
-    found = lab_or_404(request.user, lab)
-    exports = lab_exports(organizes=may_organize(request.user, found))
-    return _file(exports, found, name=name, prefix=found.slug)
+    exports = lab_exports(organizes=may_organize(request.user, lab))
+    return _file(exports, lab, name=name, prefix=lab.slug)
 
 
-@require_safe
-def task_download(request: HttpRequest, lab: str, task: str, name: str) -> StreamingHttpResponse:
+@pages.read("tasks/<slug:task>/downloads/<str:name>", "task-download", access=task_or_404)
+def task_download(request: HttpRequest, task: Task, name: str) -> StreamingHttpResponse:
     """Return a file of a task."""
-    found = task_or_404(request.user, lab, task)
-    exports = task_exports(found, organizes=may_organize(request.user, found.lab))
-    return _file(exports, found, name=name, prefix=f"{found.lab.slug}-{found.slug}")
+    exports = task_exports(task, organizes=may_organize(request.user, task.lab))
+    return _file(exports, task, name=name, prefix=f"{task.lab.slug}-{task.slug}")
 
 
 def _file(

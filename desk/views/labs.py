@@ -6,7 +6,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
 
 from arqlab.core import permissions
 from arqlab.core.errors import UserError
@@ -15,45 +14,46 @@ from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_row, lab_rows, own_labs, roles_in
 from arqlab.notices.selectors import unread_notices
+from arqlab.web.pages import LAB, TASK, Pages
 from desk.selectors import labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_lab, delete_task, deletion_refusal
 
+pages = Pages(section="settings")
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def lab_delete(request: HttpRequest, lab: str) -> HttpResponse:
+
+@pages.form(f"{LAB}delete/", "lab-delete", in_archive=True, access=permissions.organized_lab_or_404)
+def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Delete a lab, after its name was typed."""
-    found = permissions.organized_lab_or_404(request.user, lab)
     form = DeleteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            delete_lab(
-                lab=found, typed=form.cleaned_data["typed"], by=permissions.signed_in(request)
-            )
+            delete_lab(lab=lab, typed=form.cleaned_data["typed"], by=permissions.signed_in(request))
         except UserError as error:
             form.add_error("typed" if error.code == "name" else None, error.message)
         else:
-            messages.success(request, f"{found} was deleted.")
+            messages.success(request, f"{lab} was deleted.")
             return redirect("desk:lab-list")
-    return _page(request, form, found, None)
+    return _page(request, form, lab, None)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def task_delete(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form(
+    f"{TASK}delete/", "task-delete", in_archive=True, access=permissions.organized_task_or_404
+)
+def task_delete(request: HttpRequest, task: Task) -> HttpResponse:
     """Delete a task, after its name was typed."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
     form = DeleteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             delete_task(
-                task=found, typed=form.cleaned_data["typed"], by=permissions.signed_in(request)
+                task=task, typed=form.cleaned_data["typed"], by=permissions.signed_in(request)
             )
         except UserError as error:
             form.add_error("typed" if error.code == "name" else None, error.message)
         else:
-            messages.success(request, f"{found.name} was deleted.")
-            return redirect("desk:lab-detail", lab=lab)
-    return _page(request, form, found.lab, found)
+            messages.success(request, f"{task.name} was deleted.")
+            return redirect("desk:lab-detail", lab=task.lab.slug)
+    return _page(request, form, task.lab, task)
 
 
 def _page(request: HttpRequest, form: DeleteForm, lab: Lab, task: Task | None) -> HttpResponse:
@@ -63,15 +63,14 @@ def _page(request: HttpRequest, form: DeleteForm, lab: Lab, task: Task | None) -
     return render(request, "desk/delete.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def lab_copy(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(f"{LAB}copy/", "lab-copy", in_archive=True, access=permissions.organized_lab_or_404)
+def lab_copy(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Copy a lab without its dates, topics, teams and runs, for another year."""
-    found = permissions.organized_lab_or_404(request.user, lab)
     by = permissions.require_lab_creator(request)
     form = CopyLabForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            copied = copy_lab(source=found, at=timezone.now(), by=by, **form.cleaned_data)
+            copied = copy_lab(source=lab, at=timezone.now(), by=by, **form.cleaned_data)
         except UserError as error:
             form.add_error("slug" if error.code == "taken" else None, error.message)
         else:
@@ -79,13 +78,13 @@ def lab_copy(request: HttpRequest, lab: str) -> HttpResponse:
                 request, f"{copied} was created as a draft. Set its dates and load its topics."
             )
             return redirect("desk:lab-detail", lab=copied.slug)
-    return render(request, "desk/lab_copy.html", {"form": form, "lab": found})
+    return render(request, "desk/lab_copy.html", {"form": form, "lab": lab})
 
 
 NOTICES = 5
 
 
-@require_safe
+@pages.read("", "home", section="")
 def home(request: HttpRequest) -> HttpResponse:
     """Show a visitor the public labs; show a signed-in person their labs and next steps."""
     now, tasks = timezone.now(), tasks_visible_to(request.user)
@@ -103,7 +102,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "desk/home.html", context)
 
 
-@require_safe
+@pages.read("labs/", "lab-list", section="")
 def lab_list(request: HttpRequest) -> HttpResponse:
     """Show all labs the person may see, open labs first."""
     tasks = tasks_visible_to(request.user)
@@ -112,13 +111,12 @@ def lab_list(request: HttpRequest) -> HttpResponse:
     return render(request, "desk/lab_list.html", {"labs": labs, "overview": overview})
 
 
-@require_safe
-def lab_detail(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read(LAB, "lab-detail", access=lab_or_404, section="overview")
+def lab_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show a lab: its state, tasks and deadlines, the person's role and next steps."""
-    found = lab_or_404(request.user, lab)
     now = timezone.now()
-    row = lab_row(found, tasks=tasks_visible_to(request.user), at=now)
-    standing = roles_in(request.user, found)
+    row = lab_row(lab, tasks=tasks_visible_to(request.user), at=now)
+    standing = roles_in(request.user, lab)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
     context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
     context["downloads"] = lab_exports(organizes=standing.organizes)

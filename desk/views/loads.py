@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core import permissions
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task
+from arqlab.web.pages import LAB, TASK, Pages
 from desk.forms.choosing import CandidatesForm
 from desk.forms.loads import (
     CollectionFilesForm,
@@ -31,7 +30,11 @@ from desk.permissions import load_or_404
 from desk.services.loads import OVER, repeat_load, start_load
 from desk.tasks import run_after_commit
 
+pages = Pages(section="collection")
+
 A_PAGE = 100
+SECTIONS = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
+"""The kinds of files that a task takes, and the sections of their pages."""
 FORMS: dict[str, type[LoadForm]] = {
     Load.Kind.LAB: LabFilesForm,
     Load.Kind.TOPICS: TopicsForm,
@@ -43,57 +46,61 @@ FORMS: dict[str, type[LoadForm]] = {
 }
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@pages.form("load-lab/", "lab-load", section="", sign_in=True, takes_loads=True)
 def lab_load(request: HttpRequest) -> HttpResponse:
     """Load a lab from a lab.toml and its files, or from an archive of its folder."""
     permissions.require_lab_creator(request)
     return _form_page(request, Load.Kind.LAB, None)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def task_load(request: HttpRequest, lab: str, task: str, kind: str) -> HttpResponse:
+@pages.form(f"{TASK}load/<slug:kind>/", "task-load", access=permissions.organized_task_or_404)
+def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
     """Load topics, qrels or judgments of a task."""
-    return _form_page(request, kind, permissions.organized_task_or_404(request.user, lab, task))
+    if kind not in SECTIONS:
+        raise Http404
+    return _form_page(request, kind, task)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def collection_load(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(
+    f"{LAB}collection/load/",
+    "collection-load",
+    access=permissions.organized_lab_or_404,
+    takes_loads=True,
+)
+def collection_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Load files of a data dump or of formula indexes into the lab's collection."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    return _form_page(request, Load.Kind.COLLECTION, found)
+    return _form_page(request, Load.Kind.COLLECTION, lab)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def candidates_load(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(f"{LAB}topic-candidates/", "candidates-load", access=permissions.organized_lab_or_404)
+def candidates_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     """List the topic candidates of the lab's collection."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    return _form_page(request, Load.Kind.CANDIDATES, found)
+    return _form_page(request, Load.Kind.CANDIDATES, lab)
 
 
-@require_POST
-def visual_ids_make(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.action(
+    f"{LAB}collection/visual-ids/", "visual-ids-make", access=permissions.organized_lab_or_404
+)
+def visual_ids_make(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Make the next version of the visual ids of the lab's collection."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    return redirect(_started(request, Load.Kind.VISUAL_IDS, found, LoadForm({}, place=found)))
+    return redirect(_started(request, Load.Kind.VISUAL_IDS, lab, LoadForm({}, place=lab)))
 
 
-@require_safe
-def load_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read(f"{LAB}loads/", "load-list", access=permissions.organized_lab_or_404)
+def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the loads of a lab, newest first."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    pages = Paginator(Load.objects.filter(lab=found).select_related("task", "by"), A_PAGE)
-    context = {"lab": found, "page": pages.get_page(request.GET.get("page"))}
+    paginator = Paginator(Load.objects.filter(lab=lab).select_related("task", "by"), A_PAGE)
+    context = {"lab": lab, "page": paginator.get_page(request.GET.get("page"))}
     return render(request, "desk/load_list.html", context)
 
 
-@require_safe
+@pages.read("loads/<int:load>/", "load-detail")
 def load_detail(request: HttpRequest, load: int) -> HttpResponse:
     """Show a load: its state, progress and report, and the form to repeat it."""
     return render(request, "desk/load_detail.html", _context(request, load))
 
 
-@require_safe
+@pages.read("loads/<int:load>/status/", "load-status")
 def load_status(request: HttpRequest, load: int) -> HttpResponse:
     """Return the part of the page of a load that changes, which a running load polls."""
     context = _context(request, load)
@@ -102,16 +109,15 @@ def load_status(request: HttpRequest, load: int) -> HttpResponse:
     return render(request, "desk/load_status.html", context)
 
 
-@require_POST
-def load_repeat(request: HttpRequest, load: int) -> HttpResponse:
+@pages.action("loads/<int:load>/repeat/", "load-repeat", access=load_or_404, takes_loads=True)
+def load_repeat(request: HttpRequest, load: Load) -> HttpResponse:
     """Repeat a load that loaded nothing, confirmed, or with more or corrected files."""
-    found = load_or_404(request.user, load)
-    form = FORMS[found.kind](request.POST, request.FILES, place=_place(found), again=True)
+    form = FORMS[load.kind](request.POST, request.FILES, place=_place(load), again=True)
     if not form.is_valid():
-        return _refused(request, found.kind, _place(found), form)
+        return _refused(request, load.kind, _place(load), form)
     try:
         repeat_load(
-            load=found,
+            load=load,
             uploads=form.uploads,
             replaced=form.single,
             options=form.options,
@@ -121,8 +127,8 @@ def load_repeat(request: HttpRequest, load: int) -> HttpResponse:
     except UserError as error:
         messages.error(request, error.message)
     else:
-        run_after_commit(found)
-    return _sent_to(request, reverse("desk:load-detail", args=[load]))
+        run_after_commit(load)
+    return _sent_to(request, reverse("desk:load-detail", args=[load.pk]))
 
 
 def _form_page(request: HttpRequest, kind: str, place: Lab | Task | None) -> HttpResponse:
@@ -159,9 +165,14 @@ def _page(
         "task": task,
         "lab": place.lab if isinstance(place, Task) else place,
         "what": Load.Kind(kind).label,
+        "section": _section(kind, task),
         "earlier": _loads_without_lab(request) if kind == Load.Kind.LAB else [],
     }
     return render(request, "desk/load_form.html", context, status=status)
+
+
+def _section(kind: str, task: Task | None) -> str:
+    return SECTIONS.get(kind, "" if task else "collection")
 
 
 def _loads_without_lab(request: HttpRequest) -> QuerySet[Load]:
@@ -193,13 +204,14 @@ def _place(load: Load) -> Lab | Task | None:
 
 def _context(request: HttpRequest, load_id: int) -> dict[str, Any]:
     load = load_or_404(request.user, load_id)
-    pages = Paginator(load.problems.all(), A_PAGE)
+    paginator = Paginator(load.problems.all(), A_PAGE)
     again = load.state in OVER
     return {
         "load": load,
         "lab": load.lab,
         "task": load.task,
-        "page": pages.get_page(request.GET.get("page")),
+        "section": _section(load.kind, load.task),
+        "page": paginator.get_page(request.GET.get("page")),
         "form": FORMS[load.kind](
             place=_place(load),
             again=True,

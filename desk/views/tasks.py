@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_safe
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
+from arqlab.web.pages import TASK, Pages
 from assessment.pools.selectors.choices import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
@@ -22,27 +21,25 @@ from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import file_limits, report_summary
 
+pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
+
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
 
-@login_required
-@require_GET
-def run_detail(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.read("runs/<int:run>/", "run-detail")
+def run_detail(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run: its state, report, description and actions."""
-    found = run_or_404(request.user, lab, task, run)
-    return render(request, "desk/run_detail.html", _context(request, found))
+    return render(request, "desk/run_detail.html", _context(request, run))
 
 
-@login_required
-@require_GET
-def run_status(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.read("runs/<int:run>/status/", "run-status")
+def run_status(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the part of the run page that changes while the run is checked.
 
     The page asks for it every second."""
-    found = run_or_404(request.user, lab, task, run)
-    if request.GET.get("state") == found.status:
+    if request.GET.get("state") == run.status:
         return HttpResponse(status=204)  # nothing changed: htmx keeps the page
-    return render(request, "desk/run_status.html", _context(request, found))
+    return render(request, "desk/run_status.html", _context(request, run))
 
 
 def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
@@ -81,24 +78,23 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
     }
 
 
-@require_safe
-def task_detail(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("", "task-detail", access=task_or_404, section="overview", sign_in=False)
+def task_detail(request: HttpRequest, task: Task) -> HttpResponse:
     """Show a task: its state, topics, runs, judging, leaderboard and rules."""
-    found = task_or_404(request.user, lab, task)
     now = timezone.now()
-    standing = roles_in(request.user, found.lab)
-    overview = labs_overview([(found.lab, standing)], request.user, at=now)
+    standing = roles_in(request.user, task.lab)
+    overview = labs_overview([(task.lab, standing)], request.user, at=now)
     context = {
-        "task": found,
-        "lab": found.lab,
-        "run_bytes": file_limits(found).max_run_bytes,
+        "task": task,
+        "lab": task.lab,
+        "run_bytes": file_limits(task).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
-        "state": found.state(now),
+        "state": task.state(now),
         "standing": standing,
-        "topics": found.topics.count(),
-        "together": pooled_together(found) if standing.organizes else None,
+        "topics": task.topics.count(),
+        "together": pooled_together(task) if standing.organizes else None,
         "overview": overview,
-        "downloads": task_exports(found, organizes=standing.organizes),
-        "next_topic": overview.next_topic(found),
+        "downloads": task_exports(task, organizes=standing.organizes),
+        "next_topic": overview.next_topic(task),
     }
     return render(request, "desk/task_detail.html", context)

@@ -13,14 +13,15 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from arqkit.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
 from arqkit.measures.definitions import MEASURE_KINDS, definition_of
 from arqkit.measures.names import Measure
 from arqlab.core.caches import computed_values
+from arqlab.core.models import Task
 from arqlab.core.permissions import task_or_404
+from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
 from evaluation.permissions import (
@@ -38,6 +39,8 @@ from evaluation.services.further_measures import first_answers_access, with_furt
 from evaluation.services.progress import has_linked_runs
 from evaluation.views.tables import BoardLine, board_lines, link_ends, live_query
 from submissions.models import Run
+
+pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 Figures = tuple[int, float, float, float, float, float]
 
@@ -150,14 +153,13 @@ KEPT = frozenset({"qrels", "live", "sort"})
 """The parameters of the page that its forms keep."""
 
 
-@require_safe
-def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("", "leaderboard")
+def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the leaderboard as the user can see it, or return it as a file.
 
     Without a leaderboard, the page explains why.
     """
-    found = task_or_404(request.user, lab, task)
-    sight = score_access_of(request.user, found)
+    sight = score_access_of(request.user, task)
     shown = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
     format_, also = request.GET.get("format"), request.GET.get("also", "")
     further = with_further_measures(shown, also, waits=bool(format_)) if shown else None
@@ -166,8 +168,8 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         return board_file(shown, format_)
     sort = request.GET.get("sort", "")
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "sight": sight,
         "shown": shown,
         "own": None if shown else own_means(sight),
@@ -186,8 +188,8 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "kinds": MEASURE_KINDS,
         "definitions": [(one, definition_of(one)) for one in shown.board.measures] if shown else (),
         "unscored": _unscored(shown, sight) if shown else (),
-        "versions": QrelSet.objects.filter(task=found) if sight.organizes else (),
-        "first_answers": first_answers_access(request.user, found) is not None,
+        "versions": QrelSet.objects.filter(task=task) if sight.organizes else (),
+        "first_answers": first_answers_access(request.user, task) is not None,
         "history": _history(sight),
         "certificate_url": _certificate_url(sight),
     }
@@ -197,14 +199,13 @@ def leaderboard(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, "evaluation/leaderboard.html", context)
 
 
-@require_safe
-def leaderboard_version(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+@pages.read("versions/<int:version>/", "leaderboard-version")
+def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the leaderboard as it was released, or return it as a file.
 
     Its scores lead nowhere: the pages of runs and topics have those of the newest version.
     """
-    found = task_or_404(request.user, lab, task)
-    sight = score_access_of(request.user, found)
+    sight = score_access_of(request.user, task)
     released = get_object_or_404(released_versions(sight), version=version)
     shown = VisibleBoard("version", released.qrel_set, released_board(released))
     if format_ := request.GET.get("format"):
@@ -213,8 +214,8 @@ def leaderboard_version(request: HttpRequest, lab: str, task: str, version: int)
     lines = board_lines(shown, sight, sort=sort, further=measures, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "sight": sight,
         "shown": shown,
         "released": released,
@@ -240,7 +241,7 @@ def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:
     return released_versions(sight)
 
 
-@require_safe
+@pages.read("<int:run>/<path:measure>", "score-link", access=None, section="")
 def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str) -> HttpResponse:
     """Lead from a cell of the leaderboard to the run's scores by topic, which check permissions."""
     query = request.GET.dict() | {"measure": measure}

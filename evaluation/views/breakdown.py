@@ -9,7 +9,6 @@ import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from arqkit.breakdown.groups import GroupPair, TopicGroup, group_pairs, topic_group, topic_groups
 from arqkit.leaderboard import BoardRun
@@ -20,12 +19,15 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import may_organize, organized_task_or_404, task_or_404
 from arqlab.core.selectors import PUBLIC_INFO
 from arqlab.core.views.downloads import table_response
+from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import live_board, topic_matrix
 from evaluation.services.comparison import ComparedRuns
 from evaluation.views.comparison import board_context
+
+pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually distinct"}
 """The kinds of items that qrels of formulas have, and what they score."""
@@ -87,11 +89,10 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
     return InstanceScores(versions, runs, measures, topics)
 
 
-@require_safe
-def instances(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("instances/", "breakdown-instances", access=organized_task_or_404)
+def instances(request: HttpRequest, task: Task) -> HttpResponse:
     """Show organizers the runs scored by both kinds of formula qrels, or return them as TSV."""
-    found = organized_task_or_404(request.user, lab, task)
-    chosen = qrels_named(found, request.GET.get("qrels", ""))
+    chosen = qrels_named(task, request.GET.get("qrels", ""))
     if chosen is None:
         raise Http404
     other = other_version(chosen)
@@ -99,11 +100,11 @@ def instances(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     if request.GET.get("format") == "tsv":
         if scores is None:
             raise Http404
-        name = f"{found.lab.slug}-{found.slug}-instances.tsv"
+        name = f"{task.lab.slug}-{task.slug}-instances.tsv"
         return table_response(_table(scores), name)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "scores": scores,
         "lines": _instance_lines(scores),
     }
@@ -157,12 +158,11 @@ def usual_values(attribute: str) -> tuple[str, ...]:
     return next((fields[attribute] for fields in kinds if attribute in fields), ())
 
 
-@require_safe
-def breakdown(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("breakdown/", "breakdown")
+def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the board that the user sees by groups of topics, or return it as TSV."""
-    found = task_or_404(request.user, lab, task)
-    shown, compared, context = board_context(request, found)
-    attributes = topic_attributes(found)
+    shown, compared, context = board_context(request, task)
+    attributes = topic_attributes(task)
     chosen = request.GET.get("by", next(iter(attributes), ""))
     if chosen and chosen not in attributes:
         raise Http404
@@ -176,8 +176,7 @@ def breakdown(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             raise Http404
         return _file(chosen, columns, compared, shown)
     context |= {
-        "shows_instances": found.kind == Task.Kind.FORMULAS
-        and may_organize(request.user, found.lab),
+        "shows_instances": task.kind == Task.Kind.FORMULAS and may_organize(request.user, task.lab),
         "attributes": {name: heading(name) for name in attributes},
         "by": chosen,
         "by_heading": heading(chosen),
@@ -186,7 +185,7 @@ def breakdown(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "lines": _lines(columns, compared),
         "ungrouped": sum(topic not in values for topic in topics),
         "pairs": group_pairs(groups),
-        "chart": _chart(columns, compared, [lab, task]),
+        "chart": _chart(columns, compared, [task.lab.slug, task.slug]),
     }
     return render(request, "evaluation/breakdown.html", context)
 

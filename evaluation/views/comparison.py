@@ -13,7 +13,6 @@ import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from arqkit.comparison.correlation import jaccard, rank_biased_overlap
 from arqkit.comparison.differences import pair_differences, run_pairs
@@ -27,6 +26,7 @@ from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
 from arqlab.core.views.downloads import table_response
+from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
@@ -43,6 +43,8 @@ from evaluation.services.comparison import (
 from evaluation.services.effects import comparable_indexes
 from evaluation.views.tables import measure_or_404
 from submissions.models import Run
+
+pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 TESTS = {
     "t": "Paired t test",
@@ -254,11 +256,10 @@ ENOUGH = 60
 """The most runs in the table of all pairs: with more, the page has those with the best means."""
 
 
-@require_safe
-def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("compare/", "comparison")
+def comparison(request: HttpRequest, task: Task) -> HttpResponse:
     """Compare runs of the board that the user sees, or return their scores as TSV."""
-    found = task_or_404(request.user, lab, task)
-    shown, everyone, context = board_context(request, found, post_hoc=True)
+    shown, everyone, context = board_context(request, task, post_hoc=True)
     chosen = _places(request, everyone)
     compared, places = everyone.around(chosen)
     context |= {"family": compared, "most": MOST, "also": also_runs(everyone, chosen)}
@@ -279,20 +280,19 @@ def comparison(request: HttpRequest, lab: str, task: str) -> HttpResponse:
         "tests": [(TESTS[row.test], row.test == TUKEY, row) for row in pair.tests] if pair else (),
     }
     if pair:
-        topics = task_topics(found)
+        topics = task_topics(task)
         context["rows"] = [(row, topics.get(row.query_id)) for row in pair.topics]
-        context["chart"] = _chart(pair, compared, topics, found)
-        sight = score_access_of(request.user, found)
+        context["chart"] = _chart(pair, compared, topics, task)
+        sight = score_access_of(request.user, task)
         if all(sight.may_open(run) for run in (pair.first, pair.second)):
             context["similarity"] = run_similarity(shown.qrel_set, pair.first.key, pair.second.key)
     return render(request, "evaluation/comparison.html", context)
 
 
-@require_safe
-def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("pairs/", "comparison-matrix")
+def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show a test of all pairs of runs of the board that the user sees, or return it as TSV."""
-    found = task_or_404(request.user, lab, task)
-    shown, every, context = board_context(request, found)
+    shown, every, context = board_context(request, task)
     compared = every.competing
     test = request.GET.get("test", FAMILY_TESTS[0])
     correction = request.GET.get("correction", "holm")
@@ -303,7 +303,9 @@ def comparison_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse
         name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-pairs.tsv"
         return table_response(pair_table(compared, family), name)
     query = context["board_query"] | {"measure": compared.measure.label}
-    address = f"{reverse('evaluation:comparison', args=[lab, task])}?{urlencode(query)}"
+    address = (
+        f"{reverse('evaluation:comparison', args=[task.lab.slug, task.slug])}?{urlencode(query)}"
+    )
     lines = pair_lines(compared, getattr(family, correction), address=address, most=ENOUGH)
     context |= {
         "compared": compared,

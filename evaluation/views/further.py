@@ -11,7 +11,6 @@ import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from arqkit.comparison.correlation import top_stability
 from arqkit.judgments.qrels import JudgedTopic
@@ -22,6 +21,7 @@ from arqkit.measures.names import Measure
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.downloads import table_response
+from arqlab.web.pages import TASK, Pages
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
@@ -37,6 +37,8 @@ from evaluation.services.further_measures import (
 from evaluation.services.progress import SystemProgress, system_progress
 from evaluation.views.boards import board_file
 from evaluation.views.tables import board_lines, live_query
+
+pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 TOP = 5
 
@@ -93,29 +95,28 @@ def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
     return found._replace(same=stable.same, rows=ordered)
 
 
-@require_safe
-def provisional_board(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("provisional/", "provisional-board", access=organized_task_or_404)
+def provisional_board(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs by the current labels; with `compute=yes`, compute missing scores first."""
-    found = organized_task_or_404(request.user, lab, task)
-    board = provisional_scores(found, computes=request.GET.get("compute") == "yes")
-    context = {"task": found, "lab": found.lab, "provisional": board, "top": TOP}
+    board = provisional_scores(task, computes=request.GET.get("compute") == "yes")
+    context = {"task": task, "lab": task.lab, "provisional": board, "top": TOP}
     return render(request, "evaluation/provisional_board.html", context)
 
 
-@require_safe
-def progress(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("progress/", "progress")
+def progress(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the scores of linked runs in all labs, or return them as TSV."""
-    found = task_or_404(request.user, lab, task)
     qrels, live = request.GET.get("qrels", ""), "live" in request.GET
-    shown = visible_board(score_access_of(request.user, found), qrels=qrels, live=live)
+    shown = visible_board(score_access_of(request.user, task), qrels=qrels, live=live)
     if shown is None:
         raise Http404
-    systems = system_progress(request.user, found, shown)
+    systems = system_progress(request.user, task, shown)
     if request.GET.get("format") == "tsv":
         return table_response(
-            _progress_table(systems), f"progress-{lab}-{task}-{shown.qrel_set.name}.tsv"
+            _progress_table(systems),
+            f"progress-{task.lab.slug}-{task.slug}-{shown.qrel_set.name}.tsv",
         )
-    context = {"task": found, "lab": found.lab, "shown": shown, "systems": systems}
+    context = {"task": task, "lab": task.lab, "shown": shown, "systems": systems}
     return render(request, "evaluation/progress.html", context)
 
 
@@ -141,11 +142,10 @@ def _progress_table(systems: SystemProgress) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
-@require_safe
-def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("first-answers/", "first-answers")
+def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     """Show Task 1's runs cut to their first answers, or return them as a file."""
-    found = task_or_404(request.user, lab, task)
-    access, format_ = first_answers_access(request.user, found), request.GET.get("format")
+    access, format_ = first_answers_access(request.user, task), request.GET.get("format")
     visible = visible_board(access) if access else None
     if access is None or visible is None:
         raise Http404
@@ -156,8 +156,8 @@ def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpRespon
     sort = request.GET.get("sort", "")
     task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "source": access.task,
         "shown": shown,
         "sight": access,
@@ -173,24 +173,23 @@ def first_answers_board(request: HttpRequest, lab: str, task: str) -> HttpRespon
 Line = tuple[Column, list[float | None]]
 
 
-@require_safe
-def correlation_matrix(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("correlations/", "correlation-matrix")
+def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show how the measures of the board that the user sees correlate, or return it as TSV."""
-    found = task_or_404(request.user, lab, task)
-    access, is_file = score_access_of(request.user, found), request.GET.get("format") == "tsv"
+    access, is_file = score_access_of(request.user, task), request.GET.get("format") == "tsv"
     shown = visible_board(access, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
     if shown is None:
         raise Http404
     further = with_further_measures(shown, request.GET.get("also", ""), waits=is_file)
-    rounds = question_rounds(found) if access.organizes else []
-    result = measure_correlations(further.shown.board, question_columns(found, rounds))
+    rounds = question_rounds(task) if access.organizes else []
+    result = measure_correlations(further.shown.board, question_columns(task, rounds))
     if is_file:
         name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-correlations.tsv"
         return table_response(_table(result), name)
     query = live_query(shown)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "shown": further.shown,
         "further": further,
         "kinds": MEASURE_KINDS,

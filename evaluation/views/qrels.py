@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
 
 from arqkit.agreement.effect import RankingEffect, ranking_effects
 from arqkit.formats.tables import tsv_lines
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.celery import wake_after_commit
+from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.downloads import file_response
+from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, score_access_of, visible_board
 from evaluation.selectors.boards import live_board
@@ -24,25 +25,26 @@ from evaluation.services.certificates import Certification, certification_of
 from evaluation.services.paper_kits import paper_kit
 from evaluation.tasks import draw_paper_kit
 
+pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
+
 PARTS = ("teams", "runs", "depths")
 
 
-@require_safe
-def certificate_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponseBase:
+@pages.read("<int:version>/certificate/", "certificate-detail", access=task_or_404)
+def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpResponseBase:
     """Show the certificate of a version by one measure; with `compute=yes`, compute it first.
 
     With `format=tsv`, return the table of a `part` by all measures: teams, runs or depths. Those
     who do not organize see the runs that they may open, and nothing that is not computed yet.
     """
-    found = task_or_404(request.user, lab, task)
-    sight = score_access_of(request.user, found)
+    sight = score_access_of(request.user, task)
     versions = QrelSet.objects.select_related("task__lab")
-    shown = get_object_or_404(versions, task=found, version=version)
+    shown = get_object_or_404(versions, task=task, version=version)
     if not sight.may_open_certificate(shown):
         raise Http404
     computes = sight.organizes and request.GET.get("compute") == "yes"
     certified = _opened(certification_of(shown, computes=computes), sight)
-    context: dict[str, Any] = {"task": found, "lab": found.lab, "shown": shown, "sight": sight}
+    context: dict[str, Any] = {"task": task, "lab": task.lab, "shown": shown, "sight": sight}
     context |= {"certified": certified, "measures": certified.measures}
     if certificate := certified.certificate:
         if request.GET.get("format") == "tsv":
@@ -173,15 +175,14 @@ def _column(name: str) -> Any:
     return lambda row: row[name]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def paper_kit_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+@pages.form("<int:version>/paper-kit/", "paper-kit-detail")
+def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show what the kit has; draw its figures in the background when asked to.
 
     With `format=zip`, return the archive, and with `part=state`, only the state of the drawing.
     """
-    found = organized_task_or_404(request.user, lab, task)
     versions = QrelSet.objects.select_related("task__lab")
-    shown = get_object_or_404(versions, task=found, version=version)
+    shown = get_object_or_404(versions, task=task, version=version)
     is_file = request.GET.get("format") == "zip"
     kit = paper_kit(shown, request.user, waits=is_file)
     if request.method == "POST":
@@ -193,7 +194,7 @@ def paper_kit_detail(request: HttpRequest, lab: str, task: str, version: int) ->
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response
     template = "_paper_kit_state" if request.GET.get("part") == "state" else "paper_kit_detail"
-    context = {"task": found, "lab": found.lab, "shown": shown, "kit": kit}
+    context = {"task": task, "lab": task.lab, "shown": shown, "kit": kit}
     return render(request, f"evaluation/{template}.html", context)
 
 
@@ -260,13 +261,12 @@ def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> Version
     return VersionEffect(measure, ranking, frame.sort("rank_after", "team", "tag").to_dicts())
 
 
-@require_safe
-def qrels_effect(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("effect/", "qrels-effect")
+def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the ranks and scores of all runs by two versions, by default the two newest."""
-    found = organized_task_or_404(request.user, lab, task)
-    qrel_sets = QrelSet.objects.filter(task=found).select_related("task__lab").order_by("-version")
+    qrel_sets = QrelSet.objects.filter(task=task).select_related("task__lab").order_by("-version")
     versions = {str(one.version): one for one in qrel_sets}
-    context: dict[str, Any] = {"task": found, "lab": found.lab, "versions": versions.values()}
+    context: dict[str, Any] = {"task": task, "lab": task.lab, "versions": versions.values()}
     if not versions:
         return render(request, "evaluation/qrels_effect.html", context)
     newest = list(versions)

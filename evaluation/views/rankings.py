@@ -12,12 +12,12 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from arqkit.labels import ScaleLabel
 from arqkit.records import ItemKind
-from arqlab.core.models import Lab, Topic, Visitor
+from arqlab.core.models import Lab, Task, Topic, Visitor
 from arqlab.core.permissions import task_or_404
+from arqlab.web.pages import TASK, Pages
 from assessment.judging.selectors.related import judged_ids
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -27,6 +27,8 @@ from evaluation.services.rankings import ItemText, item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, version_query
 from submissions.models import Run
 from submissions.selectors import run_items
+
+pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", task_or_404, section="runs")
 
 
 def closed_to(user: Visitor, lab: Lab) -> Set[str]:
@@ -73,16 +75,15 @@ class RankingSide:
     values: list[float | None]
 
 
-@require_safe
-def run_ranking(request: HttpRequest, lab: str, task: str, run: int, query_id: str) -> HttpResponse:
+@pages.read("", "run-ranking")
+def run_ranking(request: HttpRequest, task: Task, run: int, query_id: str) -> HttpResponse:
     """Show the items of a run for a topic in the scored order, next to those of another run.
 
     `beside` is the key of the other run, `best` (the default), `median` or `none`. Users see the
     rankings of the runs that they may open.
     """
-    found = task_or_404(request.user, lab, task)
-    one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
-    sight = score_access_of(request.user, found)
+    one = get_object_or_404(Run.objects.select_related("team"), task=task, pk=run)
+    sight = score_access_of(request.user, task)
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
     is_judged = shown.qrel_set.qrels.filter(query_id=query_id).exists()
     if not (is_judged and sight.may_open(shown.board.row_of(one.pk).run)):
@@ -94,11 +95,11 @@ def run_ranking(request: HttpRequest, lab: str, task: str, run: int, query_id: s
     beside = _beside(chosen, others, values)
     runs = [one, *Run.objects.filter(pk=beside.run.key).select_related("team")] if beside else [one]
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "run": one,
         "query_id": query_id,
-        "topic": Topic.objects.filter(task=found, query_id=query_id).first(),
+        "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
         "shown": shown,
         "sight": sight,
         "measure": measure,

@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqkit.comparison.look_alikes import (
     PURITY,
@@ -32,6 +31,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.forms import ReleaseForm
@@ -44,6 +44,8 @@ from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 from submissions.services.left_out import out_of_competition
+
+pages = Pages(TASK, organized_task_or_404, section="leaderboard")
 
 log = logging.getLogger(__name__)
 
@@ -157,46 +159,44 @@ SHOWN_TOPICS = 5
 """The topics that are listed at once; the others open with a click."""
 
 
-@require_safe
-def look_alike_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("runs/look-alikes/", "look-alike-list", section="runs")
+def look_alike_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show organizers copied runs of different teams, and runs that replay the qrels."""
-    found = organized_task_or_404(request.user, lab, task)
-    qrel_set = qrels_named(found)
+    qrel_set = qrels_named(task)
     context = {
-        "task": found,
-        "lab": found.lab,
-        "pairs": look_alikes(found),
+        "task": task,
+        "lab": task.lab,
+        "pairs": look_alikes(task),
         "qrel_set": qrel_set,
-        "replays": replays(found),
+        "replays": replays(task),
         "shown_topics": SHOWN_TOPICS,
         "percent": {"topics": round(100 * SUSPICIOUS), "relevant": round(100 * PURITY)},
     }
     return render(request, "evaluation/look_alike_list.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def leaderboard_release(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("leaderboard/release/", "leaderboard-release")
+def leaderboard_release(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about the board of the chosen qrels, and release it."""
-    found = organized_task_or_404(request.user, lab, task)
-    qrel_set = qrels_named(found, (request.POST or request.GET).get("qrels", ""))
+    qrel_set = qrels_named(task, (request.POST or request.GET).get("qrels", ""))
     if qrel_set is None:
         raise Http404
     oddities = release_oddities(qrel_set, at=timezone.now())
     digest, data = oddities_digest(oddities), request.POST or None
-    runs = Run.objects.valid().filter(task=found)
+    runs = Run.objects.valid().filter(task=task)
     form = LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs))
     release = ReleaseForm(data)
     has_seen = request.POST.get("seen") == digest
     if request.method == "POST" and has_seen and form.is_valid() and release.is_valid():
         return _released(request, qrel_set, form.run_reasons, release.cleaned_data["reason"])
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "qrel_set": qrel_set,
         "oddities": oddities,
         "digest": digest,
         "runs": len(live_scores(qrel_set)),
-        "released": released_leaderboard(found),
+        "released": released_leaderboard(task),
         "form": form,
         "release": release,
         "refusals": [CHANGED] if request.method == "POST" and not has_seen else [],
@@ -221,22 +221,21 @@ def _released(
     return _back_to_board(qrel_set.task)
 
 
-@require_POST
-def leaderboard_hide(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action("leaderboard/hide/", "leaderboard-hide")
+def leaderboard_hide(request: HttpRequest, task: Task) -> HttpResponse:
     """Hide the released leaderboard with all versions, or only an earlier `version`."""
-    found = organized_task_or_404(request.user, lab, task)
     if version := request.POST.get("version", ""):
-        return _hide_version(request, found, version)
+        return _hide_version(request, task, version)
     try:
-        hide_leaderboard(task=found, by=signed_in(request), at=timezone.now())
+        hide_leaderboard(task=task, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
-        return _back_to_board(found)
+        return _back_to_board(task)
     text = "The leaderboard is hidden. Only organizers can see it until it is released again."
-    if found.threads == Task.Threads.OPEN:
+    if task.threads == Task.Threads.OPEN:
         text += " The threads of the topics stay open, because people may have read them."
     messages.success(request, text)
-    return _back_to_board(found)
+    return _back_to_board(task)
 
 
 def _hide_version(request: HttpRequest, task: Task, version: str) -> HttpResponse:

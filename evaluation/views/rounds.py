@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.http import require_safe
 
 from arqkit.formats.tables import csv_lines
 from arqkit.labels import LabelScale
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
 from arqlab.core.views.downloads import file_response, table_response
+from arqlab.web.pages import TASK, Pages
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
@@ -33,20 +33,21 @@ from evaluation.forms import AdjudicationListForm
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
 from evaluation.services.questions import MEASURES, RunAnswers, round_answers
 
+pages = Pages(TASK, organized_task_or_404, section="rounds")
 
-@require_safe
-def second_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+
+@pages.read("rounds/second-<int:number>/", "second-detail")
+def second_detail(request: HttpRequest, task: Task, number: int) -> HttpResponse:
     """Show the progress of a round, and its results when it is completed or revealed.
 
     The effect on the leaderboard is computed with `effect=yes`.
     """
-    found = organized_task_or_404(request.user, lab, task)
     rounds = Round.objects.select_related("pool", "task__lab")
-    shown = get_object_or_404(rounds, task=found, kind=Round.Kind.SECOND, number=number)
+    shown = get_object_or_404(rounds, task=task, kind=Round.Kind.SECOND, number=number)
     progress = round_progress(shown)
     context: dict[str, Any] = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "round": shown,
         "organizes": True,
         "is_unused": is_unused(shown),
@@ -54,8 +55,8 @@ def second_detail(request: HttpRequest, lab: str, task: str, number: int) -> Htt
         "items": sum(one.items for one in progress),
         "done": sum(one.done for one in progress),
     }
-    if open_second_pools(found).filter(pk=shown.pool.pk).exists():
-        scale, every = task_scale(found), second_pairs(shown)
+    if open_second_pools(task).filter(pk=shown.pool.pk).exists():
+        scale, every = task_scale(task), second_pairs(shown)
         pairs = only_judged_pairs(every, scale)
         context |= _results(shown, pairs, scale) | {"reported": every.height - pairs.height}
         if request.GET.get("effect") == "yes":
@@ -84,19 +85,18 @@ def _results(found: Round, pairs: pl.DataFrame, scale: LabelScale) -> dict[str, 
     }
 
 
-@require_safe
-def questions_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponseBase:
+@pages.read("rounds/questions-<int:number>/", "questions-detail")
+def questions_detail(request: HttpRequest, task: Task, number: int) -> HttpResponseBase:
     """Show the progress of a round and its results so far, or return them as CSV."""
-    found = organized_task_or_404(request.user, lab, task)
     rounds = Round.objects.select_related("pool", "task__lab")
-    shown = get_object_or_404(rounds, task=found, kind=Round.Kind.QUESTIONS, number=number)
+    shown = get_object_or_404(rounds, task=task, kind=Round.Kind.QUESTIONS, number=number)
     results = round_answers(shown)
     if request.GET.get("format") == "csv":
         return _as_csv(shown, results.runs)
     progress = round_progress(shown)
     context: dict[str, Any] = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "round": shown,
         "organizes": True,
         "is_unused": is_unused(shown),
@@ -137,17 +137,16 @@ def _share(place: int, name: str) -> Callable[[RunAnswers], object]:
     return lambda row: getattr(row.shares[place], name)
 
 
-@require_safe
-def adjudication_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("adjudication/", "adjudication-list")
+def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the labels on which official and second judgments differ, or return them as TSV."""
-    found = organized_task_or_404(request.user, lab, task)
-    rows, by_effect = disagreement_queue(found), "effect" in request.GET.get("sort", "")
-    rows = _with_effects(found, rows) if by_effect else rows.with_columns(effect=None)
+    rows, by_effect = disagreement_queue(task), "effect" in request.GET.get("sort", "")
+    rows = _with_effects(task, rows) if by_effect else rows.with_columns(effect=None)
     if request.GET.get("format") == "tsv":
-        return _as_tsv(found, rows if by_effect else rows.drop("effect"))
+        return _as_tsv(task, rows if by_effect else rows.drop("effect"))
     listing = AdjudicationListForm(request.GET, rows)
     page, part = listing.page_of_frame(rows)
-    scale = task_scale(found)
+    scale = task_scale(task)
     shown = [
         {
             **row,
@@ -158,8 +157,8 @@ def adjudication_list(request: HttpRequest, lab: str, task: str) -> HttpResponse
         for row in part.to_dicts()
     ]
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "count": rows.height,
         "decided": rows.filter(pl.col("state") == DECIDED).height,
         "listing": listing,
@@ -167,8 +166,8 @@ def adjudication_list(request: HttpRequest, lab: str, task: str) -> HttpResponse
         "rows": shown,
         "by_effect": by_effect,
         "most": MOST_CHANGES,
-        "measure": main_measure(found),
-        "proposals": open_proposals(found),
+        "measure": main_measure(task),
+        "proposals": open_proposals(task),
     }
     return render(request, "evaluation/adjudication_list.html", context)
 

@@ -14,7 +14,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
 from arqkit.labels import ScaleLabel
 from arqkit.leaderboard import BoardRun
@@ -24,6 +23,7 @@ from arqkit.records import ItemKind
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
+from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, version_topics
 from assessment.qrels.views.labels import label_shares
@@ -47,6 +47,8 @@ from evaluation.views.tables import (
     version_query,
 )
 from submissions.models import Run
+
+pages = Pages(TASK, task_or_404, section="runs")
 
 KEPT = 24 * 60 * 60  # seconds
 
@@ -118,12 +120,11 @@ def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBoun
     return TieBounds(orders.items, orders.topics, rows)
 
 
-@require_safe
-def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.read("runs/<int:run>/scores/", "run-scores")
+def run_scores(request: HttpRequest, task: Task, run: int) -> HttpResponse:
     """Show a run's score per topic with the median and best of the runs the user can see."""
-    found = task_or_404(request.user, lab, task)
-    one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
-    sight = score_access_of(request.user, found)
+    one = get_object_or_404(Run.objects.select_related("team"), task=task, pk=run)
+    sight = score_access_of(request.user, task)
     shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
     measure = measure_or_404(shown.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in shown.board.rows if row.run.counts]
@@ -132,8 +133,8 @@ def run_scores(request: HttpRequest, lab: str, task: str, run: int) -> HttpRespo
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
     query = urlencode({"measure": measure.label, **version_query(shown)})
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "run": one,
         "shown": shown,
         "sight": sight,
@@ -176,14 +177,13 @@ class RelevantRow:
     found_by: list[FoundBy]
 
 
-@require_safe
-def topic_scores(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+@pages.read("topics/<str:query_id>/scores/", "topic-scores", section="topics")
+def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpResponse:
     """Show the runs of the board that the user sees, for one topic.
 
     Which runs found a relevant item is shown of the runs that the user may open.
     """
-    found = task_or_404(request.user, lab, task)
-    sight = score_access_of(request.user, found)
+    sight = score_access_of(request.user, task)
     shown = visible_board(sight, qrels=request.GET.get("qrels", ""))
     if shown is None or not shown.qrel_set.qrels.filter(query_id=query_id).exists():
         raise Http404
@@ -191,12 +191,12 @@ def topic_scores(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     values = topic_values(shown.board, qrel_set=shown.qrel_set, query_id=query_id, measure=measure)
     query = urlencode({"measure": measure.label, **version_query(shown)})
     spread = spread_of(values)
-    rows = [(one, _url(found, one.run, sight, query_id, query)) for one in values]
+    rows = [(one, _url(task, one.run, sight, query_id, query)) for one in values]
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "query_id": query_id,
-        "topic": Topic.objects.filter(task=found, query_id=query_id).first(),
+        "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
         "shown": shown,
         "sight": sight,
         "measure": measure,

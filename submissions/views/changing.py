@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,16 +13,16 @@ from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
 
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqlab.core.errors import UserError
-from arqlab.core.models import AuditEvent
+from arqlab.core.models import AuditEvent, Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.services.labs import close_task, reopen_task
 from arqlab.core.views.downloads import exact_response
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import TASK, Pages
 from submissions.forms import (
     MoveForm,
     RunEditForm,
@@ -48,36 +47,38 @@ from submissions.services.changing import (
 from submissions.services.uploads import check_upload, submit_upload
 from submissions.tasks import validate_after_commit
 
+pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def task_close(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+
+@pages.form("close/", "task-close", access=organized_task_or_404, section="", sign_in=False)
+def task_close(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about closing a task, and close it for submission."""
-    found, at = organized_task_or_404(request.user, lab, task), timezone.now()
-    oddities = closing_oddities(found, at=at)
+    at = timezone.now()
+    oddities = closing_oddities(task, at=at)
     digest, refusals = oddities_digest(oddities), []
     if request.method == "POST":
         try:
-            if request.POST.get("seen") == digest or found.state(at) == "closed":
-                close_task(task=found, by=signed_in(request), at=at)
+            if request.POST.get("seen") == digest or task.state(at) == "closed":
+                close_task(task=task, by=signed_in(request), at=at)
                 messages.success(request, "The task is closed. Teams can no longer submit runs.")
-                return redirect("desk:task-detail", lab, task)
+                return redirect("desk:task-detail", task.lab.slug, task.slug)
             refusals = [CHANGED]
         except UserError as refused:
             messages.error(request, refused.message)
-            return redirect("desk:task-detail", lab, task)
-    context = {"task": found, "lab": found.lab, "oddities": oddities, "digest": digest}
-    context |= {"refusals": refusals, "state": found.state(at)}
-    context["runs"] = Run.objects.valid().filter(task=found).count()
+            return redirect("desk:task-detail", task.lab.slug, task.slug)
+    context = {"task": task, "lab": task.lab, "oddities": oddities, "digest": digest}
+    context |= {"refusals": refusals, "state": task.state(at)}
+    context["runs"] = Run.objects.valid().filter(task=task).count()
     status = 422 if refusals else 200
     return render(request, "submissions/task_close.html", context, status=status)
 
 
-@require_POST
-def task_reopen(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action("reopen/", "task-reopen", access=organized_task_or_404, section="", sign_in=False)
+def task_reopen(request: HttpRequest, task: Task) -> HttpResponse:
     """Reopen a task that an organizer closed."""
-    found, at = organized_task_or_404(request.user, lab, task), timezone.now()
+    at = timezone.now()
     try:
-        reopened = reopen_task(task=found, by=signed_in(request))
+        reopened = reopen_task(task=task, by=signed_in(request))
     except UserError as refused:
         messages.error(request, refused.message)
     else:
@@ -87,162 +88,144 @@ def task_reopen(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             )
         else:
             messages.success(request, "The task is open again.")
-    return redirect("desk:task-detail", lab, task)
+    return redirect("desk:task-detail", task.lab.slug, task.slug)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def run_edit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.form("runs/<int:run>/edit/", "run-edit")
+def run_edit(request: HttpRequest, run: Run) -> HttpResponse:
     """Edit the details of a run."""
-    found = run_or_404(request.user, lab, task, run)
-    by, organizes = signed_in(request), may_organize(request.user, found.task.lab)
+    by, organizes = signed_in(request), may_organize(request.user, run.task.lab)
 
     def make(data: QueryDict | None) -> RunEditForm:
-        initial = metadata_of(found).as_fields()
-        return RunEditForm(data, initial=initial, task=found.task, organizes=organizes)
+        initial = metadata_of(run).as_fields()
+        return RunEditForm(data, initial=initial, task=run.task, organizes=organizes)
 
     def save(form: RunEditForm) -> HttpResponse:
-        metadata = replace(metadata_of(found), **form.filled())
-        if correct_run(run=found, metadata=metadata, by=by, at=timezone.now()):
-            validate_after_commit([found])
+        metadata = replace(metadata_of(run), **form.filled())
+        if correct_run(run=run, metadata=metadata, by=by, at=timezone.now()):
+            validate_after_commit([run])
         messages.success(request, "Run details saved.")
-        return _to(found)
+        return _to(run)
 
-    form, answer = edited(request, found, make, save, events=_events(found, "run.correct"))
-    return answer or _page(request, "run_edit", found, form)
+    form, answer = edited(request, run, make, save, events=_events(run, "run.correct"))
+    return answer or _page(request, "run_edit", run, form)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def run_publish(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.form("runs/<int:run>/publication/", "run-publish")
+def run_publish(request: HttpRequest, run: Run) -> HttpResponse:
     """Edit the paper, code and citation of a run, also after the deadline."""
-    found = run_or_404(request.user, lab, task, run)
     by, at = signed_in(request), timezone.now()
 
     def save(form: RunPublicationForm) -> HttpResponse:
-        publish_run(run=found, publication=form.cleaned_data, by=by, at=at)
+        publish_run(run=run, publication=form.cleaned_data, by=by, at=at)
         messages.success(request, "Publication saved.")
-        return _to(found)
+        return _to(run)
 
     form, answer = edited(
         request,
-        found,
-        lambda data: RunPublicationForm(data, initial=model_to_dict(found)),
+        run,
+        lambda data: RunPublicationForm(data, initial=model_to_dict(run)),
         save,
-        events=_events(found, "run.publish"),
+        events=_events(run, "run.publish"),
     )
-    return answer or _page(request, "run_publish", found, form)
+    return answer or _page(request, "run_publish", run, form)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def run_system(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.form("runs/<int:run>/progress/", "run-system")
+def run_system(request: HttpRequest, run: Run) -> HttpResponse:
     """Link a run with the runs of the same system in other tasks."""
-    found = run_or_404(request.user, lab, task, run)
-    if found.check_only or found.status != Run.Status.VALID or found.withdrawn_at:
+    if run.check_only or run.status != Run.Status.VALID or run.withdrawn_at:
         raise Http404
     by, at = signed_in(request), timezone.now()
 
     def make(data: QueryDict | None) -> SystemForm:
-        return SystemForm(data, run=found, others=list(linkable_runs(request.user, found)))
+        return SystemForm(data, run=run, others=list(linkable_runs(request.user, run)))
 
     def save(form: SystemForm) -> HttpResponse:
-        link_runs(run=found, links=form.links() or {found.pk: False}, by=by, at=at)
+        link_runs(run=run, links=form.links() or {run.pk: False}, by=by, at=at)
         messages.success(request, "Links of the run saved.")
-        return _to(found)
+        return _to(run)
 
-    form, answer = edited(request, found, make, save, events=_events(found, "run.link"))
-    return answer or _page(request, "run_system", found, form)
+    form, answer = edited(request, run, make, save, events=_events(run, "run.link"))
+    return answer or _page(request, "run_system", run, form)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def run_withdraw(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.form("runs/<int:run>/withdraw/", "run-withdraw")
+def run_withdraw(request: HttpRequest, run: Run) -> HttpResponse:
     """Withdraw a run with a reason."""
-    found = run_or_404(request.user, lab, task, run)
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         reason = form.cleaned_data["reason"]
         try:
-            withdraw_run(run=found, reason=reason, by=signed_in(request), at=timezone.now())
+            withdraw_run(run=run, reason=reason, by=signed_in(request), at=timezone.now())
         except UserError as refused:
             form.add_error(None, refused.message)
         else:
             messages.success(
-                request, f"Run {found.tag} was withdrawn. Its file, report and reason are kept."
+                request, f"Run {run.tag} was withdrawn. Its file, report and reason are kept."
             )
-            return _to(found)
-    return _page(request, "run_withdraw", found, form)
+            return _to(run)
+    return _page(request, "run_withdraw", run, form)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def run_move(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.form("runs/<int:run>/move/", "run-move")
+def run_move(request: HttpRequest, run: Run) -> HttpResponse:
     """Move a run to another team, for organizers."""
-    found = run_or_404(request.user, lab, task, run)
-    if not may_organize(request.user, found.task.lab):
+    if not may_organize(request.user, run.task.lab):
         raise Http404
-    teams = found.task.lab.teams.exclude(pk=found.team_id)
-    form, before = MoveForm(request.POST or None, teams=teams), found.team
+    teams = run.task.lab.teams.exclude(pk=run.team_id)
+    form, before = MoveForm(request.POST or None, teams=teams), run.team
     if request.method == "POST" and form.is_valid():
         team = form.cleaned_data["team"]
         try:
-            notes = move_run(run=found, team=team, by=signed_in(request), at=timezone.now())
+            notes = move_run(run=run, team=team, by=signed_in(request), at=timezone.now())
         except UserError as refused:
             form.add_error(None, refused.message)
         else:
-            moved = f"Run {found.tag} was moved from team {before.name} to team {team.name}."
+            moved = f"Run {run.tag} was moved from team {before.name} to team {team.name}."
             messages.success(request, " ".join([moved, *notes]))
-            return _to(found)
-    return _page(request, "run_move", found, form, places=quotas_left(teams, found.task))
+            return _to(run)
+    return _page(request, "run_move", run, form, places=quotas_left(teams, run.task))
 
 
-@login_required
-@require_POST
-def run_primary(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.action("runs/<int:run>/primary/", "run-primary")
+def run_primary(request: HttpRequest, run: Run) -> HttpResponse:
     """Make a run the team's primary run."""
-    found = run_or_404(request.user, lab, task, run)
     try:
-        mark_primary(run=found, by=signed_in(request), at=timezone.now())
+        mark_primary(run=run, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(
-            request, f"Run {found.tag} is now the primary run of team {found.team.name}."
-        )
-    return _to(found)
+        messages.success(request, f"Run {run.tag} is now the primary run of team {run.team.name}.")
+    return _to(run)
 
 
-@login_required
-@require_POST
-def run_submit(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.action("runs/<int:run>/submit/", "run-submit")
+def run_submit(request: HttpRequest, run: Run) -> HttpResponse:
     """Submit a run that was only checked."""
-    found = run_or_404(request.user, lab, task, run)
     try:
-        submit_checked_run(run=found, by=signed_in(request), at=timezone.now())
+        submit_checked_run(run=run, by=signed_in(request), at=timezone.now())
     except UserError as refused:
         messages.error(request, refused.message)
     else:
-        messages.success(request, f"Run {found.tag} was submitted.")
-    return _to(found)
+        messages.success(request, f"Run {run.tag} was submitted.")
+    return _to(run)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpResponse:
+@pages.form("runs/<int:run>/repaired/", "run-repaired")
+def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the repaired file, or submit or check it as a new run."""
-    found = run_or_404(request.user, lab, task, run)
-    repaired = _repaired_or_404(found)
+    repaired = _repaired_or_404(run)
     if request.method == "GET":
         return exact_response(repaired.read(), str(repaired.name))
     take = check_upload if "check" in request.POST else submit_upload
-    metadata = {str(repaired.name): metadata_of(found)}
+    metadata = {str(repaired.name): metadata_of(run)}
     try:
         with transaction.atomic():
             runs = take(
                 file=repaired,
-                task=found.task,
-                team=found.team,
+                task=run.task,
+                team=run.team,
                 by=signed_in(request),
                 at=timezone.now(),
                 metadata=metadata,
@@ -250,7 +233,7 @@ def run_repaired(request: HttpRequest, lab: str, task: str, run: int) -> HttpRes
             validate_after_commit(runs)
     except UserError as refused:
         messages.error(request, refused.message)
-        return _to(found)
+        return _to(run)
     messages.success(request, "The repaired file was uploaded as a new run.")
     return _to(runs[0])
 

@@ -7,19 +7,18 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import lab_team
+from arqlab.web.pages import TASK, Pages
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
@@ -34,52 +33,50 @@ from submissions.services.run_metadata import (
 from submissions.services.uploads import check_upload, run_names, submit_uploads
 from submissions.tasks import validate_after_commit
 
+pages = Pages(f"{TASK}runs/", runs_task_or_404, section="runs", sign_in=True)
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def run_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+
+@pages.form("upload/", "run-upload")
+def run_upload(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the upload form with the rules of the task, and submit or check run files."""
-    found = runs_task_or_404(request.user, lab, task)
     form = UploadForm(
         request.POST or None,
         request.FILES or None,
-        teams=teams_to_submit_for(request.user, found),
-        organizes=may_organize(request.user, found.lab),
+        teams=teams_to_submit_for(request.user, task),
+        organizes=may_organize(request.user, task.lab),
     )
     if request.method == "GET":
-        return _page(request, found, form)
-    metadata = _metadata_forms(request, found)
+        return _page(request, task, form)
+    metadata = _metadata_forms(request, task)
     if not form.is_valid() or not all(filled.is_valid() for filled in metadata):
-        return _refuse(request, found, form, _sentences([form, *metadata]))
+        return _refuse(request, task, form, _sentences([form, *metadata]))
     try:
-        runs = _take(request, found, form, metadata)
+        runs = _take(request, task, form, metadata)
     except UserError as refused:
         question = refused.question if isinstance(refused, ConfirmationError) else ""
         status = 422 if refused.code == "no-team" else 409
-        return _refuse(request, found, form, [refused.message], status=status, question=question)
-    location = _location(found, runs)
+        return _refuse(request, task, form, [refused.message], status=status, question=question)
+    location = _location(task, runs)
     return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
 
 
-@login_required
-@require_POST
-def run_guess(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action("guess/", "run-guess")
+def run_guess(request: HttpRequest, task: Task) -> HttpResponse:
     """Return a form with the run details read from each file name, as an HTML fragment."""
-    found = runs_task_or_404(request.user, lab, task)
     names = [
         name
         for name in dict.fromkeys(request.POST.getlist("names"))
         if not name.lower().endswith(".zip")
     ][:50]
     guesses = {name: metadata_from_name(name) for name in names}
-    organizes = may_organize(request.user, found.lab)
+    organizes = may_organize(request.user, task.lab)
     forms = metadata_forms(
-        request.POST, names=names, guesses=guesses, task=found, organizes=organizes
+        request.POST, names=names, guesses=guesses, task=task, organizes=organizes
     )
     context = {
-        "forms": [(form, name_advice(form.initial["name"], found)) for form in forms],
-        "named": lab_teams_in_names(found.lab, names),
-        "team": _named_team(request, found, names),
+        "forms": [(form, name_advice(form.initial["name"], task)) for form in forms],
+        "named": lab_teams_in_names(task.lab, names),
+        "team": _named_team(request, task, names),
     }
     return render(request, "submissions/run_guess.html", context)
 

@@ -194,4 +194,5 @@ def judge_by_requests(
             fields["active_ms"] = 1000 * int(doc_id) + 500 * PEOPLE.index(name)
             row = label_for(instance, labels[doc_id], **fields)
             body = body_for(item, [row]) | {"guideline": guidelines}
+            desk.work(milliseconds=fields["active_ms"])
             item = desk.post("judgments/", body)["next"]

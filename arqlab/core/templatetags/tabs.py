@@ -6,77 +6,13 @@ from typing import Any, NamedTuple
 
 from django import template
 from django.http import HttpRequest
-from django.urls import ResolverMatch, reverse
+from django.urls import reverse
 
 from arqlab.core.models import Lab, Task
 from arqlab.core.selectors import LabRoles, roles_in
+from arqlab.web.pages import page_of
 
 register = template.Library()
-
-# The section of a page by the first word of its URL's name, and where that is not enough by the
-# whole name.
-SECTIONS = {
-    "topic": "topics",
-    "run": "runs",
-    "pool": "pools",
-    "assignment": "judging",
-    "bid": "judging",
-    "guideline": "judging",
-    "radar": "judging",
-    "judge": "judging",
-    "late": "judging",
-    "judging": "judging",
-    "judgment": "judging",
-    "item": "judging",
-    "time": "judging",
-    "adjudication": "rounds",
-    "second": "rounds",
-    "questions": "rounds",
-    "round": "rounds",
-    "training": "rounds",
-    "sample": "rounds",
-    "meeting": "rounds",
-    "qrels": "qrels",
-    "certificate": "qrels",
-    "leaderboard": "leaderboard",
-    "comparison": "leaderboard",
-    "breakdown": "leaderboard",
-    "first": "leaderboard",
-    "correlation": "leaderboard",
-    "progress": "leaderboard",
-    "provisional": "leaderboard",
-    "paper": "qrels",
-    "look": "runs",
-    "people": "people",
-    "team": "people",
-    "collection": "collection",
-    "import": "collection",
-    "visual": "collection",
-    "load": "collection",
-    "candidates": "collection",
-    "affected": "collection",
-    "post": "search",
-    "formula": "search",
-    "ticket": "tickets",
-    "correction": "tickets",
-    "message": "messages",
-    "invitation": "messages",
-    "text": "messages",
-    "mail": "messages",
-    "audit": "audit",
-}
-SETTINGS = frozenset(
-    {
-        "lab-edit",
-        "lab-copy",
-        "lab-delete",
-        "task-create",
-        "task-edit",
-        "task-delete",
-        "ticket-policy",
-    }
-)
-LOADED_ON = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
 
 
 class Tab(NamedTuple):
@@ -99,11 +35,7 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
     found = task if isinstance(task, Task) else None
     return {
         "tabs": task_tabs(lab, found, standing) if found else tabs_of_lab(lab, standing),
-        "section": section_of(
-            request.resolver_match,
-            kind=getattr(context.get("load"), "kind", ""),
-            is_task=found is not None,
-        ),
+        "section": context.get("section", page_of(request).section),
         "here": request.path,
         "name": found.name if found else lab.name,
     }
@@ -146,14 +78,3 @@ def tabs_of_lab(lab: Lab, standing: LabRoles) -> list[Tab]:
         pages.append(("audit", "Audit log", "core:audit-list"))
         pages.append(("settings", "Settings", "core:lab-edit"))
     return [Tab(section, words, reverse(name, args=[lab.slug])) for section, words, name in pages]
-
-
-def section_of(match: ResolverMatch | None, *, kind: str, is_task: bool) -> str:
-    """Return the section of a page; `kind` is that of the page's load."""
-    name = (match.url_name if match else "") or ""
-    if name in SETTINGS:
-        return "settings"
-    if match and name in ("task-load", "load-detail"):
-        kind = match.kwargs.get("kind", kind)
-        return LOADED_ON.get(kind, "" if is_task else "collection")
-    return SECTIONS.get(name.partition("-")[0], "overview" if name.endswith("-detail") else "")

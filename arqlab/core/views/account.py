@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db import DatabaseError, connection
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
@@ -20,6 +19,9 @@ from arqlab.core.models import ApiToken
 from arqlab.core.services.people import change_name
 from arqlab.core.services.tokens import create_token, revoke_token
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import Pages
+
+pages = Pages(sign_in=True)
 
 
 class TokenForm(forms.Form):
@@ -45,9 +47,8 @@ class TokenForm(forms.Form):
     )
 
 
-@login_required
+@pages.form("account/tokens/", "token-list")
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
 def token_list(request: HttpRequest) -> HttpResponse:
     """Show the user's tokens; create one and show it this once."""
     person, now = permissions.signed_in(request), timezone.now()
@@ -65,8 +66,7 @@ def token_list(request: HttpRequest) -> HttpResponse:
     return render(request, "core/token_list.html", context, status=status)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@pages.form("account/tokens/<int:api_token>/revoke/", "token-revoke")
 def token_revoke(request: HttpRequest, api_token: int) -> HttpResponse:
     """Ask whether to revoke one of the user's tokens, and revoke it."""
     person = permissions.signed_in(request)
@@ -78,8 +78,7 @@ def token_revoke(request: HttpRequest, api_token: int) -> HttpResponse:
     return redirect("core:token-list")
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@pages.form("account/", "account")
 def account(request: HttpRequest) -> HttpResponse:
     """Show the user's roles, and edit the user's name."""
     person = permissions.signed_in(request)

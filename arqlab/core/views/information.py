@@ -10,7 +10,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqkit.formats.topics.information import read_info_rows
 from arqkit.records import Problem, TaskKind
@@ -28,6 +27,9 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
 from arqlab.core.services.topic_loading import change_topic_information
 from arqlab.core.views.downloads import exact_response
+from arqlab.web.pages import TASK, Pages
+
+pages = Pages(f"{TASK}topics/information/", permissions.organized_task_or_404, section="topics")
 
 INCOMPLETE = "The form is incomplete, so nothing was saved. Reload the page and try again."
 
@@ -165,25 +167,24 @@ def _shown_values(text: str) -> dict[str, dict[str, str]]:
 MAX_BYTES = 2**20
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def topic_information(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("", "topic-information")
+def topic_information(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the topic information of a task as a table, and save the changed values."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
-    form = InformationForm(found, request.POST.dict() if request.method == "POST" else None)
+    form = InformationForm(task, request.POST.dict() if request.method == "POST" else None)
     errors: list[str] = []
     if request.method == "POST":
         try:
             count = change_topic_information(
-                task=found, changes=form.changes(), by=permissions.signed_in(request)
+                task=task, changes=form.changes(), by=permissions.signed_in(request)
             )
         except UserError as error:
             errors.append(error.message)
         else:
             messages.success(request, _saved(count))
-            return redirect("core:topic-information", lab=lab, task=task)
+            return redirect("core:topic-information", lab=task.lab.slug, task=task.slug)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "form": form,
         "errors": errors,
         "file_form": InformationFileForm(),
@@ -191,24 +192,22 @@ def topic_information(request: HttpRequest, lab: str, task: str) -> HttpResponse
     return render(request, "core/topic_information.html", context)
 
 
-@require_safe
-def topic_information_csv(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("csv/", "topic-information-csv")
+def topic_information_csv(request: HttpRequest, task: Task) -> HttpResponse:
     """Return the topic information as CSV, to edit and upload again."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
-    form = InformationForm(found)
-    name = f"{found.lab.slug}-{found.slug}-topic-info.csv"
+    form = InformationForm(task)
+    name = f"{task.lab.slug}-{task.slug}-topic-info.csv"
     return exact_response(write_topic_info(form.facts, form.fields), name)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("upload/", "topic-information-upload")
+def topic_information_upload(request: HttpRequest, task: Task) -> HttpResponse:
     """Preview the changes and problems of a topic information file, without storing anything."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
     file_form = InformationFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not file_form.is_valid():
-        context = {"task": found, "lab": found.lab, "file_form": file_form}
+        context = {"task": task, "lab": task.lab, "file_form": file_form}
         return render(request, "core/topic_information_upload.html", context)
-    file, form = file_form.cleaned_data["file"], InformationForm(found)
+    file, form = file_form.cleaned_data["file"], InformationForm(task)
     name = str(file.name)
     if file.size > MAX_BYTES:
         problem = Problem(
@@ -218,28 +217,27 @@ def topic_information_upload(request: HttpRequest, lab: str, task: str) -> HttpR
             f"at most {MAX_BYTES:,}",
             "Upload the CSV file only.",
         )
-        return _preview(request, found, form, [], [problem])
+        return _preview(request, task, form, [], [problem])
     rows, problems = read_info_rows(file.read(), path=name)
     changes, more = info_changes(rows, form.facts, form.fields, path=name)
     return _preview(
-        request, found, form, changes, sorted([*problems, *more], key=lambda one: one.line or 0)
+        request, task, form, changes, sorted([*problems, *more], key=lambda one: one.line or 0)
     )
 
 
-@require_POST
-def topic_information_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action("apply/", "topic-information-apply")
+def topic_information_apply(request: HttpRequest, task: Task) -> HttpResponse:
     """Apply the previewed changes of a file."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
     try:
         changes = read_changes(request.POST.get("changes", ""))
     except UserError as error:
         messages.error(request, error.message)
-        return redirect("core:topic-information-upload", lab=lab, task=task)
-    form = InformationForm(found)
+        return redirect("core:topic-information-upload", lab=task.lab.slug, task=task.slug)
+    form = InformationForm(task)
     known = [one for one in changes if one.field in form.fields]
     try:
         count = change_topic_information(
-            task=found, changes=known, by=permissions.signed_in(request)
+            task=task, changes=known, by=permissions.signed_in(request)
         )
     except UserError as error:
         now = form.facts
@@ -247,10 +245,10 @@ def topic_information_apply(request: HttpRequest, lab: str, task: str) -> HttpRe
             one._replace(was=now[one.query_id][one.field]) for one in known if one.query_id in now
         ]
         return _preview(
-            request, found, form, [one for one in still if one.was != one.value], [], error.message
+            request, task, form, [one for one in still if one.was != one.value], [], error.message
         )
     messages.success(request, _saved(count))
-    return redirect("core:topic-information", lab=lab, task=task)
+    return redirect("core:topic-information", lab=task.lab.slug, task=task.slug)
 
 
 def _preview(

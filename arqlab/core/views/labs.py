@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core import permissions, selectors
 from arqlab.core.errors import UserError
@@ -16,23 +14,27 @@ from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.forms.labs import LabEditForm, TaskForm
 from arqlab.core.forms.lists import AuditListForm
 from arqlab.core.forms.people import RevokeForm, RoleForm
-from arqlab.core.models import User
+from arqlab.core.models import Lab, Task, User
 from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 from arqlab.core.services.labs import change_lab, change_task
 from arqlab.core.services.people import allow_team, grant_role, revoke_role
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import LAB, TASK, Pages
+
+pages = Pages(access=permissions.organized_lab_or_404)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form(
+    f"{TASK}edit/", "task-edit", access=permissions.organized_task_or_404, section="settings"
+)
+def task_edit(request: HttpRequest, task: Task) -> HttpResponse:
     """Edit a task: its dates, limits, quota and measures."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
     by = permissions.signed_in(request)
 
     def save(form: TaskForm) -> HttpResponse:
         change_task(
-            task=found,
+            task=task,
             changes=form.changes,
             protocol=form.protocol,
             by=by,
@@ -40,29 +42,28 @@ def task_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             confirmed=request.POST.get("confirm", ""),
         )
         messages.success(request, "Task saved.")
-        return redirect("desk:task-detail", lab=lab, task=task)
+        return redirect("desk:task-detail", lab=task.lab.slug, task=task.slug)
 
     form, answer = edited(
         request,
-        found,
-        lambda data: TaskForm(data, task=found),
+        task,
+        lambda data: TaskForm(data, task=task),
         save,
-        events=found.lab.audit_events.filter(verb="task.change", target=found),
+        events=task.lab.audit_events.filter(verb="task.change", target=task),
     )
-    context = {"form": form, "task": found, "lab": found.lab}
+    context = {"form": form, "task": task, "lab": task.lab}
     return answer or render(request, "core/task_edit.html", context)
 
 
-@require_safe
-def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read(f"{TASK}topics/", "topic-list", access=permissions.task_or_404, section="topics")
+def topic_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the topics of a task, filtered by words and topic information."""
-    found = permissions.task_or_404(request.user, lab, task)
     words = request.GET.get("q", "").strip()
     chosen = {name: request.GET.get(name, "") for name in selectors.TOPIC_FILTERS}
-    topics = list(found.topics.order_by("position").defer("body_html"))
+    topics = list(task.topics.order_by("position").defer("body_html"))
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "topics": selectors.search_topics(topics, words=words, info=chosen),
         "total": len(topics),
         "words": words,
@@ -71,37 +72,40 @@ def topic_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             for name in selectors.TOPIC_FILTERS
         ],
         "is_searched": bool(words or any(chosen.values())),
-        "organizes": permissions.may_organize(request.user, found.lab),
+        "organizes": permissions.may_organize(request.user, task.lab),
     }
     return render(request, "core/topic_list.html", context)
 
 
-@require_safe
-def topic_detail(request: HttpRequest, lab: str, task: str, query_id: str) -> HttpResponse:
+@pages.read(
+    f"{TASK}topics/<str:query_id>/",
+    "topic-detail",
+    access=permissions.task_or_404,
+    section="topics",
+)
+def topic_detail(request: HttpRequest, task: Task, query_id: str) -> HttpResponse:
     """Show a topic with its information and links to the previous and next topic."""
-    found = permissions.task_or_404(request.user, lab, task)
-    topic = get_object_or_404(found.topics, query_id=query_id)
+    topic = get_object_or_404(task.topics, query_id=query_id)
     before, after = selectors.neighbours(topic)
     facts, notes = selectors.public_info(topic)
     context = {
         "topic": topic,
-        "task": found,
-        "lab": found.lab,
-        "state": found.state(timezone.now()),
-        "place": found.topics.filter(position__lte=topic.position).count(),
-        "total": found.topics.count(),
+        "task": task,
+        "lab": task.lab,
+        "state": task.state(timezone.now()),
+        "place": task.topics.filter(position__lte=topic.position).count(),
+        "total": task.topics.count(),
         "before": before,
         "after": after,
         "facts": facts,
         "has_thread": permissions.may_see_thread(request.user, topic),
     }
-    if permissions.may_organize(request.user, found.lab):
+    if permissions.may_organize(request.user, task.lab):
         context["notes"] = notes
     return render(request, "core/topic_detail.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@pages.form("new-lab/", "lab-create", access=None, sign_in=True)
 def lab_create(request: HttpRequest) -> HttpResponse:
     """Create a lab, which the user organizes."""
     by = permissions.require_lab_creator(request)
@@ -117,135 +121,127 @@ def lab_create(request: HttpRequest) -> HttpResponse:
     return render(request, "core/lab_create.html", {"form": form})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def task_create(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(f"{LAB}new-task/", "task-create", section="settings")
+def task_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Create a task of a lab."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    form = NewTaskForm(request.POST or None, lab=found)
+    form = NewTaskForm(request.POST or None, lab=lab)
     if request.method == "POST" and form.is_valid():
         by, cleaned = permissions.signed_in(request), dict(form.cleaned_data)
         cleaned["confirmed"] = request.POST.get("confirm", "")
         name = cleaned.pop("slug"), cleaned.pop("name")
         try:
-            task = create_task(lab=found, name=name, by=by, at=timezone.now(), **cleaned)
+            task = create_task(lab=lab, name=name, by=by, at=timezone.now(), **cleaned)
         except UserError as error:
             form.refuse(error)
         else:
             messages.success(request, f"{task.name} was created. Load its topics.")
-            return redirect("desk:task-detail", lab=lab, task=task.slug)
-    return render(request, "core/task_create.html", {"form": form, "lab": found})
+            return redirect("desk:task-detail", lab=lab.slug, task=task.slug)
+    return render(request, "core/task_create.html", {"form": form, "lab": lab})
 
 
-@require_POST
-def lab_archive(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.action(f"{LAB}archive/", "lab-archive")
+def lab_archive(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Archive a lab."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    archive(record=found, at=timezone.now(), by=permissions.signed_in(request))
-    messages.success(request, f"{found} is archived. It is read-only until you restore it.")
-    return redirect("desk:lab-detail", lab=lab)
+    archive(record=lab, at=timezone.now(), by=permissions.signed_in(request))
+    messages.success(request, f"{lab} is archived. It is read-only until you restore it.")
+    return redirect("desk:lab-detail", lab=lab.slug)
 
 
-@require_POST
-def lab_restore(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.action(f"{LAB}restore/", "lab-restore", in_archive=True)
+def lab_restore(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Restore a lab from the archive."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    restore(record=found, by=permissions.signed_in(request))
-    messages.success(request, f"{found} is restored.")
-    return redirect("desk:lab-detail", lab=lab)
+    restore(record=lab, by=permissions.signed_in(request))
+    messages.success(request, f"{lab} is restored.")
+    return redirect("desk:lab-detail", lab=lab.slug)
 
 
-@require_POST
-def task_archive(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action(f"{TASK}archive/", "task-archive", access=permissions.organized_task_or_404)
+def task_archive(request: HttpRequest, task: Task) -> HttpResponse:
     """Archive a task."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
-    archive(record=found, at=timezone.now(), by=permissions.signed_in(request))
-    messages.success(request, f"{found.name} is archived. It is read-only until you restore it.")
-    return redirect("desk:task-detail", lab=lab, task=task)
+    archive(record=task, at=timezone.now(), by=permissions.signed_in(request))
+    messages.success(request, f"{task.name} is archived. It is read-only until you restore it.")
+    return redirect("desk:task-detail", lab=task.lab.slug, task=task.slug)
 
 
-@require_POST
-def task_restore(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action(
+    f"{TASK}restore/", "task-restore", in_archive=True, access=permissions.organized_task_or_404
+)
+def task_restore(request: HttpRequest, task: Task) -> HttpResponse:
     """Restore a task from the archive."""
-    found = permissions.organized_task_or_404(request.user, lab, task)
-    restore(record=found, by=permissions.signed_in(request))
-    messages.success(request, f"{found.name} is restored.")
-    return redirect("desk:task-detail", lab=lab, task=task)
+    restore(record=task, by=permissions.signed_in(request))
+    messages.success(request, f"{task.name} is restored.")
+    return redirect("desk:task-detail", lab=task.lab.slug, task=task.slug)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def lab_edit(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(f"{LAB}edit/", "lab-edit", section="settings")
+def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Edit the name, description and visibility of a lab."""
-    found = permissions.organized_lab_or_404(request.user, lab)
     by, names = permissions.signed_in(request), ("name", "description", "is_public")
 
     def save(form: LabEditForm) -> HttpResponse:
-        change_lab(lab=found, changes=form.cleaned_data, by=by)
+        change_lab(lab=lab, changes=form.cleaned_data, by=by)
         messages.success(request, "Lab saved.")
-        return redirect("desk:lab-detail", lab=lab)
+        return redirect("desk:lab-detail", lab=lab.slug)
 
     form, answer = edited(
         request,
-        found,
-        lambda data: LabEditForm(data, initial=model_to_dict(found, names)),
+        lab,
+        lambda data: LabEditForm(data, initial=model_to_dict(lab, names)),
         save,
-        events=found.audit_events.filter(verb="lab.change"),
+        events=lab.audit_events.filter(verb="lab.change"),
     )
-    return answer or render(request, "core/lab_edit.html", {"form": form, "lab": found})
+    return answer or render(request, "core/lab_edit.html", {"form": form, "lab": lab})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def people_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(f"{LAB}people/", "people-list", section="people")
+def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the people of a lab, and grant the roles of organizer and assessor."""
-    found = permissions.organized_lab_or_404(request.user, lab)
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
         by, confirmed = permissions.signed_in(request), request.POST.get("confirm", "")
         try:
-            grant_role(lab=found, user=person, role=role, by=by, confirmed=confirmed)
+            grant_role(lab=lab, user=person, role=role, by=by, confirmed=confirmed)
         except UserError as error:
             form.refuse(error)
         else:
-            messages.success(request, f"{person.name} is now {role} of {found}.")
-            return redirect("core:people-list", lab=lab)
-    context = {"form": form, "lab": found}
-    context |= {"staff": selectors.staff_of(found), "teams": selectors.teams_with_members(found)}
+            messages.success(request, f"{person.name} is now {role} of {lab}.")
+            return redirect("core:people-list", lab=lab.slug)
+    context = {"form": form, "lab": lab}
+    context |= {"staff": selectors.staff_of(lab), "teams": selectors.teams_with_members(lab)}
     return render(request, "core/people_list.html", context)
 
 
-@require_POST
-def people_allow_team(request: HttpRequest, lab: str, person: int) -> HttpResponse:
+@pages.action(f"{LAB}people/<int:person>/allow-team/", "people-allow-team", section="people")
+def people_allow_team(request: HttpRequest, lab: Lab, person: int) -> HttpResponse:
     """Allow an assessor to be in a team."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    user = get_object_or_404(User, pk=person, memberships__in=selectors.staff_of(found))
-    allow_team(lab=found, user=user, by=permissions.signed_in(request))
-    messages.success(request, f"{user.name} may now be in a team of {found}.")
-    return redirect("core:people-list", lab=lab)
+    user = get_object_or_404(User, pk=person, memberships__in=selectors.staff_of(lab))
+    allow_team(lab=lab, user=user, by=permissions.signed_in(request))
+    messages.success(request, f"{user.name} may now be in a team of {lab}.")
+    return redirect("core:people-list", lab=lab.slug)
 
 
-@require_POST
-def people_revoke(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.action(f"{LAB}people/revoke/", "people-revoke", section="people")
+def people_revoke(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Revoke a role."""
-    found = permissions.organized_lab_or_404(request.user, lab)
     form = RevokeForm(request.POST)
     if not form.is_valid():
         messages.error(request, "No person selected. Press “Revoke” next to a person.")
-        return redirect("core:people-list", lab=lab)
+        return redirect("core:people-list", lab=lab.slug)
     person, role = form.cleaned_data["person"], form.cleaned_data["role"]
     try:
-        revoke_role(lab=found, user=person, role=role, by=permissions.signed_in(request))
+        revoke_role(lab=lab, user=person, role=role, by=permissions.signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"{person.name} is no longer {role} of {found}.")
-    return redirect("core:people-list", lab=lab)
+        messages.success(request, f"{person.name} is no longer {role} of {lab}.")
+    return redirect("core:people-list", lab=lab.slug)
 
 
-@require_safe
-def audit_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read(f"{LAB}audit/", "audit-list", section="audit")
+def audit_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the audit log of a lab, newest first."""
-    found = permissions.organized_lab_or_404(request.user, lab)
-    listing = AuditListForm(request.GET, lab=found)
-    page = listing.page_of(found.audit_events.select_related("actor"))
-    context = {"lab": found, "listing": listing, "page": page}
+    listing = AuditListForm(request.GET, lab=lab)
+    page = listing.page_of(lab.audit_events.select_related("actor"))
+    context = {"lab": lab, "listing": listing, "page": page}
     return render(request, "core/audit_list.html", context)

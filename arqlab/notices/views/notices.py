@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
@@ -40,48 +39,50 @@ from arqlab.notices.services.texts import (
     text_of,
     texts_of,
 )
+from arqlab.web.pages import LAB, Pages
+
+pages = Pages(access=organized_lab_or_404, section="messages")
 
 
-@require_safe
-def text_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read(f"{LAB}texts/", "text-list")
+def text_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the texts of all notices, and which of them the lab has edited."""
-    found = organized_lab_or_404(request.user, lab)
-    texts = texts_of(found)
+    texts = texts_of(lab)
     rows = [(kind, texts[kind], texts[kind] != DEFAULTS[kind]) for kind in DEFAULTS]
-    return render(request, "notices/text_list.html", {"lab": found, "rows": rows})
+    return render(request, "notices/text_list.html", {"lab": lab, "rows": rows})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def text_edit(request: HttpRequest, lab: str, kind: str) -> HttpResponse:
+@pages.form(f"{LAB}texts/<slug:kind>/", "text-edit")
+def text_edit(request: HttpRequest, lab: Lab, kind: str) -> HttpResponse:
     """Edit the subject and text of a kind of notice."""
-    found, known = organized_lab_or_404(request.user, lab), _kind_or_404(kind)
+    known = _kind_or_404(kind)
 
     def save(form: TextForm) -> HttpResponse:
         text = NoticeText(**form.cleaned_data)
-        edit_text(lab=found, kind=known, text=text, by=signed_in(request))
+        edit_text(lab=lab, kind=known, text=text, by=signed_in(request))
         messages.success(request, f"Text of “{known.label}” saved.")
-        return redirect("notices:text-list", lab=lab)
+        return redirect("notices:text-list", lab=lab.slug)
 
     form, answer = edited(
         request,
-        found,
-        lambda data: TextForm(data, initial=text_of(found, known)._asdict()),
+        lab,
+        lambda data: TextForm(data, initial=text_of(lab, known)._asdict()),
         save,
-        events=found.audit_events.filter(verb="notices.edit-text", target=known.label),
+        events=lab.audit_events.filter(verb="notices.edit-text", target=known.label),
     )
-    is_edited = text_of(found, known) != DEFAULTS[known]
-    context = {"lab": found, "kind": known, "form": form, "is_edited": is_edited}
+    is_edited = text_of(lab, known) != DEFAULTS[known]
+    context = {"lab": lab, "kind": known, "form": form, "is_edited": is_edited}
     context["placeholders"] = [f"{{{name}}}" for name in placeholders(known)]
     return answer or render(request, "notices/text_edit.html", context)
 
 
-@require_POST
-def text_restore(request: HttpRequest, lab: str, kind: str) -> HttpResponse:
+@pages.action(f"{LAB}texts/<slug:kind>/restore/", "text-restore")
+def text_restore(request: HttpRequest, lab: Lab, kind: str) -> HttpResponse:
     """Restore the default text of a kind of notice."""
-    found, known = organized_lab_or_404(request.user, lab), _kind_or_404(kind)
-    edit_text(lab=found, kind=known, text=DEFAULTS[known], by=signed_in(request))
+    known = _kind_or_404(kind)
+    edit_text(lab=lab, kind=known, text=DEFAULTS[known], by=signed_in(request))
     messages.success(request, f"Default text of “{known.label}” restored.")
-    return redirect("notices:text-list", lab=lab)
+    return redirect("notices:text-list", lab=lab.slug)
 
 
 def _kind_or_404(kind: str) -> Kind:
@@ -94,40 +95,37 @@ def _kind_or_404(kind: str) -> Kind:
 ROWS_A_PAGE = 100
 
 
-@require_safe
-def message_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read(f"{LAB}messages/", "message-list")
+def message_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the messages of a lab, newest first."""
-    found = organized_lab_or_404(request.user, lab)
-    pages = Paginator(selectors.messages_of(found), ROWS_A_PAGE)
-    context = {"lab": found, "page": pages.get_page(request.GET.get("page"))}
+    paginator = Paginator(selectors.messages_of(lab), ROWS_A_PAGE)
+    context = {"lab": lab, "page": paginator.get_page(request.GET.get("page"))}
     context["sends_mail"] = settings.SENDS_MAIL
     return render(request, "notices/message_list.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def message_create(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(f"{LAB}messages/new/", "message-create")
+def message_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Write a message, preview it with its recipients, and send it."""
-    found = organized_lab_or_404(request.user, lab)
     form = MessageForm(request.POST or None)
-    context: dict[str, Any] = {"lab": found, "form": form, "sends_mail": settings.SENDS_MAIL}
+    context: dict[str, Any] = {"lab": lab, "form": form, "sends_mail": settings.SENDS_MAIL}
     if request.method == "POST" and form.is_valid():
         if "send" in request.POST:
-            return _send(request, found, form)
-        people = selectors.message_recipients(found, form.cleaned_data["audience"])
+            return _send(request, lab, form)
+        people = selectors.message_recipients(lab, form.cleaned_data["audience"])
         context |= {"preview": form.cleaned_data, "recipients": people.count()}
         context["mails"] = selectors.gets_mail(people).count() if settings.SENDS_MAIL else 0
     return render(request, "notices/message_create.html", context)
 
 
-@require_safe
-def message_detail(request: HttpRequest, lab: str, message: int) -> HttpResponse:
+@pages.read(f"{LAB}messages/<int:message>/", "message-detail")
+def message_detail(request: HttpRequest, lab: Lab, message: int) -> HttpResponse:
     """Show a message with its recipients: who read it, and the state of their mail."""
-    found = organized_lab_or_404(request.user, lab)
-    shown = get_object_or_404(selectors.messages_of(found), pk=message)
+    shown = get_object_or_404(selectors.messages_of(lab), pk=message)
     notices = shown.notices.select_related("user", "mail").order_by("user__username")
     addresses = ", ".join(one.user.email for one in notices if one.user.email)
     context = {
-        "lab": found,
+        "lab": lab,
         "shown": shown,
         "notices": notices,
         "addresses": addresses,
@@ -137,16 +135,15 @@ def message_detail(request: HttpRequest, lab: str, message: int) -> HttpResponse
     return render(request, "notices/message_detail.html", context)
 
 
-@require_safe
-def mail_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read(f"{LAB}mail/", "mail-list")
+def mail_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the mail of a lab, newest first: the queue, the log and the errors."""
-    found = organized_lab_or_404(request.user, lab)
     state = request.GET.get("state", "")
-    mails = selectors.mails_of(found, state=state if state in Mail.State else "")
+    mails = selectors.mails_of(lab, state=state if state in Mail.State else "")
     context = {
-        "lab": found,
+        "lab": lab,
         "page": Paginator(mails, ROWS_A_PAGE).get_page(request.GET.get("page")),
-        "counts": selectors.mail_counts(found),
+        "counts": selectors.mail_counts(lab),
         "state": state,
         "sends_mail": settings.SENDS_MAIL,
         "sender": settings.DEFAULT_FROM_EMAIL,
@@ -154,18 +151,17 @@ def mail_list(request: HttpRequest, lab: str) -> HttpResponse:
     return render(request, "notices/mail_list.html", context)
 
 
-@require_POST
-def mail_retry(request: HttpRequest, lab: str, mail: int) -> HttpResponse:
+@pages.action(f"{LAB}mail/<int:mail>/retry/", "mail-retry")
+def mail_retry(request: HttpRequest, lab: Lab, mail: int) -> HttpResponse:
     """Queue a failed email again."""
-    found = organized_lab_or_404(request.user, lab)
-    failed = get_object_or_404(found.mails, pk=mail)
+    failed = get_object_or_404(lab.mails, pk=mail)
     try:
         retry_mail(mail=failed, at=timezone.now(), by=signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:
         messages.success(request, f"The email to {failed.address} is queued again.")
-    return redirect("notices:mail-list", lab=lab)
+    return redirect("notices:mail-list", lab=lab.slug)
 
 
 def _send(request: HttpRequest, lab: Lab, form: MessageForm) -> HttpResponse:
@@ -180,22 +176,21 @@ def _send(request: HttpRequest, lab: Lab, form: MessageForm) -> HttpResponse:
     return redirect("notices:message-detail", lab=lab.slug, message=message.pk)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def invitation_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form(f"{LAB}invitations/", "invitation-list")
+def invitation_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the invitations of a lab with their links, and invite people."""
-    found = organized_lab_or_404(request.user, lab)
-    form = InvitationForm(request.POST or None, lab=found)
+    form = InvitationForm(request.POST or None, lab=lab)
     if request.method == "POST" and form.is_valid():
         try:
-            messages.success(request, _summary(_invite(request, found, form)))
+            messages.success(request, _summary(_invite(request, lab, form)))
         except UserError as error:
             form.refuse(error)
         else:
-            return redirect("notices:invitation-list", lab=lab)
+            return redirect("notices:invitation-list", lab=lab.slug)
     listing = InvitationListForm(request.GET)
-    page = listing.page_of(selectors.invitations_of(found))
+    page = listing.page_of(selectors.invitations_of(lab))
     rows = [(invitation, _link(request, invitation)) for invitation in page]
-    context = {"lab": found, "form": form, "listing": listing, "page": page, "rows": rows}
+    context = {"lab": lab, "form": form, "listing": listing, "page": page, "rows": rows}
     context["sends_mail"] = settings.SENDS_MAIL
     return render(request, "notices/invitation_list.html", context)
 
@@ -209,35 +204,33 @@ def _invite(request: HttpRequest, lab: Lab, form: InvitationForm) -> Invited:
     return invite_people(lab=lab, addresses=addresses, role=role, team=team, by=by)
 
 
-@require_POST
-def invitation_resend(request: HttpRequest, lab: str, invitation: int) -> HttpResponse:
+@pages.action(f"{LAB}invitations/<int:invitation>/resend/", "invitation-resend")
+def invitation_resend(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Send the email of an invitation again."""
-    found = organized_lab_or_404(request.user, lab)
-    known = get_object_or_404(found.invitations, pk=invitation)
+    known = get_object_or_404(lab.invitations, pk=invitation)
     try:
         resend_invitation(invitation=known, by=signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:
         messages.success(request, f"The invitation to {known.address} is queued again.")
-    return redirect("notices:invitation-list", lab=lab)
+    return redirect("notices:invitation-list", lab=lab.slug)
 
 
-@require_POST
-def invitation_withdraw(request: HttpRequest, lab: str, invitation: int) -> HttpResponse:
+@pages.action(f"{LAB}invitations/<int:invitation>/withdraw/", "invitation-withdraw")
+def invitation_withdraw(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Withdraw an invitation."""
-    found = organized_lab_or_404(request.user, lab)
-    known = get_object_or_404(found.invitations.select_related("team"), pk=invitation)
+    known = get_object_or_404(lab.invitations.select_related("team"), pk=invitation)
     try:
         withdraw_invitation(invitation=known, by=signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:
         messages.success(request, f"The link of {known.address} no longer works.")
-    return redirect("notices:invitation-list", lab=lab)
+    return redirect("notices:invitation-list", lab=lab.slug)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@pages.form("invitations/<str:token>/", "invitation-accept", access=None)
 def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation to whoever has its link, and let a signed-in user accept it once."""
     invitations = Invitation.objects.select_related("lab", "team__lab", "invited_by")
@@ -287,38 +280,34 @@ def _summary(invited: Invited) -> str:
 NOTICES_A_PAGE = 50
 
 
-@login_required
-@require_safe
+@pages.read("notices/", "notice-list", access=None, section="", sign_in=True)
 def notice_list(request: HttpRequest) -> HttpResponse:
     """Show the user's notices, newest first."""
     user = signed_in(request)
-    pages = Paginator(notices_of(user), NOTICES_A_PAGE)
+    paginator = Paginator(notices_of(user), NOTICES_A_PAGE)
     context = {
-        "page": pages.get_page(request.GET.get("page")),
+        "page": paginator.get_page(request.GET.get("page")),
         "unread": user.notices.unread().count(),
         "sends_mail": settings.SENDS_MAIL,
     }
     return render(request, "notices/notice_list.html", context)
 
 
-@login_required
-@require_safe
+@pages.read("notices/<int:notice>/", "notice-detail", access=None, section="overview", sign_in=True)
 def notice_detail(request: HttpRequest, notice: int) -> HttpResponse:
     """Show a notice."""
     found = get_object_or_404(notices_of(signed_in(request)), pk=notice)
     return render(request, "notices/notice_detail.html", {"notice": found, "lab": found.lab})
 
 
-@login_required
-@require_POST
+@pages.action("notices/read/", "notices-read", access=None, section="", sign_in=True)
 def notices_read(request: HttpRequest) -> HttpResponse:
     """Mark all notices of the user as read."""
     mark_all_read(user=signed_in(request), at=timezone.now())
     return redirect("notices:notice-list")
 
 
-@login_required
-@require_POST
+@pages.action("notices/mail/", "mail-preference", access=None, sign_in=True)
 def mail_preference(request: HttpRequest) -> HttpResponse:
     """Turn the user's email on or off."""
     gets_mail = request.POST.get("mail") == "on"

@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
 
 from arqkit.formats.assignments import share_out
 from arqkit.loads import LoadChoice
@@ -19,6 +18,7 @@ from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.web.pages import TASK, Pages
 from assessment.assignments.forms import (
     ASSIGN,
     REASSIGN,
@@ -48,6 +48,8 @@ from assessment.assignments.services.assigning import (
 from assessment.assignments.services.planning import resume_topics, set_topics_aside
 from assessment.models import Assignment, LateLabel
 from assessment.qrels.selectors.frames import late_labels
+
+pages = Pages(f"{TASK}assignments/", organized_task_or_404, section="judging")
 
 
 class TopicChange(NamedTuple):
@@ -131,34 +133,31 @@ def _without_topics(row: PersonRow) -> PersonRow:
     return replace(row, states={}, left=0, hours=0.0, finish=None)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def assignment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("", "assignment-list")
+def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show assignments and progress, and assign, unassign or review the selected topics."""
-    found = organized_task_or_404(request.user, lab, task)
     now = timezone.now()
-    form = ChosenTopicsForm(request.POST if request.method == "POST" else None, task=found)
+    form = ChosenTopicsForm(request.POST if request.method == "POST" else None, task=task)
     if request.method == "POST" and form.is_valid():
         try:
-            messages.success(
-                request, _done(found, form.cleaned_data, at=now, by=signed_in(request))
-            )
+            messages.success(request, _done(task, form.cleaned_data, at=now, by=signed_in(request)))
         except UserError as error:
             form.add_error(None, error.message)
         else:
-            return redirect("assessment:assignment-list", lab=lab, task=task)
-    grid = assignment_grid(found, at=now)
+            return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
+    grid = assignment_grid(task, at=now)
     context = {
-        "lab": found.lab,
-        "task": found,
+        "lab": task.lab,
+        "task": task,
         "form": form,
         "chosen": request.POST.getlist("topics"),
         "person": request.POST.get("person", ""),
         "states": ("not-started", "in-progress", "done", "in-review", "set-aside"),
         "grid": grid,
-        "forecasts": topic_forecasts(found, grid.topics),
-        "trips": trips_of_task(found, at=now),
-        "late_labels": late_labels(found).filter(decision=LateLabel.Decision.OPEN).count(),
-        "progress": judged_days(found, grid, at=now),
+        "forecasts": topic_forecasts(task, grid.topics),
+        "trips": trips_of_task(task, at=now),
+        "late_labels": late_labels(task).filter(decision=LateLabel.Decision.OPEN).count(),
+        "progress": judged_days(task, grid, at=now),
     }
     return render(request, "assessment/assignment_list.html", context)
 
@@ -208,52 +207,49 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def assignment_import(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("import/", "assignment-import")
+def assignment_import(request: HttpRequest, task: Task) -> HttpResponse:
     """Preview the changes and problems of a file of assignments, without storing anything."""
-    found = organized_task_or_404(request.user, lab, task)
     form = AssignmentFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not form.is_valid():
-        context = {"task": found, "lab": found.lab, "file_form": form}
+        context = {"task": task, "lab": task.lab, "file_form": form}
         return render(request, "assessment/assignment_import.html", context)
     file = form.cleaned_data["file"]
-    pairs, problems = pairs_of_file(file.read(), path=str(file.name), task=found)
-    return _preview(request, found, pairs, problems, replaces=form.cleaned_data["replaces"])
+    pairs, problems = pairs_of_file(file.read(), path=str(file.name), task=task)
+    return _preview(request, task, pairs, problems, replaces=form.cleaned_data["replaces"])
 
 
-@require_POST
-def assignment_share(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action("share/", "assignment-share")
+def assignment_share(request: HttpRequest, task: Task) -> HttpResponse:
     """Preview an even distribution of the unassigned topics.
 
     Afterwards, all assessors have about the same number of items left.
     """
-    found = organized_task_or_404(request.user, lab, task)
-    grid = assignment_grid(found, at=timezone.now())
+    grid = assignment_grid(task, at=timezone.now())
     people = [row for row in grid.people if row.is_assessor]
     if not people:
         messages.error(
             request,
             "This lab has no assessors yet. Grant the role on the People page first.",
         )
-        return redirect("assessment:assignment-list", lab=lab, task=task)
+        return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
     rows = {row.topic.query_id: row for row in grid.unassigned}
     shared = share_out(
         {name: row.left for name, row in rows.items()}, {row.person: row.left for row in people}
     )
     return _preview(
-        request, found, [(rows[name].topic, person) for name, person in shared], [], replaces=False
+        request, task, [(rows[name].topic, person) for name, person in shared], [], replaces=False
     )
 
 
-@require_POST
-def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action("apply/", "assignment-apply")
+def assignment_apply(request: HttpRequest, task: Task) -> HttpResponse:
     """Apply the previewed assignments."""
-    found = organized_task_or_404(request.user, lab, task)
     try:
-        pairs = read_pairs(request.POST.get("pairs", ""), task=found)
+        pairs = read_pairs(request.POST.get("pairs", ""), task=task)
         replaces = request.POST.get("replaces") == "yes"
         changed = assign_topics(
-            task=found,
+            task=task,
             pairs=pairs,
             replaces=replaces,
             at=timezone.now(),
@@ -261,22 +257,21 @@ def assignment_apply(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             choice=LoadChoice(confirmed=request.POST.get("confirmed", "")),
         )
     except UnconfirmedLoadError:  # they changed since the preview
-        return _preview(request, found, pairs, [], replaces=replaces)
+        return _preview(request, task, pairs, [], replaces=replaces)
     except UserError as error:
         messages.error(request, error.message)
     else:
         messages.success(request, _change_message(changed))
-    return redirect("assessment:assignment-list", lab=lab, task=task)
+    return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
 
 
-@require_POST
-def trip_end(request: HttpRequest, lab: str, task: str, query_id: str, person: int) -> HttpResponse:
+@pages.action("trips/<str:query_id>/<int:person>/end/", "trip-end", section="")
+def trip_end(request: HttpRequest, task: Task, query_id: str, person: int) -> HttpResponse:
     """End an assessor's offline trip: others can take its items."""
-    found = organized_task_or_404(request.user, lab, task)
-    topic = get_object_or_404(found.topics, query_id=query_id)
+    topic = get_object_or_404(task.topics, query_id=query_id)
     count = end_trip_by_hand(topic, person, at=timezone.now(), by=signed_in(request))
     messages.success(request, f"{_count(count, 'item')} of {query_id} returned to the topic.")
-    return redirect("assessment:assignment-list", lab=lab, task=task)
+    return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
 
 
 def _preview(

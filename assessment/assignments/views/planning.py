@@ -7,11 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.errors import UserError
@@ -19,6 +17,7 @@ from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
 from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
+from arqlab.web.pages import TASK, Pages
 from assessment.assignments.forms import (
     HoursForm,
     OfferForm,
@@ -53,24 +52,25 @@ from assessment.assignments.services.planning import (
 )
 from assessment.models import TopicBid
 
+pages = Pages(TASK, section="judging")
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def assignment_roster(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+
+@pages.form("assignments/roster/", "assignment-roster", access=organized_task_or_404)
+def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the roster with hours and bids, and add assessors to it."""
-    found = organized_task_or_404(request.user, lab, task)
-    form = RosterForm(request.POST if request.method == "POST" else None, task=found)
+    form = RosterForm(request.POST if request.method == "POST" else None, task=task)
     if request.method == "POST" and form.is_valid():
         people, at, by = list(form.cleaned_data["people"]), timezone.now(), signed_in(request)
         if form.cleaned_data["invites"]:
-            invite_to_bid(task=found, people=people, at=at, by=by)
+            invite_to_bid(task=task, people=people, at=at, by=by)
         else:
-            add_assessors(task=found, people=people, at=at, by=by)
+            add_assessors(task=task, people=people, at=at, by=by)
         messages.success(request, f"Added {', '.join(person.name for person in people)}.")
-        return redirect("assessment:assignment-roster", lab=lab, task=task)
-    rows = task_roster(found)
+        return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
+    rows = task_roster(task)
     context = {
-        "lab": found.lab,
-        "task": found,
+        "lab": task.lab,
+        "task": task,
         "form": form,
         "rows": [(row, HoursForm(entry=row.entry, auto_id=False)) for row in rows],
         "silent": _silent(rows),
@@ -79,7 +79,7 @@ def assignment_roster(request: HttpRequest, lab: str, task: str) -> HttpResponse
     return render(request, "assessment/assignment_roster.html", context)
 
 
-@require_POST
+@pages.action("assignments/roster/<int:person>/hours/", "assignment-roster-hours")
 def roster_hours(request: HttpRequest, lab: str, task: str, person: int) -> HttpResponse:
     """Change the hours of an assessor."""
     found, assessor = _person_or_404(request, lab, task, person)
@@ -102,7 +102,7 @@ def roster_hours(request: HttpRequest, lab: str, task: str, person: int) -> Http
     return answer or redirect("assessment:assignment-roster", lab=lab, task=task)
 
 
-@require_POST
+@pages.action("assignments/roster/<int:person>/remove/", "assignment-roster-remove")
 def roster_remove(request: HttpRequest, lab: str, task: str, person: int) -> HttpResponse:
     """Remove an assessor from the roster."""
     found, assessor = _person_or_404(request, lab, task, person)
@@ -115,15 +115,16 @@ def roster_remove(request: HttpRequest, lab: str, task: str, person: int) -> Htt
     return redirect("assessment:assignment-roster", lab=lab, task=task)
 
 
-@require_POST
-def roster_invite(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action(
+    "assignments/roster/invite/", "assignment-roster-invite", access=organized_task_or_404
+)
+def roster_invite(request: HttpRequest, task: Task) -> HttpResponse:
     """Invite the assessors who have not marked topics yet."""
-    found = organized_task_or_404(request.user, lab, task)
-    people = [row.person for row in _silent(task_roster(found))]
+    people = [row.person for row in _silent(task_roster(task))]
     if people:
-        invite_to_bid(task=found, people=people, at=timezone.now(), by=signed_in(request))
+        invite_to_bid(task=task, people=people, at=timezone.now(), by=signed_in(request))
     messages.success(request, f"Invited {', '.join(one.name for one in people) or 'nobody'}.")
-    return redirect("assessment:assignment-roster", lab=lab, task=task)
+    return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
 
 def _silent(rows: list[RosterRow]) -> list[RosterRow]:
@@ -146,8 +147,7 @@ def bidding_task_or_404(user: User, lab_slug: str, task_slug: str) -> Task:
     return task
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
+@pages.form("bids/", "bid-list", sign_in=True)
 def bid_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Show the topics with the user's choices; save a choice as soon as it is made."""
     user = signed_in(request)
@@ -180,8 +180,7 @@ def _context(task: Task, user: User) -> dict[str, Any]:
     }
 
 
-@require_POST
-@login_required
+@pages.action("bids/offer/", "bid-offer", sign_in=True)
 def bid_offer(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     """Save the hours and the note of the user."""
     user = signed_in(request)
@@ -206,15 +205,14 @@ def bid_offer(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return redirect("assessment:bid-list", lab=lab, task=task)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def assignment_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("assignments/plan/", "assignment-plan", access=organized_task_or_404)
+def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
     """Show what a plan is made from; propose one, compute it after edits, or apply it."""
-    found = organized_task_or_404(request.user, lab, task)
     now = timezone.now()
     action = request.POST.get("action", "")
-    form = PlanForm(request.POST if action else None, task=found)
-    planning = task_planning(found, **form.settings, at=now)
-    context: dict[str, Any] = {"lab": found.lab, "task": found, "form": form}
+    form = PlanForm(request.POST if action else None, task=task)
+    planning = task_planning(task, **form.settings, at=now)
+    context: dict[str, Any] = {"lab": task.lab, "task": task, "form": form}
     context["planning"] = planning
     if action and form.is_valid():
         try:

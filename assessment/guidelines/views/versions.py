@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 
 from arqkit.labels import LabelScale
 from arqkit.records import TaskKind
@@ -24,6 +22,7 @@ from arqlab.core.permissions import (
     signed_in,
     task_or_404,
 )
+from arqlab.web.pages import TASK, Pages
 from assessment.guidelines.forms import EntryForm, GuidelineForm
 from assessment.guidelines.selectors.versions import (
     changed_entries,
@@ -59,28 +58,29 @@ from assessment.qrels.selectors.drafts import task_scale
 from collection.selectors.collections import collection_of
 from collection.services.lookup import look_up
 
+pages = Pages(f"{TASK}guidelines/", organized_task_or_404, section="judging")
+
 KINDS = (GuidelineEntry.Kind.EXAMPLE, GuidelineEntry.Kind.CASE)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def guideline_entry_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("entries/", "guideline-entry-list")
+def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the examples and cases of the next and the current version, and publish or change them.
 
     A POST request has the key of an entry to `remove` or `keep`, or publishes the next version.
     """
-    found = organized_task_or_404(request.user, lab, task)
     if request.method == "POST":
         try:
-            messages.success(request, _change(found, request, by=signed_in(request)))
+            messages.success(request, _change(task, request, by=signed_in(request)))
         except UserError as error:
             messages.error(request, error.message)
-        return redirect("assessment:guideline-entry-list", lab=lab, task=task)
-    waiting, version = waiting_entries(found), version_of(current_guideline(found))
-    scale = task_scale(found)
-    current = entries_of(found, version).filter(until=None) if version else ()
+        return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
+    waiting, version = waiting_entries(task), version_of(current_guideline(task))
+    scale = task_scale(task)
+    current = entries_of(task, version).filter(until=None) if version else ()
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "version": version,
         "added": shown_entries(waiting.added, scale=scale),
         "removed": shown_entries(waiting.removed, scale=scale),
@@ -103,13 +103,12 @@ def _change(task: Task, request: HttpRequest, *, by: User) -> str:
     return f"Assessors now follow version {made.version}."
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def guideline_entry_add(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("entries/add/", "guideline-entry-add")
+def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
     """Search an item, and add an example of a label, or with `kind=case` a decided case."""
-    found = organized_task_or_404(request.user, lab, task)
     kind = KINDS[request.GET.get("kind") == GuidelineEntry.Kind.CASE]
     initial = {name: request.GET.get(name, "") for name in ("topic", "item")}
-    form = EntryForm(request.POST or None, task=found, kind=kind, initial=initial)
+    form = EntryForm(request.POST or None, task=task, kind=kind, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             form.save(at=timezone.now(), by=signed_in(request))
@@ -117,10 +116,10 @@ def guideline_entry_add(request: HttpRequest, lab: str, task: str) -> HttpRespon
             form.add_error("item" if error.code == "unknown-item" else None, error.message)
         else:
             messages.success(request, "Collected for the next version. Publish it when ready.")
-            return redirect("assessment:guideline-entry-list", lab=lab, task=task)
-    context = {"task": found, "lab": found.lab, "form": form, "kind": kind, "organizes": True}
-    context |= _found_items(found, request.GET.get("q", ""), request.GET.get("page"))
-    context |= _chosen_item(found, initial["item"], request.GET.get("post", ""))
+            return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
+    context = {"task": task, "lab": task.lab, "form": form, "kind": kind, "organizes": True}
+    context |= _found_items(task, request.GET.get("q", ""), request.GET.get("page"))
+    context |= _chosen_item(task, initial["item"], request.GET.get("post", ""))
     return render(request, "assessment/guideline_entry_add.html", context)
 
 
@@ -150,7 +149,7 @@ def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
     return chosen
 
 
-@require_safe
+@pages.read("<int:version>/changes/", "guideline-changes", access=None)
 def guideline_changes(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
     """Show what a version changed since the one before, or since the version in `since`."""
     found = _task_or_404(request, lab, task)
@@ -179,8 +178,7 @@ def guideline_changes(request: HttpRequest, lab: str, task: str, version: int) -
     return render(request, "assessment/guideline_changes.html", context)
 
 
-@require_safe
-@login_required
+@pages.read("<int:version>/panel/", "guideline-panel", access=None, sign_in=True)
 @never_cache
 def guideline_panel(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
     """Return a version for the judging page, with what is new for the user marked."""
@@ -232,21 +230,20 @@ class _Newest(NamedTuple):
         return {"text": self.text, "after": self.version, **labels}
 
 
-@require_safe
-def guideline_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+@pages.read("<int:version>/", "guideline-detail", access=task_or_404)
+def guideline_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the guidelines. Version 0 is ArqLab's default text."""
-    found = task_or_404(request.user, lab, task)
-    if not may_look_up(request.user, found.lab):
+    if not may_look_up(request.user, task.lab):
         raise Http404
-    shown = version_or_404(found, version)
+    shown = version_or_404(task, version)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "guideline": shown,
         "version": version,
-        "shown": show_guideline(found, shown),
-        "newest": current_guideline(found),
-        "organizes": may_organize(request.user, found.lab),
+        "shown": show_guideline(task, shown),
+        "newest": current_guideline(task),
+        "organizes": may_organize(request.user, task.lab),
     }
     return render(request, "assessment/guideline_detail.html", context)
 
@@ -259,13 +256,12 @@ def version_or_404(task: Task, version: int) -> Guideline | None:
     return found
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("", "guideline-edit")
+def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
     """Edit the guidelines, preview the next version, and list all versions."""
-    found = organized_task_or_404(request.user, lab, task)
-    newest = _newest(found)
+    newest = _newest(task)
     form = GuidelineForm(request.POST or None, initial=newest.initial, scale=newest.scale)
-    context: dict[str, Any] = {"task": found, "lab": found.lab, "form": form}
+    context: dict[str, Any] = {"task": task, "lab": task.lab, "form": form}
     source = newest.source
     if request.method == "POST" and form.is_valid():
         source = label_table(form.definitions, newest.scale) + form.cleaned_data["text"]
@@ -273,16 +269,19 @@ def guideline_edit(request: HttpRequest, lab: str, task: str) -> HttpResponse:
             context["html"] = guideline_html(source)
         else:
             try:
-                made = _save(found, form, by=signed_in(request))
+                made = _save(task, form, by=signed_in(request))
             except UserError as error:
                 context |= _refused(form, error, newest)
             else:
                 messages.success(request, f"Assessors now follow version {made.version}.")
                 return redirect(
-                    "assessment:guideline-detail", lab=lab, task=task, version=made.version
+                    "assessment:guideline-detail",
+                    lab=task.lab.slug,
+                    task=task.slug,
+                    version=made.version,
                 )
-    context |= {"newest": newest.guideline, **_versions(found)}
-    context["waiting"] = waiting_entries(found)
+    context |= {"newest": newest.guideline, **_versions(task)}
+    context["waiting"] = waiting_entries(task)
     context["undefined"] = undefined_labels(source, newest.scale)
     return render(request, "assessment/guideline_edit.html", context)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.decorators import login_not_required, login_required
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
-from arqlab.core.models import Task, User
+from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, signed_in
 from arqlab.core.selectors import roles_in
+from arqlab.web.pages import LAB, TASK, Pages
 from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import (
     changed_guidelines,
@@ -45,10 +45,12 @@ from assessment.models import Guideline
 from assessment.tickets.selectors import own_answered_tickets, sent_tickets, with_policies
 from assessment.tickets.services.policies import policy_sentences
 
+pages = Pages(section="judging", sign_in=True)
+
 WORKER = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
 
 
-@require_safe
+@pages.read("labs/offline-judging.js", "offline-worker", section="", sign_in=False)
 @login_not_required
 @never_cache
 def offline_worker(request: HttpRequest) -> HttpResponse:
@@ -59,23 +61,22 @@ def offline_worker(request: HttpRequest) -> HttpResponse:
 ANSWERS = 20
 
 
-@require_safe
-@login_required
-def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read(f"{LAB}judging/", "judging-home", access=lab_or_404)
+def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the assessor's topics with items left, answered tickets and changed guidelines."""
-    found, user = lab_or_404(request.user, lab), signed_in(request)
-    if not may_look_up(user, found):
+    user = signed_in(request)
+    if not may_look_up(user, lab):
         raise Http404
     shown = ("title_html", "formula_html")
-    work = own_work(user, [found], at=timezone.now(), shown=shown).get(found.pk)
+    work = own_work(user, [lab], at=timezone.now(), shown=shown).get(lab.pk)
     rows = work.rows if work else ()
-    rounds = own_round_topics(user, lab=found)
+    rounds = own_round_topics(user, lab=lab)
     earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
     tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
     known = Task.objects.filter(pk__in=[task.pk for task in tasks])
     context = {
-        "lab": found,
-        "standing": roles_in(user, found),
+        "lab": lab,
+        "standing": roles_in(user, lab),
         "work": work,
         "rows": [
             (row, row.shares[user.pk].judged) for row in sorted(rows, key=lambda row: not row.left)
@@ -86,9 +87,9 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
         "versions": current_versions(tasks),
         "round_topics": [row for row in rounds if row not in earlier],
         "earlier": len(earlier),
-        "rosters": own_rosters(user, found),
-        "tickets": own_answered_tickets(found, user)[:ANSWERS],
-        "sent": sent_tickets(found, user).filter(advised_at=None).count(),
+        "rosters": own_rosters(user, lab),
+        "tickets": own_answered_tickets(lab, user)[:ANSWERS],
+        "sent": sent_tickets(lab, user).filter(advised_at=None).count(),
         "policies": [(task, policy_sentences(task)) for task in with_policies(known)],
     }
     return render(request, "assessment/judging_home.html", context)
@@ -97,8 +98,8 @@ def judging_home(request: HttpRequest, lab: str) -> HttpResponse:
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
 
-@require_safe
-@login_required
+@pages.read(f"{TASK}judge/<str:query_id>/", "judge")
+@pages.read(f"{TASK}rounds/<slug:round>/judge/<str:query_id>/", "round-judge", section="rounds")
 @never_cache
 def judge(request: HttpRequest, **path: str) -> HttpResponse:
     """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
@@ -241,8 +242,12 @@ def _config(
     }
 
 
-@require_safe
-@login_required
+@pages.read(f"{TASK}judge/<str:query_id>/judgments/", "judgment-list")
+@pages.read(
+    f"{TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
+    "round-judgment-list",
+    section="rounds",
+)
 @never_cache
 def judgment_list(request: HttpRequest, **path: str) -> HttpResponse:
     """Show the assessor's own judgments of a topic, searched and filtered.

@@ -7,12 +7,12 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
 
-from arqlab.core.models import Task
+from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.views.downloads import table_response
+from arqlab.web.pages import LAB, Pages
 from assessment.guidelines.selectors.versions import labels_of
 from assessment.judging.forms import GuidelineJudgmentListForm, LateDecisionForm, LateLabelListForm
 from assessment.judging.selectors.related import judgments_of_item, pooled_items
@@ -29,16 +29,22 @@ from collection.selectors.collections import collection_of
 from collection.selectors.threads import posts_of
 from collection.selectors.visual_maps import formula_latex
 
+pages = Pages(LAB, organized_task_or_404, section="judging")
 
-@require_safe
-def affected_judgment_list(request: HttpRequest, lab: str, version: int) -> HttpResponse:
+
+@pages.read(
+    "visual-ids/<int:version>/judged/",
+    "affected-judgment-list",
+    access=organized_lab_or_404,
+    section="collection",
+)
+def affected_judgment_list(request: HttpRequest, lab: Lab, version: int) -> HttpResponse:
     """Show the judgments whose formulas a version of the visual ids merged or split."""
-    found = organized_lab_or_404(request.user, lab)
     versions = VisualMap.objects.select_related("collection")
-    shown = get_object_or_404(versions, collection=collection_of(found), version=version)
-    rows = affected_judgments(found, shown)
+    shown = get_object_or_404(versions, collection=collection_of(lab), version=version)
+    rows = affected_judgments(lab, shown)
     if request.GET.get("format") == "tsv":
-        return table_response(rows, f"{found.slug}-visual-ids-{version}-judged.tsv")
+        return table_response(rows, f"{lab.slug}-visual-ids-{version}-judged.tsv")
     rows = rows.with_columns(
         latex=formula_latex(shown, rows["visual_id_after"]),
         ids_after=pl.col("visual_id_after").str.split(", "),
@@ -47,7 +53,7 @@ def affected_judgment_list(request: HttpRequest, lab: str, version: int) -> Http
     listing = AffectedListForm(request.GET, rows)
     page, part = listing.page_of_frame(rows)
     context = {
-        "lab": found,
+        "lab": lab,
         "version": shown,
         "count": rows.height,
         "listing": listing,
@@ -57,18 +63,17 @@ def affected_judgment_list(request: HttpRequest, lab: str, version: int) -> Http
     return render(request, "assessment/affected_judgment_list.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def late_label_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("tasks/<slug:task>/late-labels/", "late-label-list")
+def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     """List the late labels of a task, and keep or exclude the selected ones."""
-    found = organized_task_or_404(request.user, lab, task)
-    rows = late_labels(found)
+    rows = late_labels(task)
     form = LateDecisionForm(request.POST if request.method == "POST" else None, rows=rows)
     if request.method == "POST" and form.is_valid():
-        _decide(request, found, form)
+        _decide(request, task, form)
         return redirect(request.get_full_path())
     listing = LateLabelListForm(request.GET, rows=rows)
     page = listing.page_of(with_labels_that_count(rows))
-    context = {"lab": found.lab, "task": found, "form": form, "listing": listing, "page": page}
+    context = {"lab": task.lab, "task": task, "form": form, "listing": listing, "page": page}
     status = 422 if form.errors else 200
     return render(request, "assessment/late_label_list.html", context, status=status)
 
@@ -86,25 +91,22 @@ def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
         )
 
 
-@require_safe
-def item_judgments(
-    request: HttpRequest, lab: str, task: str, query_id: str, doc_id: str
-) -> HttpResponse:
+@pages.read("tasks/<slug:task>/topics/<str:query_id>/judgments/<path:doc_id>/", "item-judgments")
+def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str) -> HttpResponse:
     """Show the judgments of an item with their comments and history, for organizers."""
-    found = organized_task_or_404(request.user, lab, task)
-    topic = get_object_or_404(found.topics, query_id=query_id)
-    if not pooled_items(found, query_id, doc_id).exists():
+    topic = get_object_or_404(task.topics, query_id=query_id)
+    if not pooled_items(task, query_id, doc_id).exists():
         raise Http404
-    judgments = list(judgments_of_item(found, query_id, doc_id))
-    held = posts_of(found.lab, {one.instance.post_id for one in judgments})
+    judgments = list(judgments_of_item(task, query_id, doc_id))
+    held = posts_of(task.lab, {one.instance.post_id for one in judgments})
     rows = []
     for one in judgments:
         instance, post_id = one.instance, one.instance.post_id
-        address = thread_url(instance.item, instance.doc_id, post_id, lab)
+        address = thread_url(instance.item, instance.doc_id, post_id, task.lab.slug)
         rows.append((one, address if post_id in held else ""))
     context = {
-        "lab": found.lab,
-        "task": found,
+        "lab": task.lab,
+        "task": task,
         "topic": topic,
         "doc_id": doc_id,
         "rows": rows,
@@ -113,27 +115,26 @@ def item_judgments(
     return render(request, "assessment/item_judgments.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def guideline_judgment_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("tasks/<slug:task>/guidelines/judgments/", "guideline-judgment-list")
+def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
     """List the current labels of a task with the versions that the assessors followed.
 
     `before` keeps those given before a version. A POST request returns the items of `judgments` to
     be judged again.
     """
-    found = organized_task_or_404(request.user, lab, task)
     if request.method == "POST":
-        _return(request, found)
+        _return(request, task)
         return redirect(request.get_full_path())
     related = ("instance__item__topic", "assessor", "guideline")
-    rows = labels_of(found).select_related(*related).defer("guideline__text")
-    listing = GuidelineJudgmentListForm(request.GET, task=found, rows=rows)
+    rows = labels_of(task).select_related(*related).defer("guideline__text")
+    listing = GuidelineJudgmentListForm(request.GET, task=task, rows=rows)
     page = listing.page_of(rows)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "listing": listing,
         "page": page,
-        "judgments": judged_list(page, lab=found.lab, scale=task_scale(found)),
+        "judgments": judged_list(page, lab=task.lab, scale=task_scale(task)),
     }
     return render(request, "assessment/guideline_judgment_list.html", context)
 

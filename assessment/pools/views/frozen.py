@@ -12,13 +12,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
 
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.downloads import exact_response
+from arqlab.web.pages import TASK, Pages
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
 from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs, pooled_together
@@ -39,6 +39,8 @@ from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
+
+pages = Pages(f"{TASK}pools/", section="pools")
 
 
 class PoolNews(NamedTuple):
@@ -86,23 +88,22 @@ def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
     return [*runs, *written]
 
 
-@require_safe
-def pool_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("", "pool-list", access=organized_task_or_404)
+def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool of a task and its supplements, and what has changed since the freeze."""
-    found = organized_task_or_404(request.user, lab, task)
-    pools = list(Pool.official.filter(task=found).select_related("frozen_by").order_by("number"))
-    sizes = pool_sizes(found)
+    pools = list(Pool.official.filter(task=task).select_related("frozen_by").order_by("number"))
+    sizes = pool_sizes(task)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "rows": [(pool, sizes[pool.pk]) for pool in pools],
-        "news": pool_news(found, pools),
-        "together": pooled_together(found),
+        "news": pool_news(task, pools),
+        "together": pooled_together(task),
     }
     return render(request, "assessment/pool_list.html", context)
 
 
-@require_safe
+@pages.read("<int:number>/", "pool-detail")
 def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
     """Show a pool: its settings, its size per topic and its state; or return its file."""
     pool = _pool_or_404(request, lab, task, number)
@@ -134,7 +135,7 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
     return render(request, "assessment/pool_detail.html", context)
 
 
-@require_POST
+@pages.action("<int:number>/close/", "pool-close")
 def pool_close(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
     """Close a pool for judging."""
     pool = _pool_or_404(request, lab, task, number)
@@ -144,7 +145,7 @@ def pool_close(request: HttpRequest, lab: str, task: str, number: int) -> HttpRe
     )
 
 
-@require_POST
+@pages.action("<int:number>/open/", "pool-open")
 def pool_open(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
     """Reopen a pool for judging."""
     pool = _pool_or_404(request, lab, task, number)
@@ -152,7 +153,7 @@ def pool_open(request: HttpRequest, lab: str, task: str, number: int) -> HttpRes
     return _turned(request, pool, done, "Judging is open again.")
 
 
-@require_POST
+@pages.action("<int:number>/discard/", "pool-discard")
 def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
     """Unfreeze a pool without judgments: delete it, and show the planner with its settings."""
     pool = _pool_or_404(request, lab, task, number)

@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_safe
 
 from arqkit.protocols.presets import PROTOCOLS
 from arqlab.celery import wake_after_commit
@@ -21,6 +20,7 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.selectors import topic_ids
+from arqlab.web.pages import TASK, Pages
 from assessment.models import PayRule, Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
 from assessment.pools.selectors.choices import (
@@ -38,6 +38,8 @@ from assessment.pools.tasks import typeset_pools
 from assessment.pools.views.charts import overlap_chart, overlap_of, picture_of
 from assessment.pools.views.frozen import settings_summary
 from submissions.forms import LeftOutRunsForm
+
+pages = Pages(f"{TASK}pools/", organized_task_or_404, section="pools")
 
 WAGE = 15
 
@@ -66,11 +68,10 @@ class _Settings:
         )
 
 
-@require_safe
-def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("plan/", "pool-plan")
+def pool_plan(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the planner of the pool or of a supplement; the figures follow the settings."""
-    found = organized_task_or_404(request.user, lab, task)
-    settings = _settings(found, request.GET)
+    settings = _settings(task, request.GET)
     template = (
         "assessment/_pool_plan.html"
         if request.headers.get("HX-Request")
@@ -79,11 +80,10 @@ def pool_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, template, _context(settings) | _plan(settings))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def pool_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("freeze/", "pool-freeze")
+def pool_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool to freeze, and freeze it."""
-    found = organized_task_or_404(request.user, lab, task)
-    settings = _settings(found, request.POST or request.GET)
+    settings = _settings(task, request.POST or request.GET)
     if not settings.is_valid:
         return render(
             request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422

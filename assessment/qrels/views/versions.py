@@ -13,7 +13,6 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import Level, QrelDiff, diff_qrels
@@ -23,6 +22,7 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.downloads import exact_response, table_response
+from arqlab.web.pages import TASK, Pages
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import DifferenceListForm, FreezeForm, LeftOutTopicsForm
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items, task_scale
@@ -45,22 +45,23 @@ from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
 from submissions.services.left_out import out_of_competition
 
+pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def qrels_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+
+@pages.form("freeze/", "qrels-freeze")
+def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about the draft, and freeze it without the topics and runs left out."""
-    found = organized_task_or_404(request.user, lab, task)
-    forms = _forms(request.POST or None, draft_of(found))
-    oddities = freeze_oddities(found, at=timezone.now())
+    forms = _forms(request.POST or None, draft_of(task))
+    oddities = freeze_oddities(task, at=timezone.now())
     digest, refusals = oddities_digest(oddities), []
     if request.method == "POST" and forms.are_valid:
         try:
             if request.POST.get("seen") == digest:
-                return _frozen(request, found, forms.choice)
+                return _frozen(request, task, forms.choice)
             refusals = [CHANGED]
         except UserError as refused:
             refusals = [refused.message]
-    context = {"task": found, "lab": found.lab, "oddities": oddities, "digest": digest}
+    context = {"task": task, "lab": task.lab, "oddities": oddities, "digest": digest}
     refusals += [*forms.topics.messages, *forms.runs.messages]
     context |= {"refusals": refusals, "draft": forms.draft, "form": forms.version}
     context |= {"topics_form": forms.topics, "runs_form": forms.runs}
@@ -68,19 +69,18 @@ def qrels_freeze(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     return render(request, "assessment/qrels_freeze.html", context, status=status)
 
 
-@require_POST
-def qrels_delete(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+@pages.action("<int:version>/delete/", "qrels-delete")
+def qrels_delete(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Delete a version that nothing uses."""
-    found = organized_task_or_404(request.user, lab, task)
     versions = QrelSet.objects.select_related("task__lab")
-    chosen = get_object_or_404(versions, task=found, version=version)
+    chosen = get_object_or_404(versions, task=task, version=version)
     try:
         delete_qrels(qrel_set=chosen, by=signed_in(request))
     except UserError as refused:
         messages.error(request, refused.message)
-        return redirect("assessment:qrels-detail", lab, task, version)
+        return redirect("assessment:qrels-detail", task.lab.slug, task.slug, version)
     messages.success(request, f"{chosen.name} was deleted. The audit log keeps its hash.")
-    return redirect("assessment:qrels-list", lab, task)
+    return redirect("assessment:qrels-list", task.lab.slug, task.slug)
 
 
 @dataclass(frozen=True)
@@ -177,12 +177,11 @@ DRAFT = "draft"
 Side = QrelSet | None
 
 
-@require_safe
-def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("diff/", "qrels-diff")
+def qrels_diff(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the differences between two sides; with `format=tsv`, return them as a file."""
-    found = organized_task_or_404(request.user, lab, task)
-    versions = list(QrelSet.objects.filter(task=found).order_by("-version"))
-    context: dict[str, Any] = {"task": found, "lab": found.lab, "versions": versions}
+    versions = list(QrelSet.objects.filter(task=task).order_by("-version"))
+    context: dict[str, Any] = {"task": task, "lab": task.lab, "versions": versions}
     if not versions:
         return render(request, "assessment/qrels_diff.html", context)
     before = _side(request.GET.get("before") or str(versions[0].version), versions)
@@ -190,15 +189,15 @@ def qrels_diff(request: HttpRequest, lab: str, task: str) -> HttpResponse:
     context |= {"before": before, "after": after}
     if before and after and before.items != after.items:
         return render(request, "assessment/qrels_diff.html", context)
-    diff = _diff(found, before, after)
+    diff = _diff(task, before, after)
     if request.GET.get("format") == "tsv":
-        return _diff_file(diff, found, before, after)
-    scales = _scale(before, found), _scale(after, found)
+        return _diff_file(diff, task, before, after)
+    scales = _scale(before, task), _scale(after, task)
     was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
     listing = DifferenceListForm(request.GET, diff.rows, was=was, now=now)
     page, frame = listing.page_of_frame(diff.rows)
     rows = frame.to_dicts()
-    judgments = changing_judgments(found, rows, before=before, after=after)
+    judgments = changing_judgments(task, rows, before=before, after=after)
     context |= {
         "diff": diff,
         "listing": listing,
@@ -272,40 +271,35 @@ def _diff_file(diff: QrelDiff, task: Task, before: Side, after: Side) -> HttpRes
     return table_response(diff.rows, f"qrels-{task.lab.slug}-{task.slug}-diff-{names}.tsv")
 
 
-@require_safe
-def qrels_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("", "qrels-list")
+def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
-    found = organized_task_or_404(request.user, lab, task)
-    context = _draft_context(draft_of(found)) | {"versions": qrel_versions(found)}
-    return render(
-        request, "assessment/qrels_list.html", {"task": found, "lab": found.lab, **context}
-    )
+    context = _draft_context(draft_of(task)) | {"versions": qrel_versions(task)}
+    return render(request, "assessment/qrels_list.html", {"task": task, "lab": task.lab, **context})
 
 
-@require_safe
-def qrels_draft(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("draft/", "qrels-draft")
+def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     """Return the draft as a file, by instance or with `level=visual` by formula.
 
     `complete` includes the labels that are not judgments.
     """
-    found = organized_task_or_404(request.user, lab, task)
     wanted = request.GET.get("level", Level.INSTANCES)
-    if wanted not in levels_of(found):
+    if wanted not in levels_of(task):
         raise Http404
-    frame = draft_of(found).qrels(Level(wanted), complete="complete" in request.GET)
-    return _file(frame, found, "draft" if wanted == Level.INSTANCES else f"draft-{wanted}")
+    frame = draft_of(task).qrels(Level(wanted), complete="complete" in request.GET)
+    return _file(frame, task, "draft" if wanted == Level.INSTANCES else f"draft-{wanted}")
 
 
-@require_safe
-def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+@pages.read("<int:version>/", "qrels-detail")
+def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version: its facts, labels per topic and dropped topics.
 
     With `format=tsv`, return its file.
     """
-    found = organized_task_or_404(request.user, lab, task)
-    shown = get_object_or_404(qrel_versions(found), version=version)
+    shown = get_object_or_404(qrel_versions(task), version=version)
     if request.GET.get("format") == "tsv":
-        return _file(qrels_frame(shown), found, shown.name)
+        return _file(qrels_frame(shown), task, shown.name)
     topics, labels = version_topics(shown), shown.label_scale
     context = {
         "shares": label_shares(topics, labels),
@@ -317,22 +311,21 @@ def qrels_detail(request: HttpRequest, lab: str, task: str, version: int) -> Htt
     return render(
         request,
         "assessment/qrels_detail.html",
-        {"task": found, "lab": found.lab, "shown": shown, **context},
+        {"task": task, "lab": task.lab, "shown": shown, **context},
     )
 
 
-@require_POST
-def qrels_current(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+@pages.action("<int:version>/current/", "qrels-current")
+def qrels_current(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Make a version the current one."""
-    found = organized_task_or_404(request.user, lab, task)
     chosen = get_object_or_404(
-        QrelSet.objects.select_related("task__lab"), task=found, version=version
+        QrelSet.objects.select_related("task__lab"), task=task, version=version
     )
     choose_current_qrels(qrel_set=chosen, by=signed_in(request))
     messages.success(
         request, f"{chosen.name} is now the current version. Leaderboards use it by default."
     )
-    return redirect("assessment:qrels-list", lab=lab, task=task)
+    return redirect("assessment:qrels-list", lab=task.lab.slug, task=task.slug)
 
 
 def _draft_context(draft: Draft) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import TASK, Pages
 from assessment.guidelines.services.entries import Decision, item_of_instance, record_case
 from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from assessment.qrels.selectors.drafts import task_scale
@@ -37,6 +37,8 @@ from assessment.rounds.services.adjudication import (
     withdraw_decision,
 )
 from assessment.tickets.forms.experts import PersonField
+
+pages = Pages(f"{TASK}adjudication/<int:instance>/", organized_task_or_404, section="rounds")
 
 
 class RulingForm(VersionedForm):
@@ -98,41 +100,40 @@ class ThirdOpinionForm(forms.Form):
         people.queryset = third_assessors(task, instance)  # type: ignore[attr-defined]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def adjudication_detail(request: HttpRequest, lab: str, task: str, instance: int) -> HttpResponse:
+@pages.form("", "adjudication-detail")
+def adjudication_detail(request: HttpRequest, task: Task, instance: int) -> HttpResponse:
     """Show an official instance with its labels, and decide about it.
 
     A POST request has the `action`: `decide`, `ask` or `withdraw`.
     """
-    found = organized_task_or_404(request.user, lab, task)
-    instances = PoolInstance.official.filter(item__pool__task=found)
+    instances = PoolInstance.official.filter(item__pool__task=task)
     item = get_object_or_404(
         instances.select_related("item__pool", "item__topic__task__lab"), pk=instance
     )
     action = request.POST.get("action", "")
-    back = redirect("evaluation:adjudication-list", lab=lab, task=task)
+    back = redirect("evaluation:adjudication-list", lab=task.lab.slug, task=task.slug)
 
     def make(data: QueryDict | None) -> RulingForm:
-        decision = adjudication_of(found, item).decision
-        return RulingForm(data, task=found, decision=decision, initial=_proposal(found, item))
+        decision = adjudication_of(task, item).decision
+        return RulingForm(data, task=task, decision=decision, initial=_proposal(task, item))
 
     def save(form: RulingForm) -> HttpResponse:
-        messages.success(request, _decide(found, item, form, by=signed_in(request)))
+        messages.success(request, _decide(task, item, form, by=signed_in(request)))
         return back
 
     ruling, answer = edited(request, item, make, save) if action == "decide" else (make(None), None)
     if answer:
         return answer
-    third = ThirdOpinionForm(request.POST if action == "ask" else None, task=found, instance=item)
+    third = ThirdOpinionForm(request.POST if action == "ask" else None, task=task, instance=item)
     if action == "withdraw" or (action == "ask" and third.is_valid()):
         try:
-            messages.success(request, _change(found, item, request, third))
+            messages.success(request, _change(task, item, request, third))
         except UserError as error:
             messages.error(request, error.message)
             return redirect(request.path)
         return back
     form = third if action == "ask" else ruling
-    return _page(request, found, item, {"form": form, "ruling_form": ruling, "third_form": third})
+    return _page(request, task, item, {"form": form, "ruling_form": ruling, "third_form": third})
 
 
 def _page(

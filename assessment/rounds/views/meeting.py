@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from arqkit.agreement.disagreements import disagreements
 from arqkit.agreement.votes import judgments_only
 from arqkit.labels import ScaleLabel
 from arqlab.core.errors import UserError
 from arqlab.core.permissions import may_see_thread, signed_in
+from arqlab.web.pages import TASK, Pages
 from assessment.guidelines.services.entries import Decision, item_of_instance, record_case
 from assessment.guidelines.services.rendering import shown_entries
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
@@ -33,6 +32,10 @@ from assessment.rounds.selectors.training_votes import (
     pseudonyms,
 )
 from assessment.rounds.services.adjudication import painted_marks, shown_instance
+
+pages = Pages(
+    f"{TASK}rounds/training-<int:number>/meeting/", training_or_404, section="rounds", sign_in=True
+)
 
 
 class Disagreement(NamedTuple):
@@ -133,12 +136,10 @@ def recorded_cases(found: Round, topic: str, doc_id: str) -> QuerySet[GuidelineE
     return cases.filter(topic=topic, item=doc_id).order_by("pk")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
+@pages.form("", "meeting")
 @never_cache
-def meeting(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show a disagreement of a revealed round (`at`), and record the decision of the expert."""
-    seen = training_or_404(request.user, lab, task, number)
     found = seen.round
     if not found.revealed_at or (request.method == "POST" and not seen.organizes):
         raise Http404

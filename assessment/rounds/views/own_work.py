@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from django.contrib.auth.decorators import login_required
 from django.db.models import Exists, OuterRef, Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
+from arqlab.web.pages import LAB, Pages
 from assessment.judging.selectors.own_work import own_hours
 from assessment.models import PoolItem, Round
 from assessment.qrels.selectors.drafts import task_scale
@@ -25,6 +24,8 @@ from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
 from assessment.timesheets.forms import zone_words
 from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
 from assessment.timesheets.views import sheet_response
+
+pages = Pages(f"{LAB}judging/work/", section="judging", sign_in=True)
 
 
 class OwnAgreement(NamedTuple):
@@ -78,8 +79,7 @@ def _agreements(lab: Lab) -> Iterator[tuple[Round, Agreement]]:
             yield found, pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=0)
 
 
-@require_safe
-@login_required
+@pages.read("", "judging-work")
 def your_work(request: HttpRequest, lab: str) -> HttpResponse:
     """Show the user's own progress, pace, hours, agreement and answered tickets."""
     found, user = _own_lab_or_404(request, lab)
@@ -97,8 +97,7 @@ def your_work(request: HttpRequest, lab: str) -> HttpResponse:
     return render(request, "assessment/your_work.html", context)
 
 
-@require_safe
-@login_required
+@pages.read("csv/", "judging-work-csv")
 def your_work_csv(request: HttpRequest, lab: str) -> HttpResponseBase:
     """Return the user's own time sheet as CSV."""
     found, user = _own_lab_or_404(request, lab)

@@ -10,13 +10,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
 
 from arqkit.judgments.questions import MOST_ANSWERS, SpecialQuestion, answer_scale
 from arqkit.labels import LONGEST_WORD, LabelScale
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.web.pages import TASK, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import PoolItem, Round
 from assessment.qrels.selectors.drafts import host_of, task_scale
@@ -29,6 +29,8 @@ from assessment.rounds.selectors.question_items import (
     shared_topics,
 )
 from assessment.rounds.services.making import RoundPlan, make_question_round
+
+pages = Pages(f"{TASK}rounds/questions/new/", organized_task_or_404, section="rounds")
 
 LONGEST_QUESTION, LONGEST_KEY = 200, 12
 QUESTION_FIELDS = ("1", "2", "3")
@@ -189,24 +191,24 @@ def _question_fields(number: str) -> dict[str, forms.Field]:
     }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def questions_create(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("", "questions-create")
+def questions_create(request: HttpRequest, task: Task) -> HttpResponse:
     """Make a round of special questions about judged items.
 
     Generated answers in the pool of another task are asked about there.
     """
-    found, user = organized_task_or_404(request.user, lab, task), signed_in(request)
+    user = signed_in(request)
     initial = {"seed": f"{timezone.now():%Y%m%d}"}
-    form = SpecialQuestionsForm(request.POST or None, task=found, initial=initial)
+    form = SpecialQuestionsForm(request.POST or None, task=task, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             plan = form.question_plan
-            made = make_question_round(task=found, plan=plan, by=user, at=timezone.now())
+            made = make_question_round(task=task, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:
             messages.success(request, f"{made} is open. Its assessors are notified.")
-            return redirect("evaluation:questions-detail", lab, task, made.number)
-    context = {"task": found, "lab": found.lab, "form": form, "host": host_of(found)}
+            return redirect("evaluation:questions-detail", task.lab.slug, task.slug, made.number)
+    context = {"task": task, "lab": task.lab, "form": form, "host": host_of(task)}
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/questions_create.html", context, status=status)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.downloads import table_response
+from arqlab.web.pages import TASK, Pages
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.models import QrelSet, Round
 from assessment.pools.services.changing import close_pool, open_pool
@@ -40,28 +39,30 @@ from assessment.rounds.services.states import (
 )
 from assessment.rounds.views.charts import agreement_picture, rounds_picture
 
+pages = Pages(f"{TASK}rounds/", organized_task_or_404, section="rounds")
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def training_create(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+
+@pages.form("training/new/", "training-create")
+def training_create(request: HttpRequest, task: Task) -> HttpResponse:
     """Make a training round with items of the official pool, or with `gold` of a version of qrels.
 
     `gold` is the key of a version of an earlier lab with the same collection.
     """
-    found, user = organized_task_or_404(request.user, lab, task), signed_in(request)
-    choices = gold_choices(found, user)
+    user = signed_in(request)
+    choices = gold_choices(task, user)
     gold = next((one for one in choices if str(one.pk) == request.GET.get("gold", "")), None)
     initial = {"seed": f"{timezone.now():%Y%m%d}"}
-    form = TrainingForm(request.POST or None, task=found, gold=gold, initial=initial)
+    form = TrainingForm(request.POST or None, task=task, gold=gold, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             plan = form.plan(Round.Kind.TRAINING, list(form.cleaned_data["people"]))
-            made = make_training(task=found, plan=plan, by=user, at=timezone.now())
+            made = make_training(task=task, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:
             messages.success(request, f"{made} is open. Its assessors are notified.")
-            return redirect("assessment:training-detail", lab, task, made.number)
-    context = _create_context(found, form, choices, gold)
+            return redirect("assessment:training-detail", task.lab.slug, task.slug, made.number)
+    context = _create_context(task, form, choices, gold)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/training_create.html", context, status=status)
 
@@ -72,15 +73,14 @@ def _create_context(
     return {"task": task, "lab": task.lab, "form": form, "choices": choices, "gold": gold}
 
 
-@require_safe
-@login_required
+@pages.read("training-<int:number>/", "training-detail", access=training_or_404, sign_in=True)
 @never_cache
-def training_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def training_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show the progress of a training round, and after the reveal the agreement.
 
     Assessors see names of nobody but themselves.
     """
-    seen, user = training_or_404(request.user, lab, task, number), signed_in(request)
+    user = signed_in(request)
     found = seen.round
     context = {
         "task": found.task,
@@ -114,15 +114,14 @@ def _agreement_context(seen: SeenRound, user: User) -> dict[str, Any]:
     return context | {"rounds": rounds_picture(rounds) if len(rounds) > 1 else None}
 
 
-@require_safe
+@pages.read("training-<int:number>/votes/", "training-votes")
 @never_cache
-def training_votes(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def training_votes(request: HttpRequest, task: Task, number: int) -> HttpResponse:
     """Return the votes of a revealed round as TSV, with `people=names` with names."""
-    organized_task_or_404(request.user, lab, task)
-    found = training_or_404(request.user, lab, task, number).round
+    found = training_or_404(request.user, task.lab.slug, task.slug, number).round
     if not found.revealed_at:
         messages.error(request, "The votes can be downloaded when they are revealed.")
-        return redirect("assessment:training-detail", lab, task, number)
+        return redirect("assessment:training-detail", task.lab.slug, task.slug, number)
     names = real_names(found) if request.GET.get("people") == "names" else pseudonyms(found)
     return votes_response(found, names)
 
@@ -142,23 +141,21 @@ PAGES: dict[str, str] = {
 }
 
 
-@require_safe
-def round_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.read("", "round-list")
+def round_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the rounds of a task, with their progress."""
-    found = organized_task_or_404(request.user, lab, task)
     context = {
-        "task": found,
-        "lab": found.lab,
-        "rows": [(row, round_address(row.round)) for row in round_rows(found)],
+        "task": task,
+        "lab": task.lab,
+        "rows": [(row, round_address(row.round)) for row in round_rows(task)],
     }
     return render(request, "assessment/rounds/round_list.html", context)
 
 
-@require_POST
-def round_change(request: HttpRequest, lab: str, task: str, round: str) -> HttpResponse:
+@pages.action("<slug:round>/state/", "round-change")
+def round_change(request: HttpRequest, task: Task, round: str) -> HttpResponse:
     """Reveal, close, open, archive, restore or discard a round: `action` says which."""
-    found = organized_task_or_404(request.user, lab, task)
-    rounds = Round.objects.filter(task=found, kind__in=PAGES).select_related("pool", "task__lab")
+    rounds = Round.objects.filter(task=task, kind__in=PAGES).select_related("pool", "task__lab")
     changed = next((one for one in rounds if one.key == round), None)
     if changed is None:
         raise Http404
@@ -170,7 +167,7 @@ def round_change(request: HttpRequest, lab: str, task: str, round: str) -> HttpR
     messages.success(request, message)
     is_discarded = changed.pk is None
     return redirect(
-        reverse("assessment:round-list", args=[lab, task])
+        reverse("assessment:round-list", args=[task.lab.slug, task.slug])
         if is_discarded
         else round_address(changed)
     )

@@ -12,7 +12,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
 
 from arqkit.agreement.second_judging import (
     RejudgingPlan,
@@ -25,11 +24,14 @@ from arqkit.agreement.second_judging import (
 from arqkit.pooling.depths import LARGEST_SEED
 from arqlab.core.models import Membership, Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.web.pages import TASK, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.rounds.forms.training import PeopleField, TopicsField
 from assessment.rounds.selectors.second_items import open_second_items, second_items
 from assessment.rounds.services.making import make_second_round
+
+pages = Pages(f"{TASK}rounds/second/new/", organized_task_or_404, section="rounds")
 
 SHARE, TOPICS = "share", "topics"
 
@@ -162,20 +164,19 @@ class PlanTable(NamedTuple):
     unchecked: list[str]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def second_plan(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("", "second-plan")
+def second_plan(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the plan of a round of second judgments, and with `start` make the round."""
-    found = organized_task_or_404(request.user, lab, task)
-    items = open_second_items(found)
-    form = SecondRoundForm(request.POST or None, task=found, items=items)
-    context: dict[str, Any] = {"task": found, "lab": found.lab, "form": form, "count": items.height}
+    items = open_second_items(task)
+    form = SecondRoundForm(request.POST or None, task=task, items=items)
+    context: dict[str, Any] = {"task": task, "lab": task.lab, "form": form, "count": items.height}
     if form.is_bound and form.is_valid():
         plan = form.plan
         if "start" in request.POST and any(plan.items.values()):
             by, at = signed_in(request), timezone.now()
-            made = make_second_round(task=found, plan=plan, source=form.source, by=by, at=at)
+            made = make_second_round(task=task, plan=plan, source=form.source, by=by, at=at)
             messages.success(request, f"{made} is open. Its assessors can judge now.")
-            return redirect("evaluation:second-detail", lab, task, made.number)
+            return redirect("evaluation:second-detail", task.lab.slug, task.slug, made.number)
         context["plan"] = _table(plan, form.items)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/second_plan.html", context, status=status)

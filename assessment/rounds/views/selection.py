@@ -13,19 +13,19 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import TASK, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.entries import LONGEST_ENTRY
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.models import Applicant, Round
 from assessment.rounds.forms.training import DrawnItemsForm
-from assessment.rounds.permissions import sample_or_404
+from assessment.rounds.permissions import SeenSample, sample_or_404
 from assessment.rounds.selectors.rounds import is_unused
 from assessment.rounds.selectors.selection import score_sheet
 from assessment.rounds.selectors.training_votes import real_names
@@ -39,6 +39,8 @@ from assessment.rounds.services.selection import (
     renew_link,
 )
 from assessment.rounds.views.rounds import votes_response
+
+pages = Pages(section="rounds")
 
 
 class ExpertField(forms.ModelChoiceField):
@@ -91,30 +93,29 @@ class RatingForm(VersionedForm):
             del self.fields["decision"]
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def sample_create(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form(f"{TASK}rounds/samples/new/", "sample-create", access=organized_task_or_404)
+def sample_create(request: HttpRequest, task: Task) -> HttpResponse:
     """Make a sample task from items of the official pool."""
-    found, user = organized_task_or_404(request.user, lab, task), signed_in(request)
+    user = signed_in(request)
     initial = {"seed": f"{timezone.now():%Y%m%d}", "count": 3, "expert": user.pk}
-    form = SampleForm(request.POST or None, task=found, initial=initial)
+    form = SampleForm(request.POST or None, task=task, initial=initial)
     if request.method == "POST" and form.is_valid():
         expert: User = form.cleaned_data["expert"]
         plan = form.plan(Round.Kind.SAMPLE, [expert])
         plan = replace(plan, source={**plan.source, "expert": expert.pk})
         try:
-            made = make_sample(task=found, plan=plan, by=user, at=timezone.now())
+            made = make_sample(task=task, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:
             messages.success(request, f"{made} is open. Send its link to the applicants.")
-            return redirect("assessment:sample-detail", lab, task, made.number)
-    context = {"task": found, "lab": found.lab, "form": form}
+            return redirect("assessment:sample-detail", task.lab.slug, task.slug, made.number)
+    context = {"task": task, "lab": task.lab, "form": form}
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/sample_create.html", context, status=status)
 
 
-@require_safe
-@login_required
+@pages.read(f"{TASK}rounds/sample-<int:number>/", "sample-detail", sign_in=True)
 @never_cache
 def sample_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
     """Show the score sheet of a sample task to organizers and the expert, else the own topics."""
@@ -136,23 +137,25 @@ def sample_detail(request: HttpRequest, lab: str, task: str, number: int) -> Htt
     return render(request, "assessment/rounds/sample_detail.html", context)
 
 
-@require_POST
-def sample_change(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+@pages.action(
+    f"{TASK}rounds/sample-<int:number>/change/", "sample-change", access=organized_task_or_404
+)
+def sample_change(request: HttpRequest, task: Task, number: int) -> HttpResponse:
     """Renew the link of a sample task, or with `action=close` close it."""
-    organized_task_or_404(request.user, lab, task)
     by = signed_in(request)
-    found = sample_or_404(by, lab, task, number).round
+    found = sample_or_404(by, task.lab.slug, task.slug, number).round
     if request.POST.get("action") == "close":
         close_link(found=found, by=by)
         messages.success(request, "The link is closed. Applicants who opened it can go on.")
     else:
         renew_link(found=found, by=by)
         messages.success(request, "The sample task has a new link. The old one no longer works.")
-    return redirect("assessment:sample-detail", lab, task, number)
+    return redirect("assessment:sample-detail", task.lab.slug, task.slug, number)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@login_required
+@pages.form(
+    f"{TASK}rounds/sample-<int:number>/applicants/<int:person>/", "sample-rate", sign_in=True
+)
 def sample_rate(
     request: HttpRequest, lab: str, task: str, number: int, person: int
 ) -> HttpResponse:
@@ -191,21 +194,21 @@ def sample_rate(
     return answer or render(request, "assessment/rounds/sample_rate.html", context)
 
 
-@require_safe
-@login_required
+@pages.read(
+    f"{TASK}rounds/sample-<int:number>/votes/", "sample-votes", access=sample_or_404, sign_in=True
+)
 @never_cache
-def sample_votes(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def sample_votes(request: HttpRequest, seen: SeenSample) -> HttpResponse:
     """Return the votes of a sample task as TSV to organizers, after the expert's judgments.
 
     The expert does not get the ids of items: that of a generated answer names its run.
     """
-    seen = sample_or_404(signed_in(request), lab, task, number)
     if not seen.organizes or not score_sheet(seen.round).is_open:
         raise Http404
     return votes_response(seen.round, real_names(seen.round))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@pages.form("samples/<str:token>/", "sample-join")
 def sample_join(request: HttpRequest, token: str) -> HttpResponse:
     """Show a sample task to whoever has its link, and let a signed-in user start it."""
     rounds = Round.objects.select_related("pool", "task__lab")

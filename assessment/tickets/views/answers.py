@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.text import Truncator
-from django.views.decorators.http import require_http_methods
 
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.forms.versions import VersionedForm
@@ -20,6 +19,7 @@ from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import LAB, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Pool, Ticket, TicketPolicy
 from assessment.pools.services.texts import thread_url
@@ -42,6 +42,8 @@ from assessment.tickets.services.answers import (
 from assessment.tickets.services.items import read_ticket_item, shown_html
 from assessment.tickets.services.policies import edit_policy, policy_sentences
 from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
+
+pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
 
 class PolicyForm(VersionedForm):
@@ -81,25 +83,29 @@ class PolicyForm(VersionedForm):
         }
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def ticket_policy(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form(
+    "tasks/<slug:task>/tickets/policy/",
+    "ticket-policy",
+    access=organized_task_or_404,
+    section="settings",
+)
+def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
     """Show and edit what happens with each label that is not a judgment."""
-    found = organized_task_or_404(request.user, lab, task)
 
     def save(form: PolicyForm) -> HttpResponse:
         given = {name: form.cleaned_data[name] for name in ("expert", "expert_closes")}
-        edit_policy(task=found, actions=form.actions, **given, by=signed_in(request))
+        edit_policy(task=task, actions=form.actions, **given, by=signed_in(request))
         messages.success(request, "Policy saved. It applies to new tickets.")
-        return redirect("assessment:ticket-list", lab=lab)
+        return redirect("assessment:ticket-list", lab=task.lab.slug)
 
     form, answer = edited(
         request,
-        found,
-        lambda data: PolicyForm(data, task=found, policy=policy_of(found)),
+        task,
+        lambda data: PolicyForm(data, task=task, policy=policy_of(task)),
         save,
-        events=found.lab.audit_events.filter(verb="ticket_policy.edit", target=found),
+        events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
-    context = {"lab": found.lab, "task": found, "form": form}
+    context = {"lab": task.lab, "task": task, "form": form}
     status = 422 if form.errors else 200
     return answer or render(request, "assessment/ticket_policy.html", context, status=status)
 
@@ -208,15 +214,14 @@ REPAIRED = "The item is repaired. Please judge it again."
 """The proposed answer after a repair."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.form("tickets/", "ticket-list")
+def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the tickets of all tasks in a `state`: open, with the expert, or answered.
 
     Those that are not answered can be answered or sent to an expert together.
     """
-    found = organized_lab_or_404(request.user, lab)
-    tickets, state = tickets_of(found), request.GET.get("state", "open")
-    form = BulkAnswerForm(request.POST or None, tickets=tickets, answers=reused_answers(found))
+    tickets, state = tickets_of(lab), request.GET.get("state", "open")
+    form = BulkAnswerForm(request.POST or None, tickets=tickets, answers=reused_answers(lab))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         refused = answer_tickets(**given, at=timezone.now(), by=signed_in(request))
@@ -225,38 +230,37 @@ def ticket_list(request: HttpRequest, lab: str) -> HttpResponse:
         for ticket, reason in refused.items():
             messages.error(request, f"{ticket} was not answered. {reason}")
         return redirect(request.get_full_path())
-    listing = TicketListForm(request.GET, lab=found)
+    listing = TicketListForm(request.GET, lab=lab)
     state = state if state in TICKET_STATES else "open"
     context = {
-        "lab": found,
+        "lab": lab,
         "listing": listing,
         "page": listing.page_of(tickets.filter(TICKET_STATES[state])),
         "form": form,
-        "send_form": SendForm(lab=found, tickets=tickets),
+        "send_form": SendForm(lab=lab, tickets=tickets),
         "chosen": request.POST.getlist("tickets"),
         "state": state,
         "counts": count_by_state(tickets),
-        "policies": [(task, policy_sentences(task)) for task in with_policies(found.tasks.all())],
+        "policies": [(task, policy_sentences(task)) for task in with_policies(lab.tasks.all())],
     }
     status = 422 if form.errors else 200
     return render(request, "assessment/ticket_list.html", context, status=status)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
+@pages.form("tickets/<int:ticket>/", "ticket-detail")
+def ticket_detail(request: HttpRequest, lab: Lab, ticket: int) -> HttpResponse:
     """Show a ticket with the item as the assessor saw it, and answer it.
 
     The answer can return the item for another judgment. Its text can be edited later.
     """
-    found = organized_lab_or_404(request.user, lab)
-    shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
+    shown = get_object_or_404(tickets_of(lab).defer(None), pk=ticket)
 
     def save(form: TicketAnswerForm) -> HttpResponse:
         corrects, by = "corrects" in request.POST, signed_in(request)
         messages.success(request, _answer(shown, form.cleaned_data, corrects=corrects, by=by))
-        return redirect("assessment:ticket-list", lab=lab)
+        return redirect("assessment:ticket-list", lab=lab.slug)
 
-    answers = reused_answers(found)
+    answers = reused_answers(lab)
     form, answer = edited(
         request,
         shown,
@@ -264,15 +268,15 @@ def ticket_detail(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
             data, initial=_started_answer(request, shown), answers=answers
         ),
         save,
-        events=found.audit_events.filter(
+        events=lab.audit_events.filter(
             verb__in=("ticket.answer", "ticket.correct"), target__startswith=f"{shown},"
         ),
     )
     if answer:
         return answer
-    context = {"lab": found, "ticket": shown, "form": form, **_facts(shown)}
+    context = {"lab": lab, "ticket": shown, "form": form, **_facts(shown)}
     context["send_form"] = SendForm(
-        lab=found, tickets=tickets_of(found), initial={"expert": shown.expert}
+        lab=lab, tickets=tickets_of(lab), initial={"expert": shown.expert}
     )
     return render(request, "assessment/ticket_detail.html", context)
 

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import (
@@ -18,6 +17,7 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import LAB, Pages
 from assessment.models import Ticket
 from assessment.pools.selectors.choices import hides_threads
 from assessment.pools.services.texts import thread_url
@@ -30,16 +30,17 @@ from assessment.tickets.services.experts import (
 )
 from assessment.tickets.services.items import read_ticket_item
 
+pages = Pages(f"{LAB}tickets/", looked_up_lab_or_404, section="tickets")
 
-@require_POST
-def ticket_send(request: HttpRequest, lab: str) -> HttpResponse:
+
+@pages.action("send/", "ticket-send", access=organized_lab_or_404)
+def ticket_send(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Send the selected tickets to an expert, and return to the list or the page of the ticket."""
-    found = organized_lab_or_404(request.user, lab)
-    form = SendForm(request.POST, lab=found, tickets=tickets_of(found))
+    form = SendForm(request.POST, lab=lab, tickets=tickets_of(lab))
     if not form.is_valid():
         for errors in form.errors.values():
             messages.error(request, " ".join(map(str, errors)))
-        return _back(request, found)
+        return _back(request, lab)
     given = form.cleaned_data
     refused = send_tickets(**given, at=timezone.now(), by=signed_in(request))
     if sent := len(given["tickets"]) - len(refused):
@@ -47,7 +48,7 @@ def ticket_send(request: HttpRequest, lab: str) -> HttpResponse:
         messages.success(request, f"{sent} ticket{'s' * (sent > 1)} sent to {name}.")
     for ticket, reason in refused.items():
         messages.error(request, f"{ticket} was not sent. {reason}")
-    return _back(request, found)
+    return _back(request, lab)
 
 
 def _back(request: HttpRequest, lab: Lab) -> HttpResponse:
@@ -57,20 +58,18 @@ def _back(request: HttpRequest, lab: Lab) -> HttpResponse:
     return redirect("assessment:ticket-list", lab=lab.slug)
 
 
-@require_safe
-def ticket_sent_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read("sent/", "ticket-sent-list")
+def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the open tickets that were sent to the user."""
-    found = looked_up_lab_or_404(request.user, lab)
-    tickets = sent_tickets(found, signed_in(request))
-    return render(request, "assessment/ticket_sent_list.html", {"lab": found, "tickets": tickets})
+    tickets = sent_tickets(lab, signed_in(request))
+    return render(request, "assessment/ticket_sent_list.html", {"lab": lab, "tickets": tickets})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def ticket_advice(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
+@pages.form("<int:ticket>/advice/", "ticket-advice")
+def ticket_advice(request: HttpRequest, lab: Lab, ticket: int) -> HttpResponse:
     """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
-    found = looked_up_lab_or_404(request.user, lab)
     user = signed_in(request)
-    shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket, expert=user)
+    shown = get_object_or_404(tickets_of(lab).defer(None), pk=ticket, expert=user)
     item = shown.judgment.instance.item
     closes = policy_of(item.topic.task).expert_closes
 
@@ -80,10 +79,10 @@ def ticket_advice(request: HttpRequest, lab: str, ticket: int) -> HttpResponse:
 
     def save(form: AdviceForm) -> HttpResponse:
         messages.success(request, _advise(shown, form.cleaned_data, by=user))
-        return redirect("assessment:ticket-sent-list", lab=lab)
+        return redirect("assessment:ticket-sent-list", lab=lab.slug)
 
     form, answer = edited(request, shown, make, save)
-    context = {"lab": found, "ticket": shown, "item": item, "form": form, **_shown_item(shown)}
+    context = {"lab": lab, "ticket": shown, "item": item, "form": form, **_shown_item(shown)}
     status = 422 if form.errors else 200
     return answer or render(request, "assessment/ticket_advice.html", context, status=status)
 

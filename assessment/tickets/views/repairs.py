@@ -12,14 +12,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
+from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.corrections import LONGEST_CORRECTION, undo_correction
 from arqlab.core.views.editing import edited
+from arqlab.web.pages import LAB, Pages
 from assessment.models import Ticket
 from assessment.tickets.selectors import tickets_of
 from assessment.tickets.services.items import TicketItem, read_ticket_item
@@ -30,6 +31,8 @@ from assessment.tickets.services.repairs import (
     repair_item,
     started_draft,
 )
+
+pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
 SOURCE = {"spellcheck": "false", "class": "source"}
 
@@ -91,32 +94,31 @@ class RepairForm(VersionedForm):
 ROWS = 100  # corrections on a page
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def ticket_repair(request: HttpRequest, lab: str, ticket: int, repair: str) -> HttpResponse:
+@pages.form("tickets/<int:ticket>/repair/<slug:repair>/", "ticket-repair")
+def ticket_repair(request: HttpRequest, lab: Lab, ticket: int, repair: str) -> HttpResponse:
     """Show a repair of the item with what it changes, and save it.
 
     `formula=N` is the place of the formula to correct; without it, the page lists the formulas.
     """
-    found = organized_lab_or_404(request.user, lab)
-    shown = get_object_or_404(tickets_of(found).defer(None), pk=ticket)
+    shown = get_object_or_404(tickets_of(lab).defer(None), pk=ticket)
     if repair not in RepairKind.values:
         raise Http404
     kind = RepairKind(repair)
 
     def make(data: QueryDict | None) -> RepairForm:
-        item = read_ticket_item(shown, corrections_of(found))
+        item = read_ticket_item(shown, corrections_of(lab))
         return RepairForm(data, draft=_draft(request, item, kind, shown), item=item)
 
     def save(form: RepairForm) -> HttpResponse:
         return _repaired(request, shown, form.edited)
 
-    item = read_ticket_item(shown, corrections_of(found))
-    context = {"lab": found, "ticket": shown, "kind": kind, "item": item}
+    item = read_ticket_item(shown, corrections_of(lab))
+    context = {"lab": lab, "ticket": shown, "kind": kind, "item": item}
     try:
         if "preview" in request.POST:
             form, answer = make(request.POST), None
         else:
-            form, answer = edited(request, found, make, save)
+            form, answer = edited(request, lab, make, save)
     except UserError as error:
         context |= {"formulas": item.formula_rows, "refusal": error.message}
         return render(request, "assessment/ticket_repair.html", context)
@@ -151,20 +153,18 @@ def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpR
     return redirect(f"{address}?repaired={draft.kind.value}")
 
 
-@require_safe
-def correction_list(request: HttpRequest, lab: str) -> HttpResponse:
+@pages.read("corrections/", "correction-list")
+def correction_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show what the lab shows instead of texts of its collection, newest first."""
-    found = organized_lab_or_404(request.user, lab)
-    made = found.corrections.select_related("made_by")
+    made = lab.corrections.select_related("made_by")
     page = Paginator(made, ROWS).get_page(request.GET.get("page"))
-    return render(request, "assessment/correction_list.html", {"lab": found, "page": page})
+    return render(request, "assessment/correction_list.html", {"lab": lab, "page": page})
 
 
-@require_POST
-def correction_undo(request: HttpRequest, lab: str, correction: int) -> HttpResponse:
+@pages.action("corrections/<int:correction>/undo/", "correction-undo")
+def correction_undo(request: HttpRequest, lab: Lab, correction: int) -> HttpResponse:
     """Undo a correction, and return to the ticket `ticket` or the list of corrections."""
-    found = organized_lab_or_404(request.user, lab)
-    made = found.corrections.filter(pk=correction).first()
+    made = lab.corrections.filter(pk=correction).first()
     try:
         if made:
             undo_correction(correction=made, by=signed_in(request))
@@ -173,5 +173,5 @@ def correction_undo(request: HttpRequest, lab: str, correction: int) -> HttpResp
         messages.error(request, error.message)
     ticket = request.POST.get("ticket", "")
     if ticket.isascii() and ticket.isdigit():
-        return redirect("assessment:ticket-detail", lab=lab, ticket=int(ticket))
-    return redirect("assessment:correction-list", lab=lab)
+        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(ticket))
+    return redirect("assessment:correction-list", lab=lab.slug)

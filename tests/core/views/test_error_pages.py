@@ -74,7 +74,7 @@ def test_a_request_that_django_refuses_gets_400(client):
 
 
 def test_a_forbidden_action_gets_403(scene, client_of, monkeypatch):
-    monkeypatch.setattr(permissions, "organized_lab_or_404", raiser(PermissionDenied()))
+    monkeypatch.setattr(permissions, "may_organize", raiser(PermissionDenied()))
     response = client_of(scene.organizer).get(EDIT)
 
     assert response.status_code == 403

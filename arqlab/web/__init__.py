@@ -1,0 +1,1 @@
+"""The mechanisms of pages, each written once."""

@@ -1,0 +1,105 @@
+"""Pages: each declares its address, who may open it, and its section, next to its code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_http_methods
+
+LAB = "labs/<slug:lab>/"
+TASK = f"{LAB}tasks/<slug:task>/"
+READ = ("GET", "HEAD")
+V = TypeVar("V", bound=Callable[..., HttpResponseBase])
+
+
+@dataclass(frozen=True)
+class Page:
+    """An address and what answers it.
+
+    `access` is asked first, with the user and as many arguments of the address as it takes; it
+    returns what the page is about, such as a task, or raises `Http404`. `section` is the tab that
+    is marked on the page. An action `in_archive` also answers in an archived lab or task. A page
+    that `takes_loads` accepts whole labs and collections, up to the room on the server.
+    """
+
+    access: Callable[..., object] | None = None
+    section: str = ""
+    sign_in: bool = False
+    in_archive: bool = False
+    takes_loads: bool = False
+    methods: tuple[str, ...] = READ
+
+    def answer(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        """Return the view that Django calls: it asks for access before it calls `view`."""
+        access = self.access
+        asked = 0 if access is None else len(signature(access).parameters) - 1
+
+        @wraps(view)
+        def answered(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+            if access is None:
+                return view(request, **kwargs)
+            names = list(kwargs)[:asked]
+            subject = access(request.user, *(kwargs.pop(name) for name in names))
+            return view(request, subject, **kwargs)
+
+        signed_in = login_required(answered) if self.sign_in else answered
+        handler = require_http_methods(list(self.methods))(signed_in)
+        handler.page = self  # type: ignore[attr-defined]
+        return handler
+
+
+class Pages:
+    """The pages of a module: `urls` are their patterns, in the order in which they were declared.
+
+    The arguments hold for every page that does not say otherwise; all addresses begin with `under`.
+    """
+
+    def __init__(
+        self,
+        under: str = "",
+        access: Callable[..., object] | None = None,
+        *,
+        section: str = "",
+        sign_in: bool = False,
+    ) -> None:
+        self.under = under
+        self.page = Page(access, section, sign_in)
+        self.urls: list[URLPattern] = []
+
+    def read(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
+        """Declare a page that only reads; `own` are fields of `Page`."""
+        return self._declare(route, name, READ, own)
+
+    def form(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
+        """Declare a page with a form; `own` are fields of `Page`."""
+        return self._declare(route, name, (*READ, "POST"), own)
+
+    def action(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
+        """Declare an action of another page; `own` are fields of `Page`."""
+        return self._declare(route, name, ("POST",), own)
+
+    def _declare(
+        self, route: str, name: str, methods: tuple[str, ...], own: dict[str, Any]
+    ) -> Callable[[V], V]:
+        page = replace(self.page, methods=methods, **own)
+
+        def declared(view: V) -> V:
+            self.urls.append(path(self.under + route, page.answer(view), name=name))
+            return view
+
+        return declared
+
+
+def page_of(request: HttpRequest) -> Page:
+    """Return the page of a request, or one without access and section if none was declared."""
+    match = request.resolver_match
+    page = getattr(match.func, "page", None) if match else None
+    return page if isinstance(page, Page) else Page()
