@@ -23,8 +23,8 @@ def closing_oddities(task: Task, *, at: datetime) -> list[Oddity]:
     time = submission_oddities(task, at=at) if has_time else []
     url = task_url("submissions:run-list", task)
     sentences = (_no_runs(task), _unsubmitted(task), _invalid(task))
-    found = [Oddity(sentence, count, url) for sentence, count in sentences if count]
-    return [*time, *found, *run_oddities(task)]
+    left_behind = [Oddity(sentence, count, url) for sentence, count in sentences if count]
+    return [*time, *left_behind, *run_oddities(task)]
 
 
 def _no_runs(task: Task) -> tuple[str, int]:

@@ -59,8 +59,8 @@ def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
         organized = Lab.objects.all()
     same = Q(task__lab__in=organized, team__name__iexact=run.team.name)
     runs = Run.objects.scorable().filter(own | same, task__kind=run.task.kind)
-    found = runs.exclude(task=run.task_id).select_related("team", "task__lab").distinct()
-    return found.order_by("task__lab__slug", "task__slug", "tag", "pk")
+    elsewhere = runs.exclude(task=run.task_id).select_related("team", "task__lab").distinct()
+    return elsewhere.order_by("task__lab__slug", "task__slug", "tag", "pk")
 
 
 def run_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:

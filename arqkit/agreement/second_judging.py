@@ -118,12 +118,12 @@ def plan_second(
     if not by_topic:
         _even_out(held)
     place = {item: at for at, item in enumerate(items)}
-    found = {
+    items_by_person = {
         person: tuple(sorted((item for unit in mine for item in unit.items), key=place.__getitem__))
         for person, mine in held.items()
     }
-    given = {item for mine in found.values() for item in mine}
-    return RejudgingPlan(found, tuple(item for item in items if item not in given))
+    given = {item for mine in items_by_person.values() for item in mine}
+    return RejudgingPlan(items_by_person, tuple(item for item in items if item not in given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,12 @@ def _held(
         random.shuffle(free)
         if not free:
             continue
-        one = wanted.get(unit.items[0].topic)
-        if one not in free:
-            one = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
-        held[one].append(unit)
-        loads[one] += len(unit.items)
-        pairs[unit.judges, one] += 1
+        taker = wanted.get(unit.items[0].topic)
+        if taker not in free:
+            taker = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
+        held[taker].append(unit)
+        loads[taker] += len(unit.items)
+        pairs[unit.judges, taker] += 1
     return held
 
 
@@ -192,7 +192,7 @@ def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
             if len(held[giver]) <= len(held[first]) - 2:
                 return _way(came, giver)
             for taker in held.keys() - came.keys():
-                if any(taker not in each for each in judges[giver]):
+                if any(taker not in unit_judges for unit_judges in judges[giver]):
                     came[taker] = giver
                     waiting.append(taker)
     return []

@@ -75,7 +75,7 @@ def topic_groups(
         {*given} - {""}, key=lambda name: (order.index(name) if name in order else len(order), name)
     )
     return [
-        topic_group(name, scores[:, [one == name for one in given]], ranked=ranked)
+        topic_group(name, scores[:, [value == name for value in given]], ranked=ranked)
         for name in names
     ]
 
@@ -88,13 +88,13 @@ def mean_gap(means: Reals) -> float | None:
 
 def group_pairs(groups: Sequence[TopicGroup]) -> list[GroupPair]:
     """Return Kendall's tau-b of the rankings of the runs by each pair of groups."""
-    found = []
+    pairs = []
     for first, second in combinations(groups, 2):
         effects = ranking_effects(_ranking(first), _ranking(second))
         effect = effects.get("")
         runs, tau = (effect.runs, effect.tau) if effect else (0, None)
-        found.append(GroupPair(first.name, second.name, runs, tau))
-    return found
+        pairs.append(GroupPair(first.name, second.name, runs, tau))
+    return pairs
 
 
 def _ranking(group: TopicGroup) -> pl.DataFrame:

@@ -38,8 +38,8 @@ def wins_ties_losses(differences: Reals) -> Integers:
 
 def deviations(differences: Reals) -> Reals:
     """Return the standard deviation of each pair's differences, and 0 if all are equal."""
-    found = differences.std(axis=1, ddof=1)
-    return np.asarray(np.where(found < LEAST_DEVIATION, 0.0, found))
+    spread = differences.std(axis=1, ddof=1)
+    return np.asarray(np.where(spread < LEAST_DEVIATION, 0.0, spread))
 
 
 def effect_sizes(differences: Reals) -> Reals:

@@ -74,7 +74,7 @@ def likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
             topics[pair] += 1
             if (value := float(table[pair])) >= COPIED[0][0]:
                 similar[pair][topic] = value
-    found = []
+    alike = []
     for pair, jaccards in similar.items():
         if not _is_suspicious(len(jaccards), topics[pair]):
             continue
@@ -88,8 +88,10 @@ def likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
             )
         ]
         if _is_suspicious(len(copied), topics[pair]):
-            found.append(Likeness(*pair, topics[pair], copied))
-    return sorted(found, key=lambda one: (-len(one.copied), one.first, one.second))
+            alike.append(Likeness(*pair, topics[pair], copied))
+    return sorted(
+        alike, key=lambda likeness: (-len(likeness.copied), likeness.first, likeness.second)
+    )
 
 
 def purity_of(ranking: pl.DataFrame, judged: pl.DataFrame, *, relevant_from: int) -> Purity:
@@ -118,8 +120,8 @@ def is_replay(purity: Purity) -> bool:
     return _is_suspicious(len(purity.pure), purity.topics)
 
 
-def _is_suspicious(found: int, topics: int) -> bool:
-    return found >= max(FEWEST, SUSPICIOUS * topics)
+def _is_suspicious(similar: int, topics: int) -> bool:
+    return similar >= max(FEWEST, SUSPICIOUS * topics)
 
 
 def _jaccards(rankings: Sequence[pl.DataFrame]) -> Iterator[tuple[str, Reals]]:

@@ -32,7 +32,7 @@ class UserError(Exception):
 
 def error_body(message: str, code: str, problems: Iterable[RequestProblem] = ()) -> dict[str, Any]:
     """Return the JSON of every error: a message for people, a code for programs, all problems."""
-    return {"message": message, "code": code, "errors": [one._asdict() for one in problems]}
+    return {"message": message, "code": code, "errors": [problem._asdict() for problem in problems]}
 
 
 class ConfirmationError(UserError):

@@ -27,16 +27,16 @@ def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftO
     Raises `UserError` for a reason of another run.
     """
     chosen = runs.filter(pk__in=list(reasons)).select_related("team")
-    found = [
+    left_out = [
         LeftOutRun(run=run.pk, team=run.team.name, tag=run.tag, reason=reasons[run.pk])
         for run in chosen.order_by("team__name", "tag", "pk")
     ]
-    if len(found) != len(reasons):
+    if len(left_out) != len(reasons):
         raise UserError(
             "A run that you left out is no longer valid. Reload the page.",
             code="unknown-run",
         )
-    return found
+    return left_out
 
 
 def out_of_competition(runs: QuerySet[Run]) -> list[LeftOutRun]:

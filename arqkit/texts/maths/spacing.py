@@ -249,11 +249,11 @@ def set_spaces(mo: Any, left: str, right: str) -> None:
 def _spaces(parts: list[Any], style: Style) -> list[str]:
     """Return the space after each part of a row."""
     classes = classes_of(parts)
-    found = []
-    for one, other in pairwise(classes):
-        amount = int(_TABLE[one][other])
-        found.append(_WIDTHS[amount] if amount == 4 or style.depth == 0 else "")
-    return [*found, ""]
+    spaces = []
+    for left, right in pairwise(classes):
+        amount = int(_TABLE[left][right])
+        spaces.append(_WIDTHS[amount] if amount == 4 or style.depth == 0 else "")
+    return [*spaces, ""]
 
 
 def classes_of(parts: list[Any]) -> list[int]:

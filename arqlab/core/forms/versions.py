@@ -68,7 +68,7 @@ class VersionedForm(forms.Form):
     @property
     def conflicts(self) -> list[Conflict]:
         """Return the fields of a valid form that would undo another change."""
-        seen, found = self._seen_version(), []
+        seen, conflicts = self._seen_version(), []
         if seen is None:
             return []
         for name in self._edited_fields():
@@ -77,8 +77,8 @@ class VersionedForm(forms.Form):
                 field, label = self.fields[name], str(self[name].label)
                 is_edited = seen.get(name) != _digest(entered)
                 words = _words(field, entered), _words(field, stored)
-                found.append(Conflict(name, label, *words, is_edited=is_edited))
-        return found
+                conflicts.append(Conflict(name, label, *words, is_edited=is_edited))
+        return conflicts
 
     def refuse(self, error: UserError) -> None:
         """Show why a service refused the form."""
@@ -134,8 +134,8 @@ def _inputs(widget: forms.Widget, name: str, value: Any) -> dict[str, list[Any]]
         }
     if isinstance(widget, forms.CheckboxInput):
         return {name: ["on"] if value else []}
-    shown = widget.format_value(value)
-    return {name: list(shown) if isinstance(shown, list | tuple) else [shown or ""]}
+    formatted = widget.format_value(value)
+    return {name: list(formatted) if isinstance(formatted, list | tuple) else [formatted or ""]}
 
 
 def _text(field: forms.Field, value: Any) -> str:

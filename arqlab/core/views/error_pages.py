@@ -280,9 +280,9 @@ def _invalid_fields(detail: Any, request: Request, field: str = "") -> Iterator[
             yield from _invalid_fields(problem, request, field)
     else:
         sent = str(request.data.get(field, "")) if isinstance(request.data, Mapping) else ""
-        found = sent.replace("\0", "")[:80] or "nothing"
+        actual = sent.replace("\0", "")[:80] or "nothing"
         todo = "Correct this field and send the request again."
-        yield RequestProblem(None, field, found, str(detail), todo)
+        yield RequestProblem(None, field, actual, str(detail), todo)
 
 
 def _all_labs(request: HttpRequest) -> tuple[ErrorLink, ...]:

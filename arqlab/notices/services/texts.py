@@ -28,7 +28,7 @@ class NoticeText(NamedTuple):
     def filled(self, values: Mapping[str, str]) -> NoticeText:
         """Return the text with the values in place of their placeholders."""
         parts = (
-            _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), part) for part in self
+            _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), part) for part in self
         )
         return NoticeText(*parts)
 
