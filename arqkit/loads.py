@@ -1,4 +1,4 @@
-"""What a load of a file does to what is stored: changes by kind, and problems by cause."""
+"""The effects of loading a file: changes of stored records by kind, and problems by cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLES = 3
 
 
 class Fate(StrEnum):
-    """What happens to a record: of a load, a deletion, or a kept or left out record."""
+    """What happens to a record when a file is loaded or records are deleted."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -104,7 +104,7 @@ class LoadChanges:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the number of records by fate, without those of which there are none."""
+        """Return the number of records by fate, without zeros."""
         return {fate.name.lower(): self.count(fate) for fate in Fate if self.count(fate)}
 
     @property

@@ -52,7 +52,7 @@ class TaskRuns:
 
 
 def task_pack(task: Task, *, lazily: bool = False) -> TaskPack:
-    """Return what the check of a run knows of its task: rules, ids of the collection, and limits.
+    """Return everything needed to check a run of a task: rules, ids of the collection, and limits.
 
     The collection's columns are cached in the process, or are lazy scans.
     """

@@ -39,9 +39,9 @@ def pair_kappa_of(table: VoteTable, first: int, second: int, weights: Reals) -> 
 
 
 def kappas_of(table: VoteTable, weights: Reals) -> Reals:
-    """Return Cohen's kappa of each assessor (row) with each other one (column).
+    """Return Cohen's kappa of each assessor (row) with every other assessor (column).
 
-    It is NaN for an assessor with themselves.
+    The diagonal is NaN.
     """
     size = len(table.assessors)
     kappas = np.full((size, size, weights.shape[1]), np.nan)

@@ -21,7 +21,7 @@ class TopicGroup:
     """A group of topics with the mean of each run over them, NaN for a run without a score there.
 
     The first runs (`ranked`) are compared with each other. `gap` is the mean gap: the mean
-    difference of neighbours in the ranking of these runs by their means, or None for less than two.
+    difference between neighbours in the ranking of these runs, or None for fewer than two.
     """
 
     name: str

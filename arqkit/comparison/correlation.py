@@ -17,9 +17,11 @@ SAMPLES = 2_000
 
 
 class TopStability(NamedTuple):
-    """The share of samples with the same best runs, and for each run, with the run among them.
+    """How stable the best runs are over samples of the topics.
 
-    The order of the best runs does not matter. Of runs with equal means, the first comes first.
+    `same` is the share of samples with the same best runs, in any order; `each` is, for each run,
+    the share of samples that have it among the best. Of runs with equal means, the first comes
+    first.
     """
 
     same: float

@@ -43,9 +43,9 @@ def deviations(differences: Reals) -> Reals:
 
 
 def effect_sizes(differences: Reals) -> Reals:
-    """Return Cohen's d of each pair: the mean difference by its standard deviation (d_z).
+    """Return Cohen's d of each pair: the mean difference divided by its standard deviation (d_z).
 
-    It is NaN for pairs without deviation and for less than two topics. Source: Cohen, Statistical
+    It is NaN for pairs without deviation and for fewer than two topics. Source: Cohen, Statistical
     Power Analysis for the Behavioral Sciences, 1988, section 2.3.5.
     """
     if differences.shape[1] < 2:

@@ -56,7 +56,7 @@ class PureTopic(NamedTuple):
 
 
 class Purity(NamedTuple):
-    """The number of topics that tell something, and those that replay the qrels."""
+    """The number of topics that could show a replay, and the topics that replay the qrels."""
 
     topics: int
     pure: list[PureTopic]
@@ -97,8 +97,8 @@ def likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
 def purity_of(ranking: pl.DataFrame, judged: pl.DataFrame, *, relevant_from: int) -> Purity:
     """Return the topics in which a ranking replays the qrels (topic, item, label).
 
-    Of a topic with R relevant items, the first R judged items of the ranking are looked at: in a
-    replay they are relevant, in whatever order. Unjudged items between them do not matter.
+    For a topic with R relevant items, the first R judged items of the ranking are examined: in a
+    replay, all of them are relevant, in any order. Unjudged items between them do not matter.
     """
     sizes = judged.group_by("topic").agg(
         known=pl.len(), relevant=(pl.col("label") >= relevant_from).sum()
@@ -116,7 +116,7 @@ def purity_of(ranking: pl.DataFrame, judged: pl.DataFrame, *, relevant_from: int
 
 
 def is_replay(purity: Purity) -> bool:
-    """Return whether enough topics replay the qrels that chance does not explain it."""
+    """Return whether more topics replay the qrels than chance can explain."""
     return _is_suspicious(len(purity.pure), purity.topics)
 
 

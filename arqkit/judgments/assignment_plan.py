@@ -144,7 +144,11 @@ class PlanModel:
         self._at_most(share | {self.load_at: -1.0}, -fixed)
 
     def _state_checks(self) -> None:
-        """Checked is who has a topic with a second assessor; checking is a second assessor."""
+        """State when an assessor is checked, and when they check.
+
+        Assessors are checked if one of their topics has a second assessor. They check if they are
+        the second assessor of a topic.
+        """
         topics = self.problem.topics
         checked = {name for topic in topics if topic.second for name in topic.assessors}
         checking = {topic.second for topic in topics}

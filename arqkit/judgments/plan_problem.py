@@ -1,4 +1,4 @@
-"""What a plan of assignments is made from: topics, assessors with their hours, and preferences."""
+"""The input of a plan of assignments: topics, assessors with their hours, and preferences."""
 
 from __future__ import annotations
 

@@ -141,10 +141,11 @@ def find_all(judged: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
 def repeated_judgments(judged: pl.DataFrame, *, by: str) -> pl.DataFrame:
     """Return what assessors judged several times in a topic, with the lists of its labels.
 
-    What has the same value in the column `by` is the same; null is never the same. The result has
-    the columns assessor, topic, `by`, instances, labels, and `same_post`: whether a single post has
-    different labels. Where `by` is the id in the qrels, and a frame has both the official judgments
-    and those of copies that were served again, the rows compare an assessor with themselves.
+    Rows with the same value in the column `by` are judgments of the same thing; null matches
+    nothing. The result has the columns assessor, topic, `by`, instances, labels, and `same_post`:
+    whether a single post has different labels. Where `by` is the id in the qrels, and a frame has
+    both the official judgments and those of copies that were served again, the rows compare an
+    assessor with themselves.
     """
     known = judged.drop_nulls(by)
     keys = ["assessor", "topic", by]

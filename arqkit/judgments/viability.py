@@ -100,7 +100,7 @@ def keep_probability(sample: JudgedSample, *, prior: RatePrior, min_relevant: in
 def keep_probabilities(
     samples: Mapping[Key, JudgedSample], *, kind: TaskKind, min_relevant: int
 ) -> dict[Key, float]:
-    """Return the probability of each topic that it is kept, with a prior from all other topics."""
+    """Return the probability that each topic is kept, with a prior from all other topics."""
     return {
         topic: keep_probability(
             sample,

@@ -68,8 +68,8 @@ def find_thread(
 ) -> Thread | None:
     """Return the thread of a question or answer, or None if the collection does not have it.
 
-    A document is the question of a thread of its own. Posts have the texts, and answers are in the
-    threads, of the lab's corrections.
+    A document is the question of a thread of its own. The lab's corrections apply to the texts of
+    posts and to the threads of answers.
     """
     if "\0" in post_id:  # PostgreSQL raises an error for null bytes
         return None
@@ -99,10 +99,10 @@ def _posts_with(collection: Collection, post_id: str, moved: Mapping[str, str]) 
 
 
 def corrected_post(post: Post | None, key: str, corrections: Corrections) -> Post | None:
-    """Return a post with the lab's text for it, or None if neither has one.
+    """Return a post with the lab's correction of its text, or None without post and correction.
 
-    `key` is the id of the post or of a generated answer. A text without a post becomes one of no
-    kind, which is not stored.
+    `key` is the id of the post or of a generated answer. A correction without a post becomes an
+    unsaved post without a kind.
     """
     if key not in corrections.texts:
         return post

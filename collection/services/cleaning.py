@@ -46,7 +46,7 @@ def clean_posts(
 
 
 def cleaned_again(post: Post) -> bool:
-    """Return whether sanitizing the post again would change what is shown of it."""
+    """Return whether sanitizing the post again would change its displayed text."""
     title, body = clean_title_and_body(post.title, post.body, post_id=post.post_id)
     uncorrected = copy(post)
     uncorrected.corrected_body = None

@@ -35,11 +35,11 @@ from submissions.services.run_metadata import RunMetadata
 
 @transaction.atomic
 def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) -> None:
-    """Make a run and others the runs of one system; runs of the system that are left out leave it.
+    """Link a run with others as runs of one system; runs that are left out are unlinked.
 
-    `links` says by the key of each run, that of `run` included, whether the system was trained on
-    the topics of its task. A run that was linked elsewhere leaves its system. Raise `UserError` for
-    a user outside the team, for a run that the user may not link, and for two runs of one task.
+    `links` maps the key of each run, including `run`, to whether the system was trained on the
+    topics of its task. A run that was linked elsewhere leaves its system. Raise `UserError` for a
+    user outside the team, for a run that the user may not link, and for two runs of one task.
     """
     require_role(Sender(run.task, run.team, by, at))
     others = {other.pk: other for other in linkable_runs(by, run)}

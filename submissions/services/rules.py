@@ -112,7 +112,7 @@ class Sender:
 
     @property
     def is_post_hoc(self) -> bool:
-        """Return whether what the user submits now are post-hoc runs; never for organizers."""
+        """Return whether a run that the user submits now is post-hoc; never for organizers."""
         return not self.organizes and self.task.takes_post_hoc(self.at)
 
     @property

@@ -90,9 +90,9 @@ def runs_sentence(runs: Sequence[BoardRun]) -> str:
 
 
 def pool_sentences(facts: PoolFacts, *, item: str) -> str:
-    """Return how the pools were made, and their size per topic; `item` is its word in the plural.
+    """Return how the pools were made, and their size per topic; `item` is the plural for items.
 
-    The number of instances follows where items have several.
+    The number of instances follows for items with several instances.
     """
     if not facts.items or not facts.topics:
         return ""
@@ -121,7 +121,7 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
 def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) -> str:
     """Return how many items were assessed, how long it took, and how many are relevant.
 
-    `item` is the word for judged items in the plural, `labelled` the word for what has a label.
+    `item` is the plural for judged items, `labelled` the singular for what gets a label.
     """
     kept = len(facts.judged)
     if not kept:

@@ -66,7 +66,7 @@ def measure_notes(measures: Sequence[Measure], scale: LabelScale, relevant_from:
 
 
 def question_note(question: SpecialQuestion, answer: str) -> str:
-    """Return what the column of a special question is, in LaTeX."""
+    """Return the note that explains the column of a special question, in LaTeX."""
     text, counted = latex_text(question.text), latex_text(answer)
     return f"{latex_text(question.key)}: ratio of answers labeled ``{counted}'' for ``{text}''."
 

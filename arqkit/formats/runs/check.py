@@ -72,7 +72,7 @@ def _index(ordered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
-    """Yield the findings of reading the file; find no rows, and a format of other tasks."""
+    """Yield findings on the whole file: how it reads, no rows, a format of other tasks."""
     yield from text.findings
     yield from table.findings
     if text.is_text and not table.rows.height and not table.lost.len():

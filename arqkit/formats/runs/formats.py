@@ -94,7 +94,7 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
 def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) -> bool:
     """Return whether most of the first lines are answers (Task 3) and not rows of a ranked list.
 
-    With `may_lack_texts`, rows of Task 3 without texts are known too.
+    With `may_lack_texts`, rows of Task 3 without texts are recognized too.
     """
     first = (
         line.decode(errors="replace").rstrip("\r\n") for line in islice(io.BytesIO(data), SAMPLE)

@@ -134,7 +134,8 @@ def _unknown_items(
 ) -> Iterator[Finding]:
     """Find the rows with an unknown item: an error if it has another spelling in `ids`.
 
-    Otherwise a note if it is uncertain, and a warning if all are.
+    Otherwise it is an error too, or a note where the collection may be incomplete. If all items are
+    unknown there, a warning follows.
     """
     every = rows.filter(is_unknown)
     meant = _meant_items(every, ids)
@@ -166,7 +167,7 @@ def _meant_items(unknown: pl.DataFrame, ids: pl.DataFrame | pl.LazyFrame) -> dic
 
 
 def _no_known_item(rows: pl.DataFrame, items: ItemKind, place: str) -> Finding:
-    """Return the finding of a run that joins nothing, with a hint that its ids give."""
+    """Return the finding of a run without any known item, with a hint based on its ids."""
     item = ITEM_WORDS[items].an_id
     ids = rows["item"].unique(maintain_order=True).head(HINTED).to_list()
     plain = [(name, plain_id(name)) for name in ids if plain_id(name) != name]

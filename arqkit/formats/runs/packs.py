@@ -8,6 +8,7 @@ nothing secret: no qrels, no pools and no runs.
 import io
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -60,12 +61,25 @@ class FileLimits(NamedTuple):
         """
         return unpack(file, name=name, only=only, **self._asdict())
 
+    def unpack_by_name(self, file: BinaryIO, *, name: str) -> dict[str, bytes]:
+        """Return the run files of an upload by their names; raise as `unpack` does.
+
+        Several runs with one name have their paths in the zip instead.
+        """
+        members = self.unpack(file, name=name)
+        count = Counter(member.name for member in members)
+        return {
+            member.name if count[member.name] == 1 else member.path: member.data
+            for member in members
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class TaskPack:
-    """What the check of a run knows of its task: the rules, and the limits of its files.
+    """Everything needed to check a run of a task: the rules, and the limits of its files.
 
-    `task` is the name of the task, LAB/TASK; `version` that of the arqkit that wrote the pack.
+    `task` is the name of the task, LAB/TASK; `version` is the version of arqkit that wrote the
+    pack.
     """
 
     task: str

@@ -54,9 +54,9 @@ def with_point(text: pl.Expr) -> pl.Expr:
 
 
 def reads_commas(rows: pl.DataFrame) -> bool:
-    """Return whether the commas in the scores are decimal commas beyond doubt.
+    """Return whether the commas in the scores are certainly decimal commas.
 
-    `1,234` beside `987` may be a thousand, and be above or below it. If all scores are so written,
+    `1,234` beside `987` may be a thousand, and be above or below it. If all scores have a comma,
     both readings order them alike.
     """
     commas = rows["score_text"].str.contains(DECIMAL_COMMA)

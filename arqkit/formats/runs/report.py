@@ -167,7 +167,7 @@ def find_rows(
 ) -> Iterator[Finding]:
     """Yield a finding with an occurrence for each row, or nothing if there are no rows.
 
-    As a string, `found` is the name of a column and `expected` a text.
+    As a string, `actual` is the name of a column and `expected` a text.
     """
     if rows.height:
         expected = pl.lit(expected) if isinstance(expected, str) else expected

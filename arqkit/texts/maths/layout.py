@@ -156,7 +156,7 @@ def letter_of(base: Any) -> str:
 
 
 def set_accent(element: Any) -> None:
-    """Set an accent as one: close to its letter, and over its top."""
+    """Set an accent close to its letter, and over the letter's top."""
     base, mo = element
     is_wide = mo.get("stretchy") == "true" and mo.text in ("ˆ", "~")
     is_accent = mo.get("stretchy") == "false" and mo.text in _ACCENTS

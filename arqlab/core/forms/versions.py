@@ -1,4 +1,4 @@
-"""Forms that edit what is stored, and notice when it changed since their page was opened."""
+"""Forms that edit stored values, and notice if these changed after the page was opened."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class VersionedForm(forms.Form):
         return (name for name, field in self.fields.items() if not field.widget.is_hidden)
 
     def _seen_version(self) -> dict[str, str] | None:
-        """Return the digests that the page had, None for a program that opened no page."""
+        """Return the digests that the page had, or None for a program that opened no page."""
         if "version" not in self.data:
             return None
         try:

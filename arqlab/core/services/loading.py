@@ -59,12 +59,12 @@ class FolderEditsError(UserError):
 
 
 def record_name(record: Lab | Task) -> str:
-    """Return the name of a lab or task in `FolderEdit.record`, which edits do not change."""
+    """Return the name of a lab or task in `FolderEdit.record`; editing does not change it."""
     return record.slug if isinstance(record, Lab) else str(record)
 
 
 def lab_edits(lab: Lab, fields: Mapping[str, Any]) -> list[FolderEdit]:
-    """Return the values of a lab that were edited and that `fields` of the folder differ from."""
+    """Return the edited values of a lab that differ from `fields` of the folder."""
     edited = _edited_values(lab)
     return [
         FolderEdit(record_name(lab), name, getattr(lab, name), value)
@@ -76,10 +76,10 @@ def lab_edits(lab: Lab, fields: Mapping[str, Any]) -> list[FolderEdit]:
 def task_edits(
     task: Task, fields: Mapping[str, Any], overrides: Mapping[str, Any], *, at: datetime
 ) -> list[FolderEdit]:
-    """Return the values of a task that were edited and that the folder would overwrite.
+    """Return the edited values of a task that the folder would overwrite.
 
-    `fields` and `overrides` are the values of the folder. A date that would reopen a closed task
-    is included even if nobody edited it.
+    `fields` and `overrides` are the values of the folder. A date that would reopen a closed task is
+    included even if nobody edited it.
     """
     edited, preset = _edited_values(task.lab), task.preset
     opening = {name: fields[name] for name in SUBMISSION_DATES if name in fields}
@@ -103,7 +103,7 @@ def task_edits(
 def _differs(
     edited: Mapping[tuple[str, str], Any], record: str, field: str, old: Any, new: Any
 ) -> bool:
-    """Return whether an edit of the field is still in place, and the new value is another one."""
+    """Return whether the stored value is an edit that a different new value would overwrite."""
     key = record, field
     if old == new or key not in edited:
         return False

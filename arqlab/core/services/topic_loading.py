@@ -14,6 +14,7 @@ from arqkit import records
 from arqkit.formats.labs.folder import TaskFile
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import TaskKind
+from arqkit.texts.html.rendering import title_text
 from arqkit.texts.maths.typesetting import ENGINE
 from arqkit.topics import LONGEST_VALUE, InfoChange, info_fields, normalized_value, updated_edits
 from arqlab.core.errors import UserError, require_confirmed
@@ -143,12 +144,21 @@ class TopicChanges:
             return
         words = ", ".join(fields).replace("_", " ")
         before, after = (
-            " | ".join(str(values[field]) for field in fields) for values in (old, new)
+            " | ".join(_text(field, values[field]) for field in fields) for values in (old, new)
         )
+        if before == after:  # only markup changed
+            before, after = (
+                " | ".join(str(values[field]) for field in fields) for values in (old, new)
+            )
         self.load.add("topics", Fate.CHANGED, Change(f"{name} ({words})", before, after))
         self.texts.update(
             {f"{name} {field.replace('_', ' ')}": [old[field], new[field]] for field in fields}
         )
+
+
+def _text(name: str, value: object) -> str:
+    """Return the value of a field; of HTML only the text, with formulas as LaTeX."""
+    return title_text(str(value)) if name in ("title", "body") else str(value)
 
 
 def store_topics(task: Task, file: TaskFile, topic_changes: TopicChanges) -> int:

@@ -157,7 +157,7 @@ def restart_import(record: Import, at: datetime) -> None:
 
 @contextmanager
 def stopped_on_error(record: Import) -> Iterator[None]:
-    """Mark an import that Ctrl-C or an error ends as stopped, so that it can resume at once."""
+    """Mark an import as stopped if Ctrl-C or an error ends it, so that it can resume at once."""
     try:
         yield
     except TakenOverError:
