@@ -233,7 +233,9 @@ def _score(options: Namespace) -> int:
                 rows.append([name, str(topic), *map(_figure, own["value"])])
         total = means(scores)
         all_topics = ["all"] if options.topics else []
-        rows.append([name, *all_topics, *(_figure(total[each.name]) for each in scorer.measures)])
+        rows.append(
+            [name, *all_topics, *(_figure(total[measure.name]) for measure in scorer.measures)]
+        )
     heads = ["run", "topic"] if options.topics else ["run"]
     _print(*_aligned([[*heads, *(measure.label for measure in scorer.measures)], *rows]))
     return VALID

@@ -18,7 +18,7 @@ def run_oddities(task: Task) -> list[Oddity]:
 
 
 def closing_oddities(task: Task, *, at: datetime) -> list[Oddity]:
-    """Return what is odd about closing a task for submission: also time, and runs left behind."""
+    """Return the oddities of closing a task: its dates, runs left behind, and `run_oddities`."""
     has_time = task.deadline is not None or task.state(at) == "upcoming"
     time = submission_oddities(task, at=at) if has_time else []
     url = task_url("submissions:run-list", task)

@@ -143,7 +143,7 @@ def _task_runs(
 
 
 def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:
-    """Return the task's runs that a user may see: organizers all, others those of their teams."""
+    """Return the task's runs that a user may see: organizers all, others their teams'."""
     runs = Run.objects.filter(task=task).select_related("team", "upload", "submitted_by")
     if may_organize(user, task.lab):
         return runs

@@ -81,7 +81,7 @@ def topic_groups(
 
 
 def mean_gap(means: Reals) -> float | None:
-    """Return the mean difference of neighbours in a ranking, or None for less than two runs."""
+    """Return the mean difference between neighbours in a ranking, or None for a single run."""
     # The differences of neighbours add up to the difference of the first and the last.
     return float(np.ptp(means)) / (len(means) - 1) if len(means) > 1 else None
 

@@ -122,7 +122,7 @@ def check_upload(
 def _metadata(
     sender: Sender, file: File, metadata: Mapping[str, RunMetadata] | None
 ) -> dict[str, RunMetadata]:
-    """Return the metadata of the runs in a file. What is sent for the lab itself is a baseline."""
+    """Return the metadata of the runs in a file. Files of the lab itself are baselines."""
     by_member = metadata_by_member(file, metadata or {})
     if any(own.out_of_competition for own in by_member.values()):
         require_organizer(sender)

@@ -175,7 +175,7 @@ def agreement_sentence(facts: KappaFacts, *, ways: int, binarization: str) -> st
 
 
 def results_sentences(board: Board, measures: Sequence[Measure]) -> str:
-    """Return the best run, the best automatic one, and the best possible values below 1."""
+    """Return sentences on the best run, the best automatic one, and ceilings below 1."""
     if not measures:
         return ""
     main = measures[0]

@@ -141,9 +141,9 @@ def read_pack(path: Path) -> TaskPack:
             todo = "Download the task pack from the task's page again."
             problem = Problem(str(path), None, f"no task pack ({error})", "a task pack", todo)
             raise FileRefusedError([problem]) from error
-    found, expected = f"version {settings['pack']} of task packs", f"version {PACK_VERSION}"
+    actual, expected = f"version {settings['pack']} of task packs", f"version {PACK_VERSION}"
     todo = f"Install the arqkit that wrote it: {settings['version']}."
-    raise FileRefusedError([Problem(str(path), None, found, expected, todo)])
+    raise FileRefusedError([Problem(str(path), None, actual, expected, todo)])
 
 
 def _pack_of(settings: dict[str, Any], archive: zipfile.ZipFile) -> TaskPack:

@@ -112,8 +112,8 @@ def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterato
         **{kind: faults.filter(kind) for kind in RANK_KINDS},
     }
     for kind, part in parts.items():
-        found = FOUND.get(kind, "rank")
-        for finding in find_rows(kind, part, found, _expected(kind), counts=counts):
+        actual = FOUND.get(kind, "rank")
+        for finding in find_rows(kind, part, actual, _expected(kind), counts=counts):
             is_error = kind == "rank-repeated" and rules.ranks_count
             yield finding._replace(
                 severity=Severity.ERROR if is_error else None,

@@ -128,7 +128,7 @@ def load_topics(
 
 @dataclass(frozen=True)
 class TopicChanges:
-    """What changes of topics: for the organizer, who confirms the load, and for the audit log.
+    """The changes of topics: for the organizer, who confirms the load, and for the audit log.
 
     `texts` has the old and new values by topic and field.
     """

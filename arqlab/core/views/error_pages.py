@@ -144,7 +144,7 @@ def wants_json(request: HttpRequest) -> bool:
 def error_response(
     request: HttpRequest, text: ErrorText, *, status: int, links: tuple[ErrorLink, ...] = ()
 ) -> HttpResponse:
-    """Return the page of an error, or its sentences as JSON."""
+    """Return the page of an error, or the same sentences as JSON."""
     if wants_json(request):
         return JsonResponse(
             error_body(f"{text.happened} {text.todo}", CODES[status]), status=status

@@ -143,7 +143,7 @@ class InformationFileForm(forms.Form):
 
 
 def read_changes(text: str) -> list[InfoChange]:
-    """Read changes that a page sent back. Raises `UserError` if they are malformed."""
+    """Read the changes that a page sent back. Raises `UserError` if they are malformed."""
     try:
         rows = json.loads(text)
         if all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):

@@ -40,7 +40,7 @@ DEFAULTS = {
 
 
 def text_of(lab: Lab, kind: str) -> NoticeText:
-    """Return the lab's own text for a kind of notice, or the default."""
+    """Return the lab's own text for a kind of notice, or the default text."""
     own = EditedText.objects.filter(lab=lab, kind=kind).first()
     return NoticeText(own.subject, own.text) if own else DEFAULTS[Kind(kind)]
 
