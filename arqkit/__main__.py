@@ -58,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = action(options)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # such as `arqkit pool … | head`; Python flushes again when it ends
+    except BrokenPipeError:  # pragma: no cover  # tested in a process of its own
+        # `arqkit pool … | head`: Python flushes again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except UnreadableRunError as error:
         sys.stderr.write(f"{error}\n")
@@ -323,5 +324,5 @@ def _print(*lines: str) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover  # tested in a process of its own
     sys.exit(main())
