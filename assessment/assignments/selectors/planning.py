@@ -182,7 +182,7 @@ def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonP
     """Return what a plan means for each assessor."""
 
     def topics_of(chosen: Mapping[str, str], key: str) -> list[str]:
-        return [topic for topic, one in chosen.items() if one == key]
+        return [topic for topic, assessor in chosen.items() if assessor == key]
 
     return [
         PersonPlan(

@@ -53,15 +53,15 @@ class OwnRoster(NamedTuple):
 def task_roster(task: Task) -> list[RosterRow]:
     """Return the roster of a task by name, in five queries."""
     staff = {person.pk for person in judging_staff(task.lab)}
-    entries = {one.user_id: one for one in task.roster.select_related("user")}
-    people = {one.user_id: one.user for one in entries.values()}
+    entries = {entry.user_id: entry for entry in task.roster.select_related("user")}
+    people = {entry.user_id: entry.user for entry in entries.values()}
     having = Q(assignments__topic__task=task, assignments__ended_at=None)
     assigned = User.objects.filter(having).annotate(assigned=Count("assignments"))
     topics = {person.pk: person.assigned for person in assigned}
     people |= {person.pk: person for person in assigned}
     bids: dict[int, dict[str, Preference]] = {}
-    found = TopicBid.objects.filter(topic__task=task, user__in=people)
-    for user, query_id, choice in found.values_list("user", "topic__query_id", "choice"):
+    topic_bids = TopicBid.objects.filter(topic__task=task, user__in=people)
+    for user, query_id, choice in topic_bids.values_list("user", "topic__query_id", "choice"):
         bids.setdefault(user, {})[query_id] = Preference(choice)
     total = task.topics.count()
     rows = []

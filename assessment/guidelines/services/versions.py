@@ -99,7 +99,7 @@ def write_guideline(
             "Edit the text, or leave the page.",
             code="same",
         )
-    made = Guideline.objects.create(
+    guideline = Guideline.objects.create(
         task=task,
         version=number + 1,
         text=text,
@@ -107,8 +107,10 @@ def write_guideline(
         written_by=by,
         written_at=at,
     )
-    record_event(verb="guideline.write", target=task, lab=task.lab, actor=by, version=made.version)
-    return made
+    record_event(
+        verb="guideline.write", target=task, lab=task.lab, actor=by, version=guideline.version
+    )
+    return guideline
 
 
 def _refuse(text: str) -> None:

@@ -232,8 +232,8 @@ def shown_item(item_id: int, *, stack: Stack, user_id: int) -> ShownItem | None:
     """Return an item as the assessor may see it; None if missing or judged by others."""
     with connection.cursor() as cursor:
         rows = SHOWN.ask(cursor, item=item_id, user=user_id, **stack._asdict())
-    found = _shown(rows, user_id) if rows else None
-    return found if found and found.instances else None
+    item = _shown(rows, user_id) if rows else None
+    return item if item and item.instances else None
 
 
 def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:

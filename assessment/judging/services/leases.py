@@ -129,11 +129,11 @@ def lease_begin(token: str, *, item_id: int, seat: Seat) -> datetime | None:
 @transaction.atomic
 def take_next(*, stack: Stack, seat: Seat, have: Collection[int], at: datetime) -> Taken | None:
     """Lease the next item that the page does not have, or return None. Skipped items come last."""
-    found = lock_next(stack, user_id=seat.user.pk, have=have, at=at)
-    if found is None:
+    next_item = lock_next(stack, user_id=seat.user.pk, have=have, at=at)
+    if next_item is None:
         return None
-    _lease(found.item.pk, seat, at)
-    return Taken(found, signed_lease(found.item.pk, seat, at))
+    _lease(next_item.item.pk, seat, at)
+    return Taken(next_item, signed_lease(next_item.item.pk, seat, at))
 
 
 def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken | None:
@@ -141,14 +141,14 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
 
     Raises `JudgingError` if the item's pool is closed or another assessor has it.
     """
-    found = shown_item(item_id, stack=stack, user_id=seat.user.pk)
-    if found is None:
+    item = shown_item(item_id, stack=stack, user_id=seat.user.pk)
+    if item is None:
         return None
-    if not found.is_done and not open_items(stack, seat.user.pk).filter(pk=item_id).exists():
+    if not item.is_done and not open_items(stack, seat.user.pk).filter(pk=item_id).exists():
         raise JudgingError(CLOSED, code="pool-closed")
-    if not found.is_done and not _lease(item_id, seat, at):
+    if not item.is_done and not _lease(item_id, seat, at):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
-    return Taken(found, signed_lease(item_id, seat, at))
+    return Taken(item, signed_lease(item_id, seat, at))
 
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:

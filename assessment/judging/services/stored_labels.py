@@ -88,18 +88,18 @@ class SavedLabel(NamedTuple):
     message: str
 
 
-def takes_effect(label: Label, found: Submitted, user: User) -> bool:
+def takes_effect(label: Label, item: Submitted, user: User) -> bool:
     """Return whether a label counts.
 
     It counts if the assessor may still judge the item, and if it is the first, or changes their
     own label as the page showed it. A round asks the assessor of an item that is not completed for
     the first.
     """
-    if found.lateness:
+    if item.lateness:
         return False
-    current = found.current[label.instance]
+    current = item.current[label.instance]
     if current is None:
-        return found.stack.pool is None or (found.is_assigned and not found.is_done)
+        return item.stack.pool is None or (item.is_assigned and not item.is_done)
     return current.assessor == user.pk and (
         current.judgment == label.seen or current.key == label.after
     )

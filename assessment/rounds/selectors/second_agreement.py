@@ -58,9 +58,9 @@ def own_consistency(
         if pairs.is_empty():
             continue
         votes = _votes(pairs, by_side=True)
-        found = agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=0)
+        agreement = agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=0)
         same = pairs.filter(pl.col("first") == pl.col("second")).height
-        kappas = (found.graded.total.value, found.binary.total.value)
+        kappas = (agreement.graded.total.value, agreement.binary.total.value)
         rows.append(OwnConsistency(name, pairs.height, same, *kappas))
     return rows
 

@@ -29,9 +29,9 @@ def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None
     the browser survive. Raise `UserError` for an unknown expert; the caller has a transaction.
     """
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
-    for each in file.tasks:
-        _load_guidelines(tasks[each.slug], each, at=at, by=by)
-        _load_policy(tasks[each.slug], each, by=by)
+    for task_file in file.tasks:
+        _load_guidelines(tasks[task_file.slug], task_file, at=at, by=by)
+        _load_policy(tasks[task_file.slug], task_file, by=by)
 
 
 def _load_guidelines(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> None:
