@@ -86,7 +86,7 @@ class NoteForm(forms.Form):
         label="Note",
         widget=forms.Textarea(attrs={"rows": 4}),
         max_length=LONGEST_NOTE,
-        help_text="For example what you talked about. Organizers see it; assessors do not.",
+        help_text="For example, what you discussed. Organizers see it; assessors do not.",
         error_messages={"required": "Write what you found out or agreed on."},
     )
 

@@ -48,7 +48,7 @@ class LongLease(NamedTuple):
 
 
 def free_items(at: datetime) -> Q:
-    """Return the condition that nobody has an item: a lease ends with the role of its holder."""
+    """Return the condition that nobody has leased an item; a lease ends with its holder's role."""
     return Q(leased_until=None) | Q(leased_until__lte=at) | Q(~_HOLDERS_ROLE)
 
 
@@ -96,8 +96,8 @@ def assignment_grid(
 ) -> AssignmentGrid:
     """Return the topics and assessors of a task with their progress and estimated completion.
 
-    `assignments` are taken instead of the current ones, for a preview. Takes five queries, and one
-    more if users who may no longer judge have labels.
+    For a preview, `assignments` replace the current ones. Takes five queries, and one more if users
+    who may no longer judge have labels.
     """
     counts = topic_counts(PoolItem.official.filter(pool__task=task))
     judged = judged_by(Judgment.official.filter(instance__item__pool__task=task), at=at)

@@ -1,6 +1,6 @@
 """The roster of a task: its assessors, the hours they offer, and their bids.
 
-On the roster are those who were added to it, and those who have topics of the task.
+The roster has the assessors who were added to it, and those with topics of the task.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RosterRow:
 
 
 class OwnRoster(NamedTuple):
-    """A task on whose roster a user is, with the number of topics, and of those they marked."""
+    """A task with the user on its roster, its number of topics, and how many the user marked."""
 
     task: Task
     topics: int
@@ -122,7 +122,7 @@ def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
 def planned_seconds(task: Task) -> dict[int, User]:
     """Return the planned second assessor by topic.
 
-    Plans are left out whose assessor may no longer judge in the lab or has got the topic itself.
+    A plan is left out if its assessor may no longer judge in the lab, or was assigned the topic.
     """
     own = Assignment.objects.filter(topic__task=task, ended_at=None)
     taken = set(own.values_list("topic", "assessor"))

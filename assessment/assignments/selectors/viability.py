@@ -22,8 +22,8 @@ from assessment.qrels.selectors.frames import adjudicated_judgments
 class TopicForecast:
     """A started topic with too few relevant items so far, or one that is set aside.
 
-    `probability` is that of being kept after all, which is the probability of an error if the topic
-    is set aside.
+    `probability` is the probability that the topic is kept after all, so that setting it aside
+    would be an error.
     """
 
     row: TopicRow

@@ -54,7 +54,7 @@ def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Pr
 def assignment_changes(
     task: Task, pairs: Collection[tuple[Topic, User]], *, replaces: bool
 ) -> LoadChanges:
-    """Return the assignments that are made, kept, and with `replaces` ended."""
+    """Return the assignments that are created, kept and, with `replaces`, ended."""
     changes, wanted = LoadChanges(), {(topic.query_id, person.username) for topic, person in pairs}
     had = {
         (assignment.topic.query_id, assignment.assessor.username)

@@ -211,7 +211,7 @@ def bid_offer(request: HttpRequest, task: Task) -> HttpResponse:
 
 @pages.form("assignments/plan/", "assignment-plan", access=organized_task_or_404)
 def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show what a plan is made from; propose one, compute it after edits, or apply it."""
+    """Show the input of a plan; propose a plan, compute it again after edits, or apply it."""
     now = timezone.now()
     action = request.POST.get("action", "")
     form = PlanForm(request.POST if action else None, task=task)

@@ -22,7 +22,7 @@ from assessment.qrels.selectors.drafts import task_scale
 
 
 class EntryChanges(NamedTuple):
-    """The entries that a version has and another one lacks, and the reverse."""
+    """The entries that one version has and another lacks, and the reverse."""
 
     added: list[GuidelineEntry]
     removed: list[GuidelineEntry]

@@ -49,7 +49,7 @@ class ShownEntry(NamedTuple):
 class ShownGuideline(NamedTuple):
     """A version of the guidelines for a page: its text, examples by label, and newest cases first.
 
-    `is_text_new` tells that the text marks the changes since the version the reader followed.
+    `is_text_new` is True if the text marks the changes since the version the reader followed.
     """
 
     html: SafeHtml
@@ -177,7 +177,8 @@ def _composed(
 def _without_id(text: PostText, formula_id: str) -> PostText:
     """Return a text whose judged formula has no id, because pages show it more than once.
 
-    Without a judged formula, none has an id: it could tell the kinds of answers apart.
+    Without a judged formula, no formula has an id, because ids could tell the kinds of answers
+    apart.
     """
     formulas = (
         formula._replace(formula_id="") if formula_id in ("", formula.formula_id) else formula

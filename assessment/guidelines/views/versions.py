@@ -90,7 +90,7 @@ def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _change(task: Task, request: HttpRequest, *, by: User) -> str:
-    """Do what a request asks for, and return the message about it."""
+    """Carry out the requested action and return the message about it."""
     for name, change in (("remove", remove_entry), ("keep", keep_entry)):
         key = request.POST.get(name, "")
         if key.isascii() and key.isdigit() and len(key) < 19:
@@ -104,7 +104,7 @@ def _change(task: Task, request: HttpRequest, *, by: User) -> str:
 
 @pages.form("entries/add/", "guideline-entry-add")
 def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
-    """Search an item, and add an example of a label, or with `kind=case` a decided case."""
+    """Search for an item, and add an example of a label or, with `kind=case`, a decided case."""
     kind = KINDS[request.GET.get("kind") == GuidelineEntry.Kind.CASE]
     initial = {name: request.GET.get(name, "") for name in ("topic", "item")}
     form = EntryForm(request.POST or None, task=task, kind=kind, initial=initial)
@@ -216,7 +216,7 @@ class _Newest(NamedTuple):
 
     @property
     def initial(self) -> dict[str, Any]:
-        """Return what the editor begins with."""
+        """Return the initial values of the editor."""
         labels = {f"label-{value}": text for value, text in self.definitions.items()}
         return {"text": self.text, "after": self.version, **labels}
 

@@ -393,10 +393,10 @@ def read_labels(
 ) -> Submission:
     """Read labels for an item. Raises `JudgingError` with all problems.
 
-    `leased_at` returns when the lease was signed, or raises `JudgingError` if it never was.
-    Whether the labels suit the item is checked when they are stored and the item is locked. If the
-    request is malformed, `find` returns its item by the guideline's version, so that these problems
-    are reported too.
+    `leased_at` returns when the lease was signed, or raises `JudgingError` if it never was. The
+    labels are checked against the item when they are stored, while it is locked. If the request is
+    malformed, `find` returns its item by the guideline's version, so that these problems are
+    reported too.
     """
     try:
         values = _LABELS.run_validation(data)

@@ -281,7 +281,7 @@ def own_work(
 ) -> dict[int, OwnWork]:
     """Return a user's work by lab, in three queries; labs without their topics are omitted.
 
-    Of the long fields of topics, only those in `shown` are read.
+    Of the long fields of topics, only those in `texts` are read.
     """
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs

@@ -43,7 +43,7 @@ def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment
     """Return the judgments of an item or one of its instances, instance by instance, oldest first.
 
     Those of rounds of second judgments and training appear when the round is revealed. Answers to
-    special questions are no labels.
+    special questions are not labels.
     """
     judgments = Judgment.objects.filter(
         _SHOWN_ROUNDS,

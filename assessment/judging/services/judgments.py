@@ -114,7 +114,7 @@ def submit_judgments(
             if known or not (known := known_labels(submission, seat.user)):
                 raise
     raise JudgingError(
-        "Too many people judge this item at this moment. Submit again.", code="overtaken"
+        "Too many people are judging this item at the moment. Submit again.", code="overtaken"
     )
 
 
@@ -131,7 +131,7 @@ def _submit(
     )
     if item is None:
         raise JudgingError(
-            "This item is in no pool any more. Reload the page and go on with the next item.",
+            "This item is no longer in a pool. Reload the page and continue with the next item.",
             code="not-in-pool",
         )
     fresh = [label for label in submission.labels if label.key not in known]

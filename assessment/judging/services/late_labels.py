@@ -75,7 +75,8 @@ def decide_late_labels(
     reason = reason.strip()
     if not 0 < len(reason) <= LONGEST_REASON:
         raise UserError(
-            f"Write why you decide so, in at most {LONGEST_REASON:,} characters.", code="reason"
+            f"Write the reason for your decision, in at most {LONGEST_REASON:,} characters.",
+            code="reason",
         )
     undecided = late_labels(task).filter(pk__in=labels, decision=LateLabel.Decision.OPEN)
     # A submitted label locks its item first, and the judgments of the item after it.
@@ -112,7 +113,7 @@ def _complete(items: Iterable[int], at: datetime) -> None:
 
 
 def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any]) -> None:
-    """Record a decision, and tell each assessor."""
+    """Record a decision, and notify each assessor."""
     labels: dict[User, list[int]] = {}
     for judgment in judgments:
         if judgment.assessor:

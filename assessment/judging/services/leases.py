@@ -55,7 +55,7 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
 
 
 def trip_of(*, topic_id: int, user: User, at: datetime) -> Trip:
-    """Return the waiting items of a topic that are leased to the user, and the last end."""
+    """Return the waiting items of a topic leased to the user, and the end of the last lease."""
     rows = list(own_leases(topic_id, user, at).values_list("pk", "leased_until"))
     until = max((until for _, until in rows if until), default=None)
     return Trip(tuple(pk for pk, _ in rows), until)
@@ -192,8 +192,8 @@ def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
 
 
 def kept_begin(user: User, at: datetime) -> Case:
-    """Return when a lease to a user begins, as `FINISH_AND_LEASE` does: one that they have, or
-    ended by skipping the item, keeps its beginning.
+    """Return when a lease to a user begins, as `FINISH_AND_LEASE` does: a lease that they hold, or
+    ended by skipping the item, keeps its start.
     """
     is_theirs = Q(leased_until__gt=at) | Q(leased_until=None)
     is_kept = Q(is_theirs, leased_to=user, leased_since__isnull=False)

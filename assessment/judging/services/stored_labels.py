@@ -118,12 +118,12 @@ def seen_times(labels: Collection[Label], held: Held, at: datetime) -> Mapping[U
 
 
 def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
-    """Return how long an assessor can have worked on an item.
+    """Return how long an assessor can have worked on an item at most.
 
-    It is the time since they have it, less that of the labels that arrived since, which may have
-    begun before. And it is the time since the label before, by the browser's clock because labels
-    of a lost connection arrive together; not if the work began earlier: the item was skipped or
-    prepared for a trip, or the label before only changed another one.
+    The first limit is the time since they got it, less the time of the labels that arrived since.
+    The second is the time since the previous label that changed no other, by the browser's clock,
+    because labels from a lost connection arrive together. It does not apply to an item that was
+    skipped or prepared for a trip, because its work began earlier.
     """
     used = (min(label.active, label.arrived_at - held.since) for label in held.labels)
     room = at - held.since - sum(used, timedelta())
@@ -136,7 +136,7 @@ def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
 
 
 def saved_label(judgment: Judgment) -> SavedLabel:
-    """Return the result of a label as when it was stored, even if it was changed later.
+    """Return the result of a label as of when it was stored, even if it was changed later.
 
     If no label of its instance counts any more, an organizer has returned the item, or withdrawn
     the request for it.

@@ -194,7 +194,7 @@ def poolable_runs(
     runs, left_out = [], []
     for run in valid_runs(task, with_post_hoc=with_post_hoc):
         if run.pk in without:
-            left_out.append((run, f"You leave it out: {without[run.pk]}"))
+            left_out.append((run, f"You left it out: {without[run.pk]}"))
         elif task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
             left_out.append(
                 (run, "It has visual ids, but assessors judge formula instances in posts.")

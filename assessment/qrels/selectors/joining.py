@@ -1,7 +1,7 @@
-"""Warnings of qrels that do not join their lab: unknown topics, and items that nothing has.
+"""Warnings about qrels that do not join their lab: unknown topics, and items that nothing has.
 
-Qrels are loaded whatever they name, because a collection or runs may follow. The warnings are
-computed from what the lab has now, so they disappear when it is loaded.
+Qrels are loaded regardless, because a collection or runs may follow. The warnings are computed from
+what the lab has now, so they disappear when the rest is loaded.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _unjoined_sentence(
 
 
 def _runs(task: Task) -> list[Run]:
-    """Return the valid runs, also those withdrawn since: their items were pooled."""
+    """Return the valid runs, including those withdrawn since, because their items were pooled."""
     return list(Run.objects.submitted().filter(task=task, status=Run.Status.VALID).order_by("pk"))
 
 

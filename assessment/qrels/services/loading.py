@@ -157,7 +157,7 @@ def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
 
 
 def _unknown_topics(task: Task, file: QrelsFile, unknown: Sequence[str]) -> Problem:
-    """Return the problem of qrels whose topics the folder does not have, nor the task."""
+    """Return the problem of qrels with topics that are neither in the folder nor in the task."""
     return Problem(
         path=str(file.path),
         line=None,

@@ -130,7 +130,7 @@ def changing_judgments(
     before: QrelSet | None,
     after: QrelSet | None,
 ) -> dict[tuple[str, str], Judgment]:
-    """Return the newest judgment between two sides with the new label of each line.
+    """Return the newest judgment between two sides that gave each line its new label.
 
     `rows` have topic, item and after: a label, or None for a removed line, whose judgment has a
     label that is not a judgment, such as Do not know. None as a side is the draft. Lines that

@@ -1,4 +1,4 @@
-"""The judged items that special questions are asked about, drawn with a seed, and by whom."""
+"""The judged items of special questions, drawn with a seed, and who answers about them."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def question_labels(round_: Round) -> pl.DataFrame:
 def shared_topics(
     drawn: Mapping[int, Sequence[CopiedItem]], people: Sequence[int], judges: Mapping[int, int]
 ) -> dict[int, list[CopiedItem]]:
-    """Return the items of each person: whole topics, of those that they judged first.
+    """Return the items of each person, by whole topics: those that they judged.
 
-    The others go, the largest first, to whoever has the fewest items.
+    The other topics go, largest first, to the person with the fewest items.
     """
     items: dict[int, list[CopiedItem]] = {person: [] for person in people}
     others = []

@@ -67,7 +67,7 @@ class RoundRow:
 
     @property
     def shows_labels(self) -> bool:
-        """Return whether organizers see the labels: of a second judging also when all are in."""
+        """Return whether organizers see the labels; second judgments also when all are in."""
         is_complete = self.round.kind == Round.Kind.SECOND and self.items == self.done
         is_open = self.round.kind == Round.Kind.ADJUDICATION or is_complete
         return is_open or self.round.revealed_at is not None

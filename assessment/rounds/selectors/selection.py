@@ -20,7 +20,7 @@ class Sample(NamedTuple):
 
 
 class SampleVote(NamedTuple):
-    """The label of a sample with its comment and its seconds; `is_same` as the expert's."""
+    """The label of a sample with its comment and seconds; `is_same` if the expert's is equal."""
 
     label: ScaleLabel
     comment: str
@@ -98,7 +98,7 @@ def score_sheet(round_: Round) -> ScoreSheet:
 
 @dataclass(frozen=True)
 class _Sheet:
-    """What the rows of a sheet are made of: the judgments by person and sample."""
+    """The data of a sheet's rows: the judgments by person and sample."""
 
     scale: LabelScale
     relevant_from: int

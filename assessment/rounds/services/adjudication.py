@@ -63,7 +63,7 @@ def painted_marks(votes: Iterable[tuple[str, str, Judgment | None]]) -> list[dic
 
 LONGEST_REASON = 10_000  # characters
 THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
-CHANGED = "Somebody decided about this item since you opened the page. Check the new state below."
+CHANGED = "Someone else decided this item since you opened the page. Check the new state below."
 
 
 class Ruling(NamedTuple):
@@ -84,7 +84,7 @@ def decide_label(
     """Record the label that a meeting decided for an official instance. It counts from now on.
 
     An earlier decision is superseded, and a waiting third opinion is no longer asked for. Raise
-    `UserError` for a label that is no judgment (`bad-label`), without a reason (`empty`), and if
+    `UserError` for a label that is not a judgment (`bad-label`), without a reason (`empty`), and if
     somebody else decided in the meantime (`changed`).
     """
     reason = ruling.reason.strip()
@@ -134,14 +134,14 @@ def ask_third_opinion(
     """Ask an assessor for the label of official instances of one item.
 
     They get a notice and judge it on the judging page of the adjudication, without seeing other
-    labels. Raise
-    `UserError` if the person judged the item (`not-third`), or if an instance has a decision
-    (`changed`).
+    labels. Raise `UserError` if the person judged the item (`not-third`), or if an instance has a
+    decision (`changed`).
     """
     first = instances[0]
     if not third_assessors(task, first).filter(pk=person.pk).exists():
         raise UserError(
-            "A third opinion is by somebody who has not judged the item. Choose another assessor.",
+            "A third opinion must come from someone who has not judged the item. Choose another "
+            "assessor.",
             code="not-third",
         )
     copies = _copies(task, instances, owner=person, at=at)

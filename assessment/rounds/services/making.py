@@ -188,7 +188,7 @@ def _last_positions(pool: Pool, assessors: Collection[int]) -> Counter[tuple[int
 
 
 def _hash(items: Mapping[int, Sequence[CopiedItem]]) -> str:
-    """Return a hash of who judges what, as the hash of a pool."""
+    """Return a hash of who judges which items, to be the hash of the pool."""
     rows = {
         person: [[copy.topic_id, copy.item] for copy in items[person]] for person in sorted(items)
     }

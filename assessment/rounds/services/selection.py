@@ -25,7 +25,7 @@ HIGHEST_SCORE = 100
 
 
 class Rating(NamedTuple):
-    """What the expert thinks about an applicant, and what the organizers decided."""
+    """The expert's opinion of an applicant, and the organizers' decision."""
 
     score: int | None
     note: str
@@ -45,7 +45,7 @@ def make_sample(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round
 
 @transaction.atomic
 def renew_link(*, round_: Round, by: User) -> None:
-    """Open a new link to a sample task; an earlier link no longer works."""
+    """Open a new link to a sample task; the earlier link stops working."""
     round_.token = secrets.token_urlsafe(24)
     round_.save(update_fields=["token"])
     _record(round_, "round.renew-link", by)
@@ -53,7 +53,7 @@ def renew_link(*, round_: Round, by: User) -> None:
 
 @transaction.atomic
 def close_link(*, round_: Round, by: User) -> None:
-    """Close the link to a sample task; who applied before can go on."""
+    """Close the link to a sample task; those who applied before can continue."""
     round_.token = None
     round_.save(update_fields=["token"])
     _record(round_, "round.close-link", by)
@@ -89,8 +89,8 @@ def apply_to_round(*, round_: Round, user: User, at: datetime) -> Applicant:
 def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: datetime) -> None:
     """Store the score, the note and the decision about an applicant.
 
-    Who is accepted becomes an assessor of the lab and gets a notice. To take the role away again,
-    use the page of the lab's people. Raise `UserError` for an unknown score or decision.
+    An accepted applicant becomes an assessor of the lab and gets a notice. The People page can
+    remove the role again. Raise `UserError` for an unknown score or decision.
     """
     if rating.decision not in Applicant.Decision.values or not (
         rating.score is None or 0 <= rating.score <= HIGHEST_SCORE

@@ -44,8 +44,8 @@ def announce_round(round_: Round, *, items: Mapping[int, int], by: User) -> None
 def reveal_round(*, round_: Round, by: User | None, at: datetime) -> None:
     """Show the labels of a round and close it for judging.
 
-    Organizers see them from now on, in a training round its assessors too, who get a notice. After
-    the reveal, nobody judges: who knows the labels of others no longer judges alone. Raise
+    From now on organizers see them, and in a training round its assessors, who get a notice. Nobody
+    judges after the reveal: labels would no longer be independent of those of others. Raise
     `UserError` if the labels are already revealed (`revealed`).
     """
     if not Round.objects.filter(pk=round_.pk, revealed_at=None).update(revealed_at=at):
@@ -79,7 +79,7 @@ def _announce_votes(round_: Round, items: QuerySet[PoolItem], by: User | None) -
 
 @transaction.atomic
 def archive_round(*, round_: Round, by: User, at: datetime) -> None:
-    """Put a round away: nobody judges it any more, and it leaves the lists. Nothing is deleted."""
+    """Archive a round: nobody can judge it any more, and lists omit it. Nothing is deleted."""
     Pool.objects.filter(round=round_, closed_at=None).update(closed_at=at)
     if Round.objects.filter(pk=round_.pk, archived_at=None).update(archived_at=at, token=None):
         _record("round.archive", round_, by)
@@ -100,7 +100,7 @@ def discard_round(*, round_: Round, by: User) -> None:
     items = PoolItem.objects.filter(pool__round=round_)
     list(items.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
     if Judgment.objects.filter(instance__item__pool__round=round_).exists():
-        raise UserError("Somebody has judged in this round. Archive it instead.", code="judged")
+        raise UserError("This round has judgments. Archive it instead.", code="judged")
     if round_.applicants.exists():
         raise UserError("This sample task has applicants. Archive it instead.", code="applicants")
     _record("round.discard", round_, by, items=items.count())

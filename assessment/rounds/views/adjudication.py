@@ -149,7 +149,7 @@ def _page(
 
 
 def _proposal(task: Task, instance: PoolInstance) -> dict[str, Any]:
-    """Return what an expert proposes, which a decision begins with."""
+    """Return the proposal of an expert as the initial values of a decision."""
     proposed = [opinion for opinion in opinions_of(task, instance) if opinion.judgment is None]
     return {"label": proposed[-1].label.value, "reason": proposed[-1].comment} if proposed else {}
 
@@ -157,7 +157,7 @@ def _proposal(task: Task, instance: PoolInstance) -> dict[str, Any]:
 def _change(
     task: Task, instance: PoolInstance, request: HttpRequest, form: ThirdOpinionForm
 ) -> str:
-    """Do what a valid request asks for, and return the message about it."""
+    """Carry out a valid request and return the message about it."""
     by, at = signed_in(request), timezone.now()
     if form.is_bound:
         person = form.cleaned_data["person"]

@@ -143,7 +143,7 @@ class ConfusionRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfusionPicture:
-    """A confusion matrix: how often each label of one judgment met each label of another."""
+    """A confusion matrix: how often each pair of labels occurs in two judgments of an item."""
 
     first: str
     second: str

@@ -69,7 +69,7 @@ class MeetingVote(NamedTuple):
 
 
 def meeting_items(round_: Round) -> list[Disagreement]:
-    """Return the disagreements of a round, the largest first; labels that judge only."""
+    """Return the disagreements of a round among labels that are judgments, largest first."""
     scale = round_.pool.label_scale
     votes = judgments_only(agreement_votes(round_), scale)
     rows = disagreements(votes, relevant_from=round_.task.protocol.relevant_from)

@@ -80,7 +80,7 @@ def _create_context(
 def training_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show the progress of a training round, and after the reveal the agreement.
 
-    Assessors see names of nobody but themselves.
+    Assessors see no name but their own.
     """
     user = signed_in(request)
     round_ = seen.round
@@ -193,7 +193,7 @@ def _change(round_: Round, action: str, by: User) -> str:
         return "The round is archived. Its labels and results stay."
     if action == "restore":
         restore_round(round_=round_, by=by)
-        return "The round is no longer archived. Reopen judging if it is to be judged."
+        return "The round is no longer archived. To let assessors judge it, reopen judging."
     if action == "discard":
         discard_round(round_=round_, by=by)
         return f"{round_} was removed. Nobody had judged in it."

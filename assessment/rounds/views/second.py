@@ -70,7 +70,7 @@ class SecondRoundForm(forms.Form):
         User.objects.none(),
         label="Assessors",
         widget=forms.CheckboxSelectMultiple,
-        help_text="Nobody gets items that they judged. All get about the same number.",
+        help_text="Nobody gets items that they judged. Everyone gets about the same number.",
         error_messages={"required": "Choose the assessors who judge again."},
     )
     own_share = forms.IntegerField(

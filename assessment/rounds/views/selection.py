@@ -79,15 +79,15 @@ class RatingForm(VersionedForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         max_length=LONGEST_ENTRY,
         required=False,
-        help_text="Applicants do not see score and note.",
+        help_text="Applicants see neither the score nor the note.",
     )
     decision = forms.ChoiceField(
         choices=Applicant.Decision.choices,
-        help_text="Who is accepted becomes an assessor of the lab, and gets a notice.",
+        help_text="An accepted applicant becomes an assessor of the lab and gets a notice.",
     )
 
     def __init__(self, *args: Any, decides: bool, **kwargs: Any) -> None:
-        """Take whether the user may decide; an expert who does not organize only scores."""
+        """Ask for a decision only if the user may decide; an expert may only score."""
         super().__init__(*args, **kwargs)
         if not decides:
             del self.fields["decision"]
@@ -120,7 +120,7 @@ def sample_create(request: HttpRequest, task: Task) -> HttpResponse:
 )
 @never_cache
 def sample_detail(request: HttpRequest, seen: SeenSample) -> HttpResponse:
-    """Show the score sheet of a sample task to organizers and the expert, else the own topics."""
+    """Show the score sheet of a sample task to organizers and the expert; applicants see topics."""
     user = signed_in(request)
     round_ = seen.round
     path = reverse("assessment:sample-join", args=[round_.token]) if round_.token else ""
@@ -146,7 +146,7 @@ def sample_change(request: HttpRequest, seen: SeenSample) -> HttpResponse:
     by, round_ = signed_in(request), seen.round
     if request.POST.get("action") == "close":
         close_link(round_=round_, by=by)
-        messages.success(request, "The link is closed. Applicants who opened it can go on.")
+        messages.success(request, "The link is closed. Applicants who opened it can continue.")
     else:
         renew_link(round_=round_, by=by)
         messages.success(request, "The sample task has a new link. The old one no longer works.")
