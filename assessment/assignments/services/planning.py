@@ -209,8 +209,10 @@ def apply_plan(
     Task.objects.select_for_update().get(pk=task.pk)
     refuse_others(task, second.values())
     staff = judging_staff(task.lab).values("pk")
-    open_ones = Assignment.objects.filter(topic__task=task, ended_at=None, assessor__in=staff)
-    taken = set(open_ones.values_list("topic", "assessor"))
+    open_assignments = Assignment.objects.filter(
+        topic__task=task, ended_at=None, assessor__in=staff
+    )
+    taken = set(open_assignments.values_list("topic", "assessor"))
     assigned = {topic for topic, _ in taken}
     _refuse(
         [topic for topic, _ in first if topic.pk in assigned],

@@ -125,8 +125,8 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
     is_whole = is_offline or not config["guideline_url"]
     # With nothing left to take, what the user reported waits for other assessors.
-    open_ones = open_items(place.stack, user.pk).filter(done_at=None)
-    reported = 0 if sitting.items else open_ones.filter(kept_from=user).count()
+    waiting = open_items(place.stack, user.pk).filter(done_at=None)
+    reported = 0 if sitting.items else waiting.filter(kept_from=user).count()
     context = {
         **_place_context(place),
         "has_thread": _has_thread(place, user),
