@@ -12,6 +12,7 @@ from typing import Any
 
 from lxml import etree
 
+from arqkit.texts.maths.letter_slants import SLANTS
 from arqkit.texts.maths.spacing import (
     APPLY,
     BIN,
@@ -29,16 +30,6 @@ from arqkit.texts.maths.spacing import (
     space_rows,
 )
 
-# How far a letter leans over what follows, in a script's size.
-SLANTS = {
-    1: "𝐵𝑅𝑋𝑐𝑑𝑔𝑞𝑦𝑧𝑬𝑹𝑺𝑿𝒄𝒅𝒒𝒚𝛣𝛸𝛺𝛽𝛿𝜂𝜉𝜋𝜎𝜠𝜮𝜲𝜴𝜹𝜻𝜼",
-    2: "𝐶𝐸𝐻𝐼𝐾𝑆𝑍𝑪𝑯𝑰𝑲𝒁𝒇𝛦𝛧𝛨𝛪𝛫𝛯𝛱𝛴𝛾𝜁𝜈𝜍𝜕𝜡𝜢𝜤𝜥𝜩𝜫𝜸𝝂𝝇𝝏",
-    3: "𝐽𝑀𝑁𝑈𝑓𝑱𝑴𝑵𝑼𝛭𝛮𝛹𝜏𝜧𝜨𝜳𝝉",
-    4: "𝐹𝑃𝑇𝑊𝑭𝑷𝑾𝛤𝛲𝛵𝛶𝜞𝜬",
-    5: "𝑻𝜯𝜰",
-    6: "𝑉𝑌",
-    7: "𝑽𝒀",
-}
 # How far right of its middle the accents of a letter stand.
 ACCENTS = {
     1: "𝐵𝑇𝑈𝑒𝑔𝑙𝑜𝑠𝑡𝑣𝑤𝑥𝑦𝑩𝑷𝑻𝒆𝒈𝒐𝒔𝒕𝒗𝒘𝒙𝒚𝒟𝒰𝒱𝒲𝒵𝓓𝓤𝓥𝓦𝛣𝛲𝛵𝛹𝛼𝜀𝜁𝜃𝜅𝜇𝜉𝜋𝜐𝜑𝜔𝜕𝜖𝜘𝜛𝜝𝜬𝜯𝜰𝜳𝜶𝜺𝜻𝜽𝝁𝝃𝝅𝝊𝝋𝝎𝝏𝝒𝝕",

@@ -142,6 +142,7 @@ class Migration(migrations.Migration):
                 ('shows_own_scores', models.BooleanField(default=False, help_text='Teams see the scores of their own runs before the leaderboard is released.')),
                 ('takes_post_hoc_runs', models.BooleanField(default=False, help_text='After the deadline, teams can submit post-hoc runs: they are scored and marked, and are in no pool and on no official leaderboard.')),
                 ('archived_at', models.DateTimeField(blank=True, null=True)),
+                ('published_runs', models.CharField(choices=[('all', 'All runs'), ('primary', 'Primary runs and baselines'), ('none', 'No runs')], default='all', help_text='The runs whose rankings, and lines of the certificate, everyone may open after the release.', max_length=10)),
                 ('threads', models.CharField(choices=[('at-release', 'When a leaderboard is released'), ('open', 'Now'), ('closed', 'Never')], default='at-release', help_text='When teams and visitors see the threads of the topics, which contain answers.', max_length=10)),
                 ('lab', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tasks', to='core.lab')),
             ],
@@ -235,6 +236,10 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='correction',
             constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['formula', 'text', 'thread'])), name='correction_kind_known'),
+        ),
+        migrations.AddConstraint(
+            model_name='task',
+            constraint=models.CheckConstraint(condition=models.Q(('published_runs__in', ['all', 'primary', 'none'])), name='task_published_runs_known'),
         ),
         migrations.AddConstraint(
             model_name='task',

@@ -14,6 +14,7 @@ from arqkit import records
 from arqkit.formats.labs.folder import TaskFile
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import TaskKind
+from arqkit.texts.html.rendering import title_text
 from arqkit.texts.maths.typesetting import ENGINE
 from arqkit.topics import LONGEST_VALUE, InfoChange, info_fields, normalized_value, updated_edits
 from arqlab.core.errors import UserError, require_confirmed
@@ -138,11 +139,22 @@ class TopicChanges:
             self.load.add("topics", Fate.UNCHANGED, Change(name))
             return
         words = ", ".join(fields).replace("_", " ")
-        before, after = (" | ".join(str(each[one]) for one in fields) for each in (old, new))
+        before, after = (
+            " | ".join(_text(one, values[one]) for one in fields) for values in (old, new)
+        )
+        if before == after:  # only markup changed
+            before, after = (
+                " | ".join(str(values[one]) for one in fields) for values in (old, new)
+            )
         self.load.add("topics", Fate.CHANGED, Change(f"{name} ({words})", before, after))
         self.texts.update(
             {f"{name} {one.replace('_', ' ')}": [old[one], new[one]] for one in fields}
         )
+
+
+def _text(name: str, value: object) -> str:
+    """Return the value of a field; of HTML only the text, with formulas as LaTeX."""
+    return title_text(str(value)) if name in ("title", "body") else str(value)
 
 
 def store_topics(task: Task, file: TaskFile, found: TopicChanges) -> int:

@@ -115,6 +115,7 @@ class TestLoading:
         with pytest.raises(UnconfirmedLoadError) as asked:
             load(write(tmp_path, formula="it"))
         assert Topic.objects.get(query_id="A.2").title == before
+        assert "Why is $x^2$ so? → Why is it so?" in "\n".join(asked.value.changes.lines)
 
         load(tmp_path, confirmed=asked.value.changes.digest)
 
