@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from arqkit.extras import needs_extra
 from arqkit.formats.dumps.streams import (
     READ_ERRORS,
     ByteStream,
@@ -135,8 +136,9 @@ def _in_folder(path: Path, kind: str) -> Path:
 @contextmanager
 def _archive(path: Path) -> Iterator["SevenZipFile"]:
     # Imported here, because its codecs cost time and memory, and few dumps need them.
-    from py7zr import SevenZipFile
-    from py7zr.exceptions import PasswordRequired
+    with needs_extra("archives"):
+        from py7zr import SevenZipFile
+        from py7zr.exceptions import PasswordRequired
 
     try:
         with SevenZipFile(path) as archive:

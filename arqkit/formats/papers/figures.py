@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from arqkit.extras import needs_extra
 from arqkit.formats.latex import latex_text
 from arqkit.formats.papers.sentences import KappaFacts
 from arqkit.formats.tables import table_text
@@ -74,8 +75,9 @@ class PaperFigure(NamedTuple):
 
     def images(self) -> dict[str, bytes]:
         """Draw the figure and return it in all formats."""
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
+        with needs_extra("figures"):
+            import matplotlib as mpl
+            from matplotlib.figure import Figure
 
         with _DRAWING, mpl.rc_context(STYLE):
             figure = Figure(figsize=(WIDTH, self.height), layout="constrained")
@@ -271,7 +273,8 @@ def _topic_axis(axes: Axes, names: Sequence[str]) -> None:
 @lru_cache(maxsize=1)
 def _glyphs() -> frozenset[int]:
     """Return the characters that the font of the figures has."""
-    from matplotlib.font_manager import findfont, get_font
+    with needs_extra("figures"):
+        from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont(FONT)).get_charmap())
 

@@ -1,7 +1,6 @@
 """The result of checking a run file as people read it: facts, problems and every occurrence."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -78,21 +77,14 @@ def check_files(
 ) -> dict[str, CheckResult]:
     """Check each run in a file (plain, gzip or zip) by the pack of its task.
 
-    Return the results by the names of the runs. Several runs with one name are listed by their
-    paths in the zip. A file that cannot be unpacked has one result, under its own name. `items`
-    overrides the kind of the items in a TREC file.
+    Return the results by the names of the runs. A file that cannot be unpacked has one result,
+    under its own name. `items` overrides the kind of the items in a TREC file.
     """
     try:
-        members = pack.limits.unpack(file, name=name)
+        runs = pack.limits.unpack_by_name(file, name=name)
     except UploadRefusedError as refused:
         return {name: refused_result(refused.problems)}
-    count = Counter(member.name for member in members)
-    return {
-        member.name if count[member.name] == 1 else member.path: check_data(
-            member.data, pack.rules, items=items
-        )
-        for member in members
-    }
+    return {run: check_data(data, pack.rules, items=items) for run, data in runs.items()}
 
 
 @panics_as_errors()
