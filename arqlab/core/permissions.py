@@ -212,6 +212,14 @@ def may_look_up(user: Visitor, lab: Lab) -> bool:
     return may_organize(user, lab) or has_role(user, lab, Membership.Role.ASSESSOR)
 
 
+def looked_up_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
+    """Return a task of a lab that the user judges in or organizes; raise 404 otherwise."""
+    task = task_or_404(user, lab_slug, task_slug)
+    if not may_look_up(user, task.lab):
+        raise Http404
+    return task
+
+
 def looked_up_lab_or_404(user: Visitor, slug: str) -> Lab:
     """Return the lab for users who may search its collection; raise 404 for anyone else."""
     lab = lab_or_404(user, slug)
