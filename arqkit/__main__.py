@@ -47,7 +47,7 @@ class UnreadableRunError(Exception):
 
 
 class MisuseError(Exception):
-    """The command was called in a way that it cannot answer. The message says what to do."""
+    """The arguments of the command cannot be used. The message says how to correct them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -206,7 +206,7 @@ def _repair(path: Path, pack: TaskPack, results: list[CheckResult], *, out: Path
 
 
 def _limits_of(pack: TaskPack) -> str:
-    """Return what a check without a server cannot know."""
+    """Return sentences on what cannot be checked without a server."""
     items = "" if pack.looks_up_items else " The pack has no ids, so no item was looked up."
     other = (
         ""
@@ -234,7 +234,9 @@ def _score(options: Namespace) -> int:
                 rows.append([name, str(topic), *map(_figure, own["value"])])
         total = means(scores)
         all_topics = ["all"] if options.topics else []
-        rows.append([name, *all_topics, *(_figure(total[each.name]) for each in scorer.measures)])
+        rows.append(
+            [name, *all_topics, *(_figure(total[measure.name]) for measure in scorer.measures)]
+        )
     heads = ["run", "topic"] if options.topics else ["run"]
     _print(*_aligned([[*heads, *(measure.label for measure in scorer.measures)], *rows]))
     return VALID

@@ -49,20 +49,16 @@ def paper_tables(
 
     Scores that take long are complete if it `waits`.
     """
-    board = shown.board
-    if not board.rows:
+    if not shown.board.rows:
         return []
     by_lab = _by_lab(user, shown)
+    # A lab whose systems have no runs in other labs gets the table of its results only.
+    has_others = len({column.panel for column in by_lab.columns}) > 1
+    found: Iterable[PaperTable | CorrelationTable | None] = (_results(shown),)
     if shown.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
-        has_others = len({column.panel for column in by_lab.columns}) > 1
-        found = (
-            _generated(shown),
-            _correlations(shown),
-            _first_answers(user, shown, waits=waits),
-            by_lab if has_others else None,
-        )
-        return [table for table in found if table]
-    return [_results(shown), by_lab, *([_every(shown)] if len(board.measures) > MEASURES else [])]
+        first = _first_answers(user, shown, waits=waits)
+        found = (_generated(shown), _correlations(shown), first)
+    return [table for table in (*found, by_lab if has_others else None) if table]
 
 
 def _results(shown: VisibleBoard) -> PaperTable:
@@ -74,17 +70,6 @@ def _results(shown: VisibleBoard) -> PaperTable:
         title += " and computed over deduplicated ranked lists of visually distinct formulae"
     text = caption(title, rows, notes=_notes(shown.qrel_set, measures))
     return PaperTable("results", text, tuple(_columns(measures, "Evaluation measures")), rows)
-
-
-def _every(shown: VisibleBoard) -> PaperTable:
-    task, board = shown.qrel_set.task, shown.board
-    return _with_letters(
-        "all-measures",
-        f"{task.lab.name} {task.name} results in all measures",
-        _columns(board.measures, _counted(board.topics)),
-        _rows(task, board),
-        _notes(shown.qrel_set, board.measures),
-    )
 
 
 def _by_lab(user: Visitor, shown: VisibleBoard) -> PaperTable:
