@@ -1,24 +1,53 @@
-"""The command `arqkit`: check a run by a task pack, without a server."""
+"""The command `arqkit`: check, score and pool runs without a server."""
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Sequence
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
+
+import polars as pl
 
 import arqkit
-from arqkit.formats.runs.packs import TaskPack, read_pack
+from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.runs.check import check_run
+from arqkit.formats.runs.formats import read_rows
+from arqkit.formats.runs.lines import decode_run
+from arqkit.formats.runs.packs import FileLimits, TaskPack, read_pack
 from arqkit.formats.runs.repair import repaired_run
-from arqkit.formats.runs.results import CheckResult, check_files, report_text
-from arqkit.records import FileRefusedError, ItemKind
+from arqkit.formats.runs.report import RunRules
+from arqkit.formats.runs.results import CheckResult, check_files, check_result_of, report_text
+from arqkit.formulas.visual_ids import distinct_visual
+from arqkit.measures.providers import MeasureRefusedError
+from arqkit.measures.scoring import Scorer, means
+from arqkit.pooling.depths import DEEPEST, PooledRun
+from arqkit.pooling.pools import PoolSources, make_pool
+from arqkit.protocols.presets import PoolProtocol, TaskProtocol
+from arqkit.ranking import OrderBy
+from arqkit.records import FileRefusedError, ItemKind, TaskKind
 
 VALID, INVALID, MISUSED = 0, 1, 2
 """What the command exits with: all runs are valid, a run has errors, or it was called wrongly."""
+LARGEST = 2**31 - 1
 ONE_REPAIR = "--repair takes one run. Repair the runs one by one."
 
 
+NO_LIMITS = FileLimits(LARGEST, max_lines=LARGEST, max_run_bytes=LARGEST)
+"""A run that is only read here may be as large as the memory."""
+NOTHING_JUDGED = (
+    "{run}: none of its items is judged in {qrels}. Its items are read as {items}; formulas need "
+    "--visual-ids where the qrels have visual ids.\n"
+)
+
+
+class UnreadableRunError(Exception):
+    """A run has errors, so it has no order. The message is its report."""
+
+
 class MisuseError(Exception):
-    """The command was called in a way that it cannot answer. The message says what to do."""
+    """The arguments of the command cannot be used. The message says how to correct them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,9 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = action(options)
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # such as `arqkit pool … | head`; Python flushes again when it ends
+    except BrokenPipeError:  # pragma: no cover  # tested in a process of its own
+        # `arqkit pool … | head`: Python flushes again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (FileRefusedError, MisuseError) as error:
+    except UnreadableRunError as error:
+        sys.stderr.write(f"{error}\n")
+        return INVALID
+    except (FileRefusedError, MeasureRefusedError, MisuseError) as error:
         sys.stderr.write(f"{error}\n")
     except OSError as error:
         sys.stderr.write(f"{error.filename}: {error.strerror}. Name another file.\n")
@@ -48,10 +81,28 @@ def _parser() -> ArgumentParser:
         description="Print the report that the task's page shows after an upload. Exit with 1 if a "
         "run has errors.",
     )
-    check.set_defaults(action=_check)
-    check.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="run file: plain, gzip or zip"
+    score = commands.add_parser(
+        "score",
+        help="score runs",
+        description="Print the means of each run over the topics of the qrels.",
     )
+    pool = commands.add_parser(
+        "pool",
+        help="pool the tops of runs",
+        description="Print the pool of the runs in judging order, a topic and an item a line.",
+    )
+    for command in (check, score, pool):
+        command.add_argument(
+            "runs", nargs="+", type=Path, metavar="RUN", help="run file: plain, gzip or zip"
+        )
+    _add_check_options(check)
+    _add_score_options(score)
+    _add_pool_options(pool)
+    return parser
+
+
+def _add_check_options(check: ArgumentParser) -> None:
+    check.set_defaults(action=_check)
     check.add_argument(
         "--task", required=True, type=Path, metavar="PACK", help="task pack, from the task's page"
     )
@@ -65,7 +116,61 @@ def _parser() -> ArgumentParser:
     check.add_argument(
         "--repair", type=Path, metavar="OUT", help="write the run with all safe repairs to a file"
     )
-    return parser
+
+
+def _add_score_options(score: ArgumentParser) -> None:
+    score.set_defaults(action=_score)
+    score.add_argument("qrels", type=Path, metavar="QRELS", help="lines of topic, 0, item, label")
+    score.add_argument(
+        "--measures",
+        nargs="+",
+        default=TaskProtocol().measures,
+        metavar="MEASURE",
+        help="measures as ir_measures writes them (default: those of the ARQMath labs)",
+    )
+    score.add_argument(
+        "--relevant-from",
+        type=int,
+        default=TaskProtocol().relevant_from,
+        metavar="LABEL",
+        help="lowest relevant label (default: %(default)s)",
+    )
+    score.add_argument("--topics", action="store_true", help="print the scores of each topic too")
+    _add_order(score, "order of the items")
+    _add_visual_ids(score)
+
+
+def _add_pool_options(pool: ArgumentParser) -> None:
+    pool.set_defaults(action=_pool)
+    pool.add_argument(
+        "--depth", required=True, type=_depth, metavar="K", help="pool the top K items of each run"
+    )
+    pool.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="seed of the random order (default: 0)"
+    )
+    _add_order(pool, "what the top of a run is")
+    _add_visual_ids(pool)
+
+
+def _add_order(command: ArgumentParser, what: str) -> None:
+    command.add_argument(
+        "--by", choices=get_args(OrderBy), default="score", help=f"{what} (default: score)"
+    )
+
+
+def _add_visual_ids(command: ArgumentParser) -> None:
+    command.add_argument(
+        "--visual-ids",
+        type=Path,
+        metavar="FILE",
+        help="TSV with the columns formula_id and visual_id: count visually distinct formulas",
+    )
+
+
+def _depth(text: str) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= DEEPEST):
+        raise ArgumentTypeError(f"{text} is no depth. Use a whole number from 1 to {DEEPEST}.")
+    return int(text)
 
 
 def _check(options: Namespace) -> int:
@@ -101,7 +206,7 @@ def _repair(path: Path, pack: TaskPack, results: list[CheckResult], *, out: Path
 
 
 def _limits_of(pack: TaskPack) -> str:
-    """Return what a check without a server cannot know."""
+    """Return sentences on what cannot be checked without a server."""
     items = "" if pack.looks_up_items else " The pack has no ids, so no item was looked up."
     other = (
         ""
@@ -114,9 +219,110 @@ def _limits_of(pack: TaskPack) -> str:
     )
 
 
+def _score(options: Namespace) -> int:
+    qrels = read_qrels(options.qrels.read_bytes(), path=str(options.qrels), scale=None)
+    scorer = Scorer(qrels, options.measures, relevant_from=options.relevant_from)
+    mapping = _visual_ids(options)
+    rows = []
+    for name, run in _read_runs(options).items():
+        index = distinct_visual(run.index, mapping, by=options.by)
+        if index.join(qrels, on=["topic", "item"], how="semi").is_empty():
+            sys.stderr.write(NOTHING_JUDGED.format(run=name, items=run.items, qrels=options.qrels))
+        scores = scorer.score(index)
+        if options.topics:
+            for (topic,), own in scores.group_by("topic", maintain_order=True):
+                rows.append([name, str(topic), *map(_figure, own["value"])])
+        total = means(scores)
+        all_topics = ["all"] if options.topics else []
+        rows.append(
+            [name, *all_topics, *(_figure(total[measure.name]) for measure in scorer.measures)]
+        )
+    heads = ["run", "topic"] if options.topics else ["run"]
+    _print(*_aligned([[*heads, *(measure.label for measure in scorer.measures)], *rows]))
+    return VALID
+
+
+def _pool(options: Namespace) -> int:
+    mapping = _visual_ids(options)
+    runs = _read_runs(options)
+    protocol = PoolProtocol(
+        primary=options.depth, alternate=options.depth, visually_distinct=mapping is not None
+    )
+    pooled = [PooledRun(name, "", "primary", run.index) for name, run in runs.items()]
+    kind = ItemKind.POSTS if mapping is None else ItemKind.VISUAL_IDS
+    pool = make_pool(PoolSources(pooled, visual=mapping), protocol, kind=kind, seed=options.seed)
+    items = pool.select("topic", "item").unique(maintain_order=True)
+    _print(*("\t".join(row) for row in items.iter_rows()))
+    return VALID
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRun:
+    """A run that was read without a task: its index, and the kind of its items."""
+
+    index: pl.DataFrame
+    items: ItemKind
+
+
+def _read_runs(options: Namespace) -> dict[str, ReadRun]:
+    """Return the runs by name. Raise UnreadableRunError with the report of one with errors."""
+    runs: dict[str, ReadRun] = {}
+    for path in options.runs:
+        with path.open("rb") as file:
+            members = NO_LIMITS.unpack_by_name(file, name=path.name)
+        for name, data in members.items():
+            if name in runs:
+                raise MisuseError(f"Two runs have the name {name}. Rename one of them.")
+            runs[name] = _read_run(name, data, order=options.by)
+    return runs
+
+
+def _read_run(name: str, data: bytes, *, order: OrderBy) -> ReadRun:
+    """Read a run in any format of ranked lists, which its lines show."""
+    rules = RunRules(TaskKind.FORMULAS, limit=LARGEST, order=order, pooling_order=order)
+    kinds = read_rows(decode_run(data).data, rules).layout.kinds
+    if TaskKind.GENERATED_ANSWERS in kinds:
+        raise MisuseError(f"{name} has generated answers, which have ids on the server only.")
+    rules = replace(rules, kind=kinds[0] if kinds else rules.kind)
+    report = check_run(data, rules)
+    if report.index is None:
+        result = check_result_of(report)
+        raise UnreadableRunError("\n".join(report_text(name, result.report)))
+    return ReadRun(report.index, report.items)
+
+
+def _visual_ids(options: Namespace) -> pl.DataFrame | None:
+    """Return the visual ids of formulas, or None if the command names no file."""
+    if options.visual_ids is None:
+        return None
+    try:
+        table = pl.read_csv(options.visual_ids, separator="\t", infer_schema=False, quote_char=None)
+        return table.select("formula_id", "visual_id").drop_nulls()
+    except pl.exceptions.PolarsError as error:
+        raise MisuseError(
+            f"{options.visual_ids}: {error}. Name a TSV with the columns formula_id and visual_id."
+        ) from error
+
+
+def _figure(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _aligned(rows: list[list[str]]) -> Iterator[str]:
+    """Yield the lines of a table: names to the left, figures to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    texts = rows[0].index("topic") + 1 if "topic" in rows[0] else 1
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place < texts else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells)
+
+
 def _print(*lines: str) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__":  # pragma: no cover  # tested in a process of its own
     sys.exit(main())

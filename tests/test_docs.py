@@ -14,7 +14,10 @@ from tests.paths import ROOT
 
 SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "arqkit/README.md")),
+    *sorted((ROOT / "docs").glob("**/*.md")),
+]
 OURS = sorted(
     path.stem
     for path in ROOT.glob("**/management/commands/[a-z]*.py")

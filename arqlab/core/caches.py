@@ -1,4 +1,4 @@
-"""Caches: computed values, and Redis, without which they go on.
+"""Caches: computed values, and Redis with a fallback for when it is down.
 
 Django's default cache counts wrong passwords. It is a table of the database, so nothing that is
 computed can push a count out of it (see the settings).

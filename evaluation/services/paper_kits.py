@@ -270,7 +270,7 @@ def _sentences(visible: VisibleBoard) -> dict[str, str]:
         "runs": runs_sentence([row.run for row in board.rows]),
         "pools": pool_sentences(pooling_facts(task), item=pooled.many),
         "assessment": assessment_sentences(
-            assessment_facts(qrel_set), item=words.many, one=words.label
+            assessment_facts(qrel_set), item=words.many, labelled=words.label
         ),
         "agreement": "\n\n".join(filter(None, kappas)),
         "results": results_sentences(board, board.measures[:MEASURES]),

@@ -49,24 +49,16 @@ def paper_tables(
 
     Scores that take long are complete if it `waits`.
     """
-    board = visible.board
-    if not board.rows:
+    if not visible.board.rows:
         return []
     by_lab = _by_lab(user, visible)
+    # A lab whose systems have no runs in other labs gets the table of its results only.
+    has_others = len({column.panel for column in by_lab.columns}) > 1
+    tables: Iterable[PaperTable | CorrelationTable | None] = (_results(visible),)
     if visible.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
-        has_others = len({column.panel for column in by_lab.columns}) > 1
-        tables = (
-            _generated(visible),
-            _correlations(visible),
-            _first_answers(user, visible, waits=waits),
-            by_lab if has_others else None,
-        )
-        return [table for table in tables if table]
-    return [
-        _results(visible),
-        by_lab,
-        *([_every(visible)] if len(board.measures) > MEASURES else []),
-    ]
+        first = _first_answers(user, visible, waits=waits)
+        tables = (_generated(visible), _correlations(visible), first)
+    return [table for table in (*tables, by_lab if has_others else None) if table]
 
 
 def _results(visible: VisibleBoard) -> PaperTable:
@@ -78,17 +70,6 @@ def _results(visible: VisibleBoard) -> PaperTable:
         title += " and computed over deduplicated ranked lists of visually distinct formulae"
     text = caption(title, rows, notes=_notes(visible.qrel_set, measures))
     return PaperTable("results", text, tuple(_columns(measures, "Evaluation measures")), rows)
-
-
-def _every(visible: VisibleBoard) -> PaperTable:
-    task, board = visible.qrel_set.task, visible.board
-    return _with_letters(
-        "all-measures",
-        f"{task.lab.name} {task.name} results in all measures",
-        _columns(board.measures, _counted(board.topics)),
-        _rows(task, board),
-        _notes(visible.qrel_set, board.measures),
-    )
 
 
 def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:

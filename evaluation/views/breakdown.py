@@ -34,6 +34,8 @@ SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually d
 
 
 MOST_MEASURES = 3
+MOST_BARS = 39
+"""The most runs that are drawn as bars for each group; of more, the table says it better."""
 
 
 class MeasureSides(NamedTuple):
@@ -219,8 +221,12 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _chart(columns: list[TopicGroup], compared: ComparedRuns, address: list[str]) -> dict[str, Any]:
-    """Return the data of the charts, as `js/charts.js` reads them."""
+def _chart(
+    columns: list[TopicGroup], compared: ComparedRuns, address: list[str]
+) -> dict[str, Any] | None:
+    """Return the data of the charts, as `js/charts.js` reads them; None of too many runs."""
+    if len(compared.runs) > MOST_BARS:
+        return None
     return {
         "measure": compared.measure.heading,
         "groups": [group.name for group in columns],

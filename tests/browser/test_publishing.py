@@ -94,7 +94,7 @@ def test_an_organizer_publishes_real_runs(page: Page, scene, look, tmp_path):
     with zipfile.ZipFile(download.value.path()) as archive:
         files = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
     assert pages_of(files, tmp_path) >= 1
-    table = io.StringIO(files["tables/all-measures.tsv"].decode())
+    table = io.StringIO(files["tables/results.tsv"].decode())
     prime = "judged_only=True"
     measures = [f"nDCG({prime})@1000", f"AP(rel=2,{prime})", f"P(rel=2,{prime})@10"]
     kit = {

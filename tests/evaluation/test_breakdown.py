@@ -129,6 +129,17 @@ def test_a_run_without_a_score_in_a_group_has_a_dash(broken_down, client_of):
     assert next(row for row in file.splitlines() if "beta-one" in row).endswith("\t")
 
 
+def test_forty_runs_and_more_are_not_drawn(broken_down, client_of):
+    client = client_of(broken_down.organizer)
+    assert 'data-chart="group-values"' in text_of(client, url(broken_down))
+
+    for number in range(36):
+        make_run(broken_down.team, broken_down.task, tag=f"further-{number}")
+    score_waiting(at=NOW)
+
+    assert 'data-chart="group-values"' not in text_of(client, url(broken_down))
+
+
 def test_the_leaderboard_leads_to_its_breakdown(broken_down, client_of):
     board = reverse("evaluation:leaderboard", args=[broken_down.lab.slug, broken_down.task.slug])
 

@@ -8,6 +8,7 @@ nothing secret: no qrels, no pools and no runs.
 import io
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -60,12 +61,25 @@ class FileLimits(NamedTuple):
         """
         return unpack(file, name=name, only=only, **self._asdict())
 
+    def unpack_by_name(self, file: BinaryIO, *, name: str) -> dict[str, bytes]:
+        """Return the run files of an upload by their names; raise as `unpack` does.
+
+        Several runs with one name have their paths in the zip instead.
+        """
+        members = self.unpack(file, name=name)
+        count = Counter(member.name for member in members)
+        return {
+            member.name if count[member.name] == 1 else member.path: member.data
+            for member in members
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class TaskPack:
-    """What the check of a run knows of its task: the rules, and the limits of its files.
+    """Everything needed to check a run of a task: the rules, and the limits of its files.
 
-    `task` is the name of the task, LAB/TASK; `version` that of the arqkit that wrote the pack.
+    `task` is the name of the task, LAB/TASK; `version` is the version of arqkit that wrote the
+    pack.
     """
 
     task: str
@@ -82,8 +96,8 @@ class TaskPack:
 def pack_chunks(pack: TaskPack) -> Iterator[bytes]:
     """Yield the file of a pack: the settings, and the ids of those kinds that the task retrieves.
 
-    The ids may be in lazy frames, of which only the compressed columns come into memory: 4 MB for
-    the 2.5 million posts of ARQMath, 70 MB for its 28 million formulas.
+    The ids may be in lazy frames, of which only the compressed columns come into memory: about 4 MB
+    for 2.5 million posts and 60 MB for 28 million formulas, as many as ARQMath has.
     """
     yield from zip_chunks(_files(pack))
 
@@ -127,9 +141,9 @@ def read_pack(path: Path) -> TaskPack:
             todo = "Download the task pack from the task's page again."
             problem = Problem(str(path), None, f"no task pack ({error})", "a task pack", todo)
             raise FileRefusedError([problem]) from error
-    found, expected = f"version {settings['pack']} of task packs", f"version {PACK_VERSION}"
+    actual, expected = f"version {settings['pack']} of task packs", f"version {PACK_VERSION}"
     todo = f"Install the arqkit that wrote it: {settings['version']}."
-    raise FileRefusedError([Problem(str(path), None, found, expected, todo)])
+    raise FileRefusedError([Problem(str(path), None, actual, expected, todo)])
 
 
 def _pack_of(settings: dict[str, Any], archive: zipfile.ZipFile) -> TaskPack:

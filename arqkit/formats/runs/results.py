@@ -1,7 +1,6 @@
 """The result of checking a run file as people read it: facts, problems and every occurrence."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -78,21 +77,14 @@ def check_files(
 ) -> dict[str, CheckResult]:
     """Check each run in a file (plain, gzip or zip) by the pack of its task.
 
-    Return the results by the names of the runs. Several runs with one name are listed by their
-    paths in the zip. A file that cannot be unpacked has one result, under its own name. `items`
-    overrides the kind of the items in a TREC file.
+    Return the results by the names of the runs. A file that cannot be unpacked has one result,
+    under its own name. `items` overrides the kind of the items in a TREC file.
     """
     try:
-        members = pack.limits.unpack(file, name=name)
+        runs = pack.limits.unpack_by_name(file, name=name)
     except UploadRefusedError as refused:
         return {name: refused_result(refused.problems)}
-    count = Counter(member.name for member in members)
-    return {
-        member.name if count[member.name] == 1 else member.path: check_data(
-            member.data, pack.rules, items=items
-        )
-        for member in members
-    }
+    return {run: check_data(data, pack.rules, items=items) for run, data in runs.items()}
 
 
 @panics_as_errors()
@@ -181,7 +173,7 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
     repaired = repaired_run(data, rules)
     if repaired is None:
         return []
-    shown, number = [], 0
+    lines, number = [], 0
     for line in repair_diff(data, repaired, most=DIFF_LINES).splitlines():
         if line.startswith(("--- ", "+++ ")):
             continue
@@ -190,9 +182,9 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
             number = int(start[1])
         is_in_file = kind in {"", "removed"}
         text = _cut(line.replace("␍", r"\r"), DIFF_CHARACTERS)  # few fonts have U+240D
-        shown.append({"kind": kind, "line": number if is_in_file else None, "text": text})
+        lines.append({"kind": kind, "line": number if is_in_file else None, "text": text})
         number += is_in_file
-    return shown
+    return lines
 
 
 def report_data(
@@ -243,11 +235,11 @@ def _problem_text(problem: Mapping[str, Any]) -> Iterator[str]:
     for place in problem["first"]:
         where = "whole file" if place["line"] is None else f"line {place['line']}"
         topic = f", {place['topic']}" if place["topic"] else ""
-        found, expected = (
+        actual, expected = (
             _cut((place[name] or "").replace("\n", " "), TERMINAL_CHARACTERS)
             for name in ("found", "expected")
         )
-        yield f"      {where}{topic}: {found} (expected: {expected})"
+        yield f"      {where}{topic}: {actual} (expected: {expected})"
     if problem["count"] > len(problem["first"]) > 0:
         yield f"      and {problem['count'] - len(problem['first']):,} more"
 

@@ -64,7 +64,7 @@ class LabForm(forms.Form):
 
 
 class LabEditForm(VersionedForm, LabForm):
-    """What is stored about a lab."""
+    """The stored fields of a lab."""
 
 
 class CountField(forms.IntegerField):

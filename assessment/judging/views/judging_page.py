@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,7 +14,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, signed_in
+from arqlab.core.permissions import looked_up_lab_or_404, may_see_thread, signed_in
 from arqlab.core.selectors import roles_in
 from arqlab.web.pages import LAB, TASK, Pages
 from assessment.assignments.selectors.roster import own_rosters
@@ -61,14 +61,12 @@ def offline_worker(request: HttpRequest) -> HttpResponse:
 ANSWERS = 20
 
 
-@pages.read(f"{LAB}judging/", "judging-home", access=lab_or_404)
+@pages.read(f"{LAB}judging/", "judging-home", access=looked_up_lab_or_404)
 def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the assessor's topics with items left, answered tickets and changed guidelines."""
     user = signed_in(request)
-    if not may_look_up(user, lab):
-        raise Http404
-    shown = ("title_html", "formula_html")
-    work = own_work(user, [lab], at=timezone.now(), shown=shown).get(lab.pk)
+    texts = ("title_html", "formula_html")
+    work = own_work(user, [lab], at=timezone.now(), texts=texts).get(lab.pk)
     rows = work.rows if work else ()
     rounds = own_round_topics(user, lab=lab)
     earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
@@ -127,8 +125,8 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
     is_whole = is_offline or not config["guideline_url"]
     # With nothing left to take, what the user reported waits for other assessors.
-    open_ones = open_items(place.stack, user.pk).filter(done_at=None)
-    reported = 0 if sitting.items else open_ones.filter(kept_from=user).count()
+    waiting = open_items(place.stack, user.pk).filter(done_at=None)
+    reported = 0 if sitting.items else waiting.filter(kept_from=user).count()
     context = {
         **_place_context(place),
         "has_thread": _has_thread(place, user),

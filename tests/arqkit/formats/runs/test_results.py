@@ -14,6 +14,7 @@ from arqkit.formats.runs.results import (
     check_result_of,
     refused_result,
     repair_facts,
+    report_text,
 )
 from arqkit.records import Problem, TaskKind
 
@@ -87,6 +88,14 @@ def test_an_upload_that_cannot_be_unpacked_has_one_problem_per_fault() -> None:
     ]
     assert outcome.problems[0].message == "Found a PDF document; expected a run file."
     assert (outcome.is_valid, outcome.occurrences.height) == (False, 2)
+
+
+def test_the_text_of_a_report_counts_the_places_that_it_does_not_list() -> None:
+    outcome = checked(*(f"A.1\t{number}\t{number}\tmuch\tt" for number in range(1, 31)))
+    *_, listed, last = report_text("run.tsv", outcome.report)
+
+    assert listed == "      line 10, A.1: much (expected: a finite decimal number)"
+    assert last == "      and 20 more"
 
 
 def lines_of(*rows: str) -> list[tuple[str, int | None, str]]:
