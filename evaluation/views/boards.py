@@ -166,24 +166,35 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     shown = further.shown if further else None
     if format_:
         return board_file(shown, format_)
-    sort = request.GET.get("sort", "")
-    context = {
+    context = _board_context(request, sight, shown)
+    if further:
+        columns, sort = further.columns, request.GET.get("sort", "")
+        context["lines"] = board_lines(further.shown, sight, sort=sort, further=columns)
+        if further.shown.board.rows:
+            label = request.GET.get("chart", "")
+            context |= spread_context(further.shown, sight, label, further=columns)
+    return render(request, "evaluation/leaderboard.html", context | {"further": further})
+
+
+def _board_context(
+    request: HttpRequest, sight: ScoreAccess, shown: VisibleBoard | None
+) -> dict[str, Any]:
+    """Return what the page of a leaderboard shows beside its lines; `shown` is None without one."""
+    task = sight.task
+    return {
         "task": task,
         "lab": task.lab,
         "sight": sight,
         "shown": shown,
         "own": None if shown else own_means(sight),
         "columns": columns_in("page"),
-        "lines": board_lines(further.shown, sight, sort=sort, further=further.columns)
-        if further
-        else (),
+        "lines": (),
         "post_hoc": _post_hoc_lines(shown, sight) if shown else (),
         "board_query": f"?{urlencode(live_query(shown))}"
         if shown and shown.state == "live"
         else "",
         "has_progress": shown and has_linked_runs(shown),
-        "sort": sort,
-        "further": further,
+        "sort": request.GET.get("sort", ""),
         "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
         "definitions": [(one, definition_of(one)) for one in shown.board.measures] if shown else (),
@@ -193,10 +204,6 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
         "history": _history(sight),
         "certificate_url": _certificate_url(sight),
     }
-    if further and further.shown.board.rows:
-        label = request.GET.get("chart", "")
-        context |= spread_context(further.shown, sight, label, further=further.columns)
-    return render(request, "evaluation/leaderboard.html", context)
 
 
 @pages.read("versions/<int:version>/", "leaderboard-version")

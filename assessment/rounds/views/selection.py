@@ -183,14 +183,8 @@ def sample_rate(
         save,
         events=seen.round.task.lab.audit_events.filter(verb="round.rate-applicant", target=found),
     )
-    context = {
-        "task": seen.round.task,
-        "lab": seen.round.task.lab,
-        "round": seen.round,
-        "organizes": seen.organizes,
-        "applicant": found,
-        "form": form,
-    }
+    context = {"task": seen.round.task, "lab": seen.round.task.lab, "round": seen.round}
+    context |= {"organizes": seen.organizes, "applicant": found, "form": form}
     return answer or render(request, "assessment/rounds/sample_rate.html", context)
 
 
