@@ -42,8 +42,8 @@ def meant_topics(names: Iterable[str], topics: Iterable[str]) -> dict[str, str]:
     for topic in topics:
         for key in {_topic_key(topic), _topic_key(re.sub(r"\D", "", topic))} - {""}:
             by_key.setdefault(key, set()).add(topic)
-    found = {name: by_key.get(_topic_key(plain_id(name)), set()) for name in names}
-    return {name: min(alike) for name, alike in found.items() if len(alike) == 1}
+    candidates = {name: by_key.get(_topic_key(plain_id(name)), set()) for name in names}
+    return {name: min(alike) for name, alike in candidates.items() if len(alike) == 1}
 
 
 def _topic_key(name: str) -> str:

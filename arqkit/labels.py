@@ -84,7 +84,7 @@ class LabelScale:
 
     @cached_property
     def reports(self) -> tuple[ScaleLabel, ...]:
-        """Return the labels that are not judgments, with which assessors report an item."""
+        """Return the labels that are not judgments; assessors use them to report an item."""
         return tuple(label for label in self.labels if not label.is_judgment)
 
     @cached_property

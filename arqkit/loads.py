@@ -1,4 +1,4 @@
-"""What a load of a file does to what is stored: changes by kind, and problems by cause."""
+"""The effects of loading a file: changes of stored records by kind, and problems by cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLES = 3
 
 
 class Fate(StrEnum):
-    """What happens to a record: of a load, a deletion, or a kept or left out record."""
+    """What happens to a record when a file is loaded or records are deleted."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -74,12 +74,12 @@ class LoadChanges:
 
     def extend(self, other: LoadChanges) -> None:
         """Add the records of another part of the load."""
-        for (what, fate), found in other._found.items():
-            self.add(what, fate, *found)
+        for (what, fate), changes in other._found.items():
+            self.add(what, fate, *changes)
 
     def count(self, *fates: Fate) -> int:
         """Return the number of records with these fates."""
-        return sum(len(found) for (_, fate), found in self._found.items() if fate in fates)
+        return sum(len(changes) for (_, fate), changes in self._found.items() if fate in fates)
 
     @property
     def asks(self) -> bool:
@@ -99,12 +99,12 @@ class LoadChanges:
     @property
     def line(self) -> str:
         """Return the counts as one sentence: 2 new, 0 changed, 3 unchanged."""
-        shown = [fate for fate in Fate if fate in ALWAYS or self.count(fate)]
-        return ", ".join(f"{self.count(fate):,} {fate.value}" for fate in shown) + "."
+        fates = [fate for fate in Fate if fate in ALWAYS or self.count(fate)]
+        return ", ".join(f"{self.count(fate):,} {fate.value}" for fate in fates) + "."
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return the number of records by fate, without those of which there are none."""
+        """Return the number of records by fate, without zeros."""
         return {fate.name.lower(): self.count(fate) for fate in Fate if self.count(fate)}
 
     @property
@@ -136,16 +136,16 @@ class LoadChanges:
             for group in self.groups
             for line in (
                 f"{group['what'].capitalize()}: {group['count']:,} {group['fate']}",
-                *(f"    {Change(**one)}" for one in group["examples"] if group["asks"]),
+                *(f"    {Change(**example)}" for example in group["examples"] if group["asks"]),
             )
         ]
 
 
 def problem_groups(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     """Return problems by file and cause, ready for JSON: their count and the first examples."""
-    found: dict[tuple[str, str], list[Problem]] = {}
+    groups: dict[tuple[str, str], list[Problem]] = {}
     for problem in problems:
-        found.setdefault((problem.path, problem.expected), []).append(problem)
+        groups.setdefault((problem.path, problem.expected), []).append(problem)
     return [
         {
             "path": path,
@@ -153,7 +153,7 @@ def problem_groups(problems: Iterable[Problem]) -> list[dict[str, Any]]:
             "count": len(group),
             "examples": [problem._asdict() for problem in group[:EXAMPLES]],
         }
-        for (path, expected), group in found.items()
+        for (path, expected), group in groups.items()
     ]
 
 
@@ -161,7 +161,7 @@ def cause_lines(problems: Iterable[Problem]) -> list[str]:
     """Return problems as lines for a terminal: the first of each cause, and how many follow."""
     lines = []
     for group in problem_groups(problems):
-        lines += [f"  {Problem(**one)}" for one in group["examples"]]
+        lines += [f"  {Problem(**example)}" for example in group["examples"]]
         if more := group["count"] - len(group["examples"]):
             lines.append(f"  … and {more:,} more: expected {group['expected']}.")
     return lines

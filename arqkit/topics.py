@@ -112,11 +112,11 @@ def info_changes(
         for name in names:
             value, was = row.values.get(name), facts[topic].get(name, "")
             if value is not None and len(value) > LONGEST_VALUE:
-                found, expected = (
+                actual, expected = (
                     f"{len(value)} characters for {name} of {topic}",
                     f"at most {LONGEST_VALUE}",
                 )
-                problems.append(Problem(path, row.line, found, expected, "Shorten the value."))
+                problems.append(Problem(path, row.line, actual, expected, "Shorten the value."))
             elif value is not None and value != was:
                 changes.append(InfoChange(topic, name, was, value))
     if rows and not any(name in row.values for row in rows.values() for name in names):

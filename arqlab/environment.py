@@ -1,4 +1,4 @@
-"""Environment variables as settings read them."""
+"""Environment variables, read as settings."""
 
 import contextlib
 import os
@@ -69,9 +69,9 @@ def caches(redis_url: str) -> dict[str, dict[str, Any]]:
 
 
 def make_private(folder: Path) -> None:
-    """Let only the user of this process read what it creates, and what is in the data folder.
+    """Restrict the files of this process and of the data folder to its user.
 
-    Runs, judgments and the database are secret. What earlier versions created is closed too.
+    Runs, judgments and the database are secret. Files of earlier versions are restricted too.
     """
     os.umask(0o077)
     for path in (*folder.glob("arqlab.sqlite3*"), folder / "secret-key", folder / "files"):

@@ -1,4 +1,4 @@
-"""The app's name for Django, and the judged items that runs are compared with."""
+"""The configuration of the app for Django."""
 
 from django.apps import AppConfig
 
@@ -9,7 +9,7 @@ class AssessmentConfig(AppConfig):
     name = "assessment"
 
     def ready(self) -> None:
-        """Let the check of runs compare them with qrels and pools."""
+        """Register the qrels and pools with which the check of runs compares them."""
         from assessment.qrels.selectors.joining import ids_judged_or_pooled
         from submissions.services.known_items import JUDGED
 

@@ -43,10 +43,10 @@ class LabsOverview:
 
     def phase(self, row: LabRow) -> str:
         """Return the phase of a lab: its state, or `judging` or `released` after submission."""
-        tasks = [one for one in row.tasks if one.state != "archived"]
+        tasks = [task_row for task_row in row.tasks if task_row.state != "archived"]
         if row.state != "closed" or not tasks:
             return row.state
-        is_released = all(self.boards.get(one.task.pk) == "released" for one in tasks)
+        is_released = all(self.boards.get(task_row.task.pk) == "released" for task_row in tasks)
         return "released" if is_released else "judging"
 
     def stages(self, row: TaskRow, *, organizes: bool) -> list[Stage]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -21,11 +20,11 @@ from evaluation.permissions import (
     may_see_scores,
     own_means,
     own_row,
+    run_of_task_or_404,
     score_access_of,
     visible_board,
 )
 from evaluation.selectors.topics import scores_by_topic
-from submissions.models import Run
 
 QRELS = OpenApiParameter(
     "qrels", description="Name of a qrels version (default: the released or current version)."
@@ -97,15 +96,17 @@ class LeaderboardApi(APIView):
         Before the release, a team may see rounded means of its own runs.
         """
         sight = score_access_of(request.user, task_or_404(request.user, lab, task))
-        shown = visible_board(sight, qrels=request.query_params.get("qrels", ""))
-        if shown is None:
+        visible = visible_board(sight, qrels=request.query_params.get("qrels", ""))
+        if visible is None:
             if (own := own_means(sight)) is None:
                 raise Http404
             return Response({**board_as_dict(own), "state": "own", "version": None})
         version = (
-            sight.leaderboard.version if sight.leaderboard and shown.state == "released" else None
+            sight.leaderboard.version if sight.leaderboard and visible.state == "released" else None
         )
-        return Response({**board_as_dict(shown.board), "state": shown.state, "version": version})
+        return Response(
+            {**board_as_dict(visible.board), "state": visible.state, "version": version}
+        )
 
 
 class RunScoresApi(APIView):
@@ -114,17 +115,17 @@ class RunScoresApi(APIView):
     @extend_schema(parameters=[QRELS], responses=RunScoresSerializer)
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Return the scores, or 404 if the user sees none. Own means have no scores by topic."""
-        found = task_or_404(request.user, lab, task)
-        one = get_object_or_404(Run.objects.select_related("team"), task=found, pk=run)
-        access, qrels = score_access_of(request.user, found), request.query_params.get("qrels", "")
-        if not qrels and not may_see_scores(access, one) and (own := own_row(access, one)):
+        scored = run_of_task_or_404(request.user, lab, task, run)
+        access = score_access_of(request.user, scored.task)
+        qrels = request.query_params.get("qrels", "")
+        if not qrels and not may_see_scores(access, scored) and (own := own_row(access, scored)):
             return Response(_run_scores(own, "", {}))
-        shown = board_with_run(access, one, qrels=qrels)
-        line = shown.board.row_of(one.pk)
+        visible = board_with_run(access, scored, qrels=qrels)
+        line = visible.board.row_of(scored.pk)
         scores = scores_by_topic(
-            runs=[one.pk], qrel_set=shown.qrel_set, measures=shown.board.measures
+            runs=[scored.pk], qrel_set=visible.qrel_set, measures=visible.board.measures
         )
-        return Response(_run_scores(line, shown.qrel_set.name, scores[one.pk]))
+        return Response(_run_scores(line, visible.qrel_set.name, scores[scored.pk]))
 
 
 def _run_scores(line: BoardRow, qrels: str, topics: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from enum import Enum
 
 from django.db.models import Min, QuerySet
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from arqkit.leaderboard import Board, BoardRow, BoardRun, with_runs
 from arqkit.standings import PublishedRuns
 from arqlab.core.models import Membership, Task, Team, Visitor
-from arqlab.core.permissions import may_organize
+from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import teams_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
@@ -139,10 +140,10 @@ def visible_board(
     Everyone sees the released board. Organizers see the live board before the release, with `live`,
     or if they name qrels. Raise `Http404` for qrels that do not exist or that the user may not see.
     """
-    shown = next(_boards(access, qrels=qrels, live=live), None)
-    if shown is None and qrels:
+    visible = next(_boards(access, qrels=qrels, live=live), None)
+    if visible is None and qrels:
         raise Http404
-    return shown
+    return visible
 
 
 def released_versions(access: ScoreAccess) -> QuerySet[Leaderboard]:
@@ -153,18 +154,27 @@ def released_versions(access: ScoreAccess) -> QuerySet[Leaderboard]:
     return access.task.leaderboards.filter(hidden_at=None).select_related("qrel_set")
 
 
-def all_runs_of(access: ScoreAccess, shown: VisibleBoard) -> VisibleBoard:
+def all_runs_of(access: ScoreAccess, visible: VisibleBoard) -> VisibleBoard:
     """Return a board with the post-hoc runs that the user may see."""
-    board = with_post_hoc(shown.board, shown.qrel_set, access.post_hoc_runs)
-    return replace(shown, board=board)
+    board = with_post_hoc(visible.board, visible.qrel_set, access.post_hoc_runs)
+    return replace(visible, board=board)
+
+
+def run_of_task_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:
+    """Return a run of a task that the user may see, or raise `Http404`.
+
+    Which of its scores they may see is for `board_with_run` to say.
+    """
+    task = task_or_404(user, lab_slug, task_slug)
+    return get_object_or_404(Run.objects.select_related("team", "task__lab"), task=task, pk=run_id)
 
 
 def board_with_run(access: ScoreAccess, run: Run, *, qrels: str = "") -> VisibleBoard:
     """Return the first board with the run that the user may see, or raise `Http404`."""
     for official in _boards(access, qrels=qrels):
-        shown = all_runs_of(access, official) if run.is_post_hoc else official
-        if run.pk in {row.run.key for row in shown.board.rows}:
-            return shown
+        visible = all_runs_of(access, official) if run.is_post_hoc else official
+        if run.pk in {row.run.key for row in visible.board.rows}:
+            return visible
     raise Http404
 
 
@@ -189,14 +199,14 @@ def own_means(access: ScoreAccess) -> Board | None:
         return None
     runs = Run.objects.scorable().filter(pk__in=counted_runs(access))
     board = live_board(current, runs)
-    measures = tuple(one for one in board.measures if one.is_rating)[:MAIN_MEASURES]
+    measures = tuple(measure for measure in board.measures if measure.is_rating)[:MAIN_MEASURES]
     rounded = [
         replace(
             row.run,
             values={
-                one.name: round(row.run.values[one.name], MEAN_DECIMALS)
-                for one in measures
-                if one.name in row.run.values
+                measure.name: round(row.run.values[measure.name], MEAN_DECIMALS)
+                for measure in measures
+                if measure.name in row.run.values
             },
         )
         for row in board.rows
@@ -238,7 +248,7 @@ def counted_runs(access: ScoreAccess) -> list[int]:
         if team in access.own_teams or sender == access.user.pk:
             holders.append("user")
         used.update(holders)
-        if team in access.own_teams and all(used[one] <= most for one in holders):
+        if team in access.own_teams and all(used[holder] <= most for holder in holders):
             seen.append(run)
     return seen
 

@@ -163,8 +163,8 @@ class RunListApi(ListAPIView):
 
     def get_queryset(self) -> QuerySet[Run]:
         """Return the runs the user can see, newest first."""
-        found = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
-        return runs_visible_to(self.request.user, found).select_related("task__lab")
+        task = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
+        return runs_visible_to(self.request.user, task).select_related("task__lab")
 
     @extend_schema(responses={200: RunSerializer(many=True)})
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -177,13 +177,13 @@ class RunListApi(ListAPIView):
     )
     def post(self, request: Request, lab: str, task: str) -> Response:
         """Upload a run file. Poll the report of each run until its state is valid or invalid."""
-        found = _task(request, lab, task)
+        visible_task = _task(request, lab, task)
         form = UploadSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = {key: value for key, value in form.validated_data.items() if value is not None}
         file, name = given.pop("file"), given.pop("team", None)
-        is_baseline = given.get("is_baseline") and may_organize(request.user, found.lab)
-        team = lab_team(found.lab) if is_baseline else _team(request, found, name)
+        is_baseline = given.get("is_baseline") and may_organize(request.user, visible_task.lab)
+        team = lab_team(visible_task.lab) if is_baseline else _team(request, visible_task, name)
         take = check_upload if given.pop("check_only") else submit_upload
         confirmed = given.pop("confirm_team")
         metadata = metadata_by_name(file, **given)
@@ -192,7 +192,7 @@ class RunListApi(ListAPIView):
         with transaction.atomic():
             runs = take(
                 file=file,
-                task=found,
+                task=visible_task,
                 team=team,
                 by=signed_in(request),
                 at=timezone.now(),
@@ -219,10 +219,12 @@ class RunReportApi(APIView):
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Return every type of problem of a run with its first occurrences."""
         _task(request, lab, task)
-        found = run_or_404(request.user, lab, task, run)
-        is_valid = found.status == Run.Status.VALID
-        report = report_data(facts=found.report, problems=found.problems.all(), is_valid=is_valid)
-        return Response({"state": found.state, **report})
+        visible_run = run_or_404(request.user, lab, task, run)
+        is_valid = visible_run.status == Run.Status.VALID
+        report = report_data(
+            facts=visible_run.report, problems=visible_run.problems.all(), is_valid=is_valid
+        )
+        return Response({"state": visible_run.state, **report})
 
 
 def _task(request: Request, lab: str, task: str) -> Task:

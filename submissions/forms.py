@@ -65,7 +65,7 @@ class UploadForm(forms.Form):
         if isinstance(field, forms.ModelChoiceField):
             field.queryset = teams
             field.required = not organizes
-            field.help_text = "Baselines belong to the lab: choose none." if organizes else ""
+            field.help_text = "Leave this empty for baselines of the lab." if organizes else ""
             field.error_messages["required"] = "Choose the team of the runs."
 
 
@@ -145,23 +145,26 @@ class SystemForm(VersionedForm):
     def __init__(self, *args: Any, run: Run, others: Iterable[Run], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         linked = [("linked", "Same system"), ("trained", "Same system, trained on these topics")]
-        self.runs = {f"run-{one.pk}": one for one in (run, *others)}
-        for name, one in self.runs.items():
-            is_same = one.pk == run.pk or (run.system is not None and one.system == run.system)
+        self.runs = {f"run-{linkable.pk}": linkable for linkable in (run, *others)}
+        for name, linkable in self.runs.items():
+            is_same = linkable.pk == run.pk or (
+                run.system is not None and linkable.system == run.system
+            )
             own = [
                 ("linked", "Not trained on these topics"),
                 ("trained", "Trained on these topics"),
             ]
+            task, team = linkable.task, linkable.team
             self.fields[name] = forms.ChoiceField(
-                label=f"{one.task.lab.name}, {one.task.name}: {one.tag} of {one.team.name}",
-                choices=own if one.pk == run.pk else [("", "Another system"), *linked],
+                label=f"{task.lab.name}, {task.name}: {linkable.tag} of {team.name}",
+                choices=own if linkable.pk == run.pk else [("", "Another system"), *linked],
                 required=False,
-                initial=("trained" if one.is_trained else "linked") if is_same else "",
+                initial=("trained" if linkable.is_trained else "linked") if is_same else "",
             )
 
     def links(self) -> dict[int, bool]:
         """Return whether the system was trained on the topics, by the key of each linked run."""
-        chosen = {one.pk: self.cleaned_data[name] for name, one in self.runs.items()}
+        chosen = {run.pk: self.cleaned_data[name] for name, run in self.runs.items()}
         return {key: value == "trained" for key, value in chosen.items() if value}
 
 

@@ -18,13 +18,13 @@ def run_oddities(task: Task) -> list[Oddity]:
 
 
 def closing_oddities(task: Task, *, at: datetime) -> list[Oddity]:
-    """Return what is odd about closing a task for submission: also time, and runs left behind."""
+    """Return the oddities of closing a task: its dates, runs left behind, and `run_oddities`."""
     has_time = task.deadline is not None or task.state(at) == "upcoming"
     time = submission_oddities(task, at=at) if has_time else []
     url = task_url("submissions:run-list", task)
     sentences = (_no_runs(task), _unsubmitted(task), _invalid(task))
-    found = [Oddity(sentence, count, url) for sentence, count in sentences if count]
-    return [*time, *found, *run_oddities(task)]
+    left_behind = [Oddity(sentence, count, url) for sentence, count in sentences if count]
+    return [*time, *left_behind, *run_oddities(task)]
 
 
 def _no_runs(task: Task) -> tuple[str, int]:

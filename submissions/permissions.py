@@ -46,8 +46,8 @@ def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
 def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
     """Return the valid runs in other tasks of the same kind that a user may link with a run.
 
-    These are the runs of the user's own teams, and in labs that the user organizes those of teams
-    with the same name.
+    These are the runs of the user's own teams and, in labs that the user organizes, of teams with
+    the same name.
     """
     if not user.is_authenticated:
         return Run.objects.none()
@@ -59,8 +59,8 @@ def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
         organized = Lab.objects.all()
     same = Q(task__lab__in=organized, team__name__iexact=run.team.name)
     runs = Run.objects.scorable().filter(own | same, task__kind=run.task.kind)
-    found = runs.exclude(task=run.task_id).select_related("team", "task__lab").distinct()
-    return found.order_by("task__lab__slug", "task__slug", "tag", "pk")
+    elsewhere = runs.exclude(task=run.task_id).select_related("team", "task__lab").distinct()
+    return elsewhere.order_by("task__lab__slug", "task__slug", "tag", "pk")
 
 
 def run_or_404(user: Visitor, lab_slug: str, task_slug: str, run_id: int) -> Run:

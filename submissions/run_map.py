@@ -11,7 +11,7 @@ RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "standing", 
 
 
 def run_map(task: Task) -> pl.DataFrame:
-    """Return the runs that took part, also those withdrawn since: ids, teams, tags, files, marks.
+    """Return the runs that took part, including withdrawn ones: ids, teams, tags, files, marks.
 
     Labs publish it with their qrels, which name the answers of Task 3 by `run_id`.
     """

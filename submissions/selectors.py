@@ -52,7 +52,7 @@ class TaskRuns:
 
 
 def task_pack(task: Task, *, lazily: bool = False) -> TaskPack:
-    """Return what the check of a run knows of its task: rules, ids of the collection, and limits.
+    """Return everything needed to check a run of a task: rules, ids of the collection, and limits.
 
     The collection's columns are cached in the process, or are lazy scans.
     """
@@ -143,7 +143,7 @@ def _task_runs(
 
 
 def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:
-    """Return the task's runs that a user may see: organizers all, others those of their teams."""
+    """Return the task's runs that a user may see: organizers all, others their teams'."""
     runs = Run.objects.filter(task=task).select_related("team", "upload", "submitted_by")
     if may_organize(user, task.lab):
         return runs

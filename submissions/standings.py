@@ -36,15 +36,19 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def valid(self) -> RunQuerySet:
         """Return the runs that pools and leaderboards use: scorable ones, not post-hoc."""
-        return self.scorable().with_standing(lambda one: one.takes_part)
+        return self.scorable().with_standing(lambda standing: standing.takes_part)
 
     def scorable(self) -> RunQuerySet:
         """Return the submitted, valid runs that are not withdrawn, also post-hoc runs."""
-        return self.submitted().filter(status="valid").with_standing(lambda one: one.is_scored)
+        return (
+            self.submitted()
+            .filter(status="valid")
+            .with_standing(lambda standing: standing.is_scored)
+        )
 
     def competing(self) -> RunQuerySet:
         """Return the valid runs that count in statistics."""
-        return self.valid().with_standing(lambda one: one.counts)
+        return self.valid().with_standing(lambda standing: standing.counts)
 
     def counting(self, *, post_hoc: bool = False) -> RunQuerySet:
         """Return the runs that count toward a quota: valid ones, and those still to be checked.
@@ -54,7 +58,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         runs = self.submitted().filter(
             status__in=["uploaded", "validating", "valid"], is_post_hoc=post_hoc
         )
-        return runs.with_standing(lambda one: one.uses_quota)
+        return runs.with_standing(lambda standing: standing.uses_quota)
 
     def for_lists(self) -> RunQuerySet:
         """Return the runs with `shown_state` and numbers of kinds of `errors` and `warnings`.

@@ -1,9 +1,13 @@
 """Test settings: those of ArqLab in a temporary folder, with files and mail in memory."""
 
+import atexit
 import os
+import shutil
 import tempfile
 
-os.environ.setdefault("ARQLAB_DATA", tempfile.mkdtemp(prefix="arqlab-tests-"))
+if "ARQLAB_DATA" not in os.environ:
+    os.environ["ARQLAB_DATA"] = tempfile.mkdtemp(prefix="arqlab-tests-")
+    atexit.register(shutil.rmtree, os.environ["ARQLAB_DATA"], ignore_errors=True)
 os.environ.setdefault("ARQLAB_SECRET_KEY", "only for tests")
 
 from arqlab.settings import *  # noqa: F403

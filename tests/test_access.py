@@ -520,7 +520,7 @@ def fill(scene: Scene, folder) -> Run:
     round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
     round_of(scene.task, Round.Kind.SECOND, scene.assessor)
     revealed = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
-    reveal_round(found=revealed, by=scene.organizer, at=at)
+    reveal_round(round_=revealed, by=scene.organizer, at=at)
     sample = round_of(
         scene.task,
         Round.Kind.SAMPLE,
@@ -530,8 +530,8 @@ def fill(scene: Scene, folder) -> Run:
     )
     vote(sample, scene.organizer, "12", 3)
     questions_of(scene.task, scene.assessor)
-    renew_link(found=sample, by=scene.organizer)
-    apply_to_round(found=sample, user=scene.assessor, at=at)
+    renew_link(round_=sample, by=scene.organizer)
+    apply_to_round(round_=sample, user=scene.assessor, at=at)
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     raise_ticket(
         scene.assessor,

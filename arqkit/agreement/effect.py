@@ -52,25 +52,28 @@ def _effect(rows: pl.DataFrame) -> RankingEffect:
     runs = rows["run"].to_list()
     before, after = rows["value"].to_numpy(), rows["value_right"].to_numpy()
     # +1 where the run of the row is better than that of the column, 0 for ties.
-    one, other = (np.sign(values[:, None] - values[None, :]) for values in (before, after))
-    untied = float(np.abs(one).sum() * np.abs(other).sum())
+    signs_before, signs_after = (
+        np.sign(values[:, None] - values[None, :]) for values in (before, after)
+    )
+    untied = float(np.abs(signs_before).sum() * np.abs(signs_after).sum())
     swapped = sorted(
-        np.argwhere((one > 0) & (other < 0)).tolist(), key=lambda pair: -before[pair[0]]
+        np.argwhere((signs_before > 0) & (signs_after < 0)).tolist(),
+        key=lambda pair: -before[pair[0]],
     )
     return RankingEffect(
         runs=len(runs),
-        tau=float((one * other).sum() / np.sqrt(untied)) if untied else None,
-        tau_ap=_tau_ap(one, after),
+        tau=float((signs_before * signs_after).sum() / np.sqrt(untied)) if untied else None,
+        tau_ap=_tau_ap(signs_before, after),
         swaps=tuple((runs[better], runs[worse]) for better, worse in swapped),
     )
 
 
-def _tau_ap(one: NDArray[np.int8], after: Reals) -> float | None:
+def _tau_ap(signs: NDArray[np.int8], after: Reals) -> float | None:
     """Return tau-AP: the mean correctness above each run of the second ranking but the best."""
     size = len(after)
-    ties = (one == 0).sum() - size
+    ties = (signs == 0).sum() - size
     if size < 2 or ties or len(np.unique(after)) < size:
         return None
     order = np.argsort(-after)
-    correct = np.triu(one[np.ix_(order, order)] > 0).sum(axis=0)
+    correct = np.triu(signs[np.ix_(order, order)] > 0).sum(axis=0)
     return float(2 * (correct[1:] / np.arange(1, size)).mean() - 1)

@@ -27,9 +27,9 @@ Level = Literal["nominal", "ordinal"]
 """Whether labels are only equal or different, or have an order and so a distance."""
 
 
-def pair_kappa_of(table: VoteTable, one: int, other: int, weights: Reals) -> Reals:
+def pair_kappa_of(table: VoteTable, first: int, second: int, weights: Reals) -> Reals:
     """Return Cohen's kappa of the assessors in two columns of the table."""
-    codes, size = table.codes[:, [one, other]], len(table.labels)
+    codes, size = table.codes[:, [first, second]], len(table.labels)
     both = (codes != MISSING).all(axis=1)
     cells = np.eye(size * size)[codes[both] @ np.array([size, 1])]
     confusion = (cells.T @ weights[both]).reshape(size, size, weights.shape[1])
@@ -39,14 +39,14 @@ def pair_kappa_of(table: VoteTable, one: int, other: int, weights: Reals) -> Rea
 
 
 def kappas_of(table: VoteTable, weights: Reals) -> Reals:
-    """Return Cohen's kappa of each assessor (row) with each other one (column).
+    """Return Cohen's kappa of each assessor (row) with every other assessor (column).
 
-    It is NaN for an assessor with themselves.
+    The diagonal is NaN.
     """
     size = len(table.assessors)
     kappas = np.full((size, size, weights.shape[1]), np.nan)
-    for one, other in combinations(range(size), 2):
-        kappas[one, other] = kappas[other, one] = pair_kappa_of(table, one, other, weights)
+    for first, second in combinations(range(size), 2):
+        kappas[first, second] = kappas[second, first] = pair_kappa_of(table, first, second, weights)
     return kappas
 
 

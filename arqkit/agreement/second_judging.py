@@ -1,7 +1,7 @@
 """Plans of second judging: which items are judged again, and by whom.
 
-Every assessor is checked by others: of the items of each, the same share is drawn. Nobody gets an
-item that they judged, and everybody judges as many items as possible alike.
+Assessors check each other: the same share of each assessor's items is drawn. Nobody gets an item
+that they have judged, and the items are spread as evenly as possible.
 """
 
 from collections import Counter, defaultdict, deque
@@ -38,7 +38,7 @@ class RejudgingPlan:
     unassigned: tuple[SecondItem, ...]
 
     def pairs(self) -> Counter[tuple[int, int]]:
-        """Return how many items each second assessor judges of each first one."""
+        """Return how many of each first assessor's items each second assessor judges."""
         return Counter(
             (first, second)
             for second, items in self.items.items()
@@ -98,8 +98,8 @@ def plan_second(
 ) -> RejudgingPlan:
     """Return who judges items again: each topic as a whole (`by_topic`), or each item.
 
-    The items of one assessor are spread over the others. A whole topic goes to the person in
-    `wanted` if there is one of the people who has judged nothing of it.
+    The items of one assessor are spread over the others. A whole topic goes to the person named in
+    `wanted`, unless that person is not among `people` or has judged some of it.
     """
     random = Random(seed)  # noqa: S311  # a sample, no secret
     groups = _grouped(items, lambda item: item.topic if by_topic else item.key)
@@ -118,12 +118,12 @@ def plan_second(
     if not by_topic:
         _even_out(held)
     place = {item: at for at, item in enumerate(items)}
-    found = {
+    items_by_person = {
         person: tuple(sorted((item for unit in mine for item in unit.items), key=place.__getitem__))
         for person, mine in held.items()
     }
-    given = {item for mine in found.values() for item in mine}
-    return RejudgingPlan(found, tuple(item for item in items if item not in given))
+    given = {item for mine in items_by_person.values() for item in mine}
+    return RejudgingPlan(items_by_person, tuple(item for item in items if item not in given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +146,10 @@ def _grouped(
 def _held(
     units: Sequence[_Unit], people: Sequence[int], random: Random, wanted: Mapping[str, int]
 ) -> dict[int, list[_Unit]]:
-    """Return the units of each person: each goes to the one with the fewest items who may take it.
+    """Return the units of each person.
 
-    Among these, it goes to the one who has the fewest items of the same assessors.
+    A unit goes to the person with the fewest items among those who may judge it. Ties go to the
+    person with the fewest items of the same assessors.
     """
     held: dict[int, list[_Unit]] = {person: [] for person in people}
     loads, pairs = Counter[int](), Counter[tuple[Judges, int]]()
@@ -157,12 +158,12 @@ def _held(
         random.shuffle(free)
         if not free:
             continue
-        one = wanted.get(unit.items[0].topic)
-        if one not in free:
-            one = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
-        held[one].append(unit)
-        loads[one] += len(unit.items)
-        pairs[unit.judges, one] += 1
+        taker = wanted.get(unit.items[0].topic)
+        if taker not in free:
+            taker = min(free, key=lambda person: (loads[person], pairs[unit.judges, person]))
+        held[taker].append(unit)
+        loads[taker] += len(unit.items)
+        pairs[unit.judges, taker] += 1
     return held
 
 
@@ -182,7 +183,7 @@ def _even_out(held: dict[int, list[_Unit]]) -> None:
 def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
     """Return people from one with many units to one with at least two fewer, or an empty list.
 
-    Each has a unit that the next may take.
+    Each person has a unit that the next one may take.
     """
     judges = {person: {unit.judges for unit in units} for person, units in held.items()}
     for first in sorted(held, key=lambda person: -len(held[person])):
@@ -192,7 +193,7 @@ def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
             if len(held[giver]) <= len(held[first]) - 2:
                 return _way(came, giver)
             for taker in held.keys() - came.keys():
-                if any(taker not in each for each in judges[giver]):
+                if any(taker not in unit_judges for unit_judges in judges[giver]):
                     came[taker] = giver
                     waiting.append(taker)
     return []

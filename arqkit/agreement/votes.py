@@ -30,14 +30,17 @@ def binarized(votes: pl.DataFrame, *, relevant_from: int) -> pl.DataFrame:
 
 
 def confusion_matrix(
-    votes: pl.DataFrame, one: str, other: str, *, scale: LabelScale
+    votes: pl.DataFrame, first: str, second: str, *, scale: LabelScale
 ) -> tuple[tuple[int, ...], ...]:
     """Return how often each label of one assessor met each label of another on their common items.
 
-    Rows are the labels of `one`, columns those of `other`, both the judgments in the scale's order.
+    Rows are the labels of `first`, columns those of `second`, both in the scale's order, without
+    the labels that are not judgments.
     """
-    first, second = (votes.filter(assessor=name).select("item", "label") for name in (one, other))
-    cells = first.join(second, on="item").group_by("label", "label_right").len()
+    first_votes, second_votes = (
+        votes.filter(assessor=name).select("item", "label") for name in (first, second)
+    )
+    cells = first_votes.join(second_votes, on="item").group_by("label", "label_right").len()
     counts = {(row, column): count for row, column, count in cells.iter_rows()}
     values = [label.value for label in scale.judgments]
     return tuple(tuple(counts.get((row, column), 0) for column in values) for row in values)
@@ -79,14 +82,14 @@ class VoteTable:
     @cached_property
     def counts(self) -> Integers:
         """Return how many votes of each pattern (row) are for each label (column)."""
-        found: Integers = (self.codes[:, :, None] == np.arange(len(self.labels))).sum(axis=1)
-        return found
+        counts: Integers = (self.codes[:, :, None] == np.arange(len(self.labels))).sum(axis=1)
+        return counts
 
     @cached_property
     def sizes(self) -> Integers:
         """Return the number of votes of each pattern."""
-        found: Integers = (self.codes != MISSING).sum(axis=1)
-        return found
+        sizes: Integers = (self.codes != MISSING).sum(axis=1)
+        return sizes
 
     def binarized(self, relevant_from: int) -> "VoteTable":
         """Return the same patterns with the labels 1 (relevant) and 0."""

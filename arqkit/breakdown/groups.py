@@ -21,7 +21,7 @@ class TopicGroup:
     """A group of topics with the mean of each run over them, NaN for a run without a score there.
 
     The first runs (`ranked`) are compared with each other. `gap` is the mean gap: the mean
-    difference of neighbours in the ranking of these runs by their means, or None for less than two.
+    difference between neighbours in the ranking of these runs, or None for fewer than two.
     """
 
     name: str
@@ -75,26 +75,26 @@ def topic_groups(
         {*given} - {""}, key=lambda name: (order.index(name) if name in order else len(order), name)
     )
     return [
-        topic_group(name, scores[:, [one == name for one in given]], ranked=ranked)
+        topic_group(name, scores[:, [value == name for value in given]], ranked=ranked)
         for name in names
     ]
 
 
 def mean_gap(means: Reals) -> float | None:
-    """Return the mean difference of neighbours in a ranking, or None for less than two runs."""
+    """Return the mean difference between neighbours in a ranking, or None for a single run."""
     # The differences of neighbours add up to the difference of the first and the last.
     return float(np.ptp(means)) / (len(means) - 1) if len(means) > 1 else None
 
 
 def group_pairs(groups: Sequence[TopicGroup]) -> list[GroupPair]:
     """Return Kendall's tau-b of the rankings of the runs by each pair of groups."""
-    found = []
+    pairs = []
     for first, second in combinations(groups, 2):
         effects = ranking_effects(_ranking(first), _ranking(second))
         effect = effects.get("")
         runs, tau = (effect.runs, effect.tau) if effect else (0, None)
-        found.append(GroupPair(first.name, second.name, runs, tau))
-    return found
+        pairs.append(GroupPair(first.name, second.name, runs, tau))
+    return pairs
 
 
 def _ranking(group: TopicGroup) -> pl.DataFrame:

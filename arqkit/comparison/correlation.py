@@ -17,9 +17,11 @@ SAMPLES = 2_000
 
 
 class TopStability(NamedTuple):
-    """The share of samples with the same best runs, and for each run, with the run among them.
+    """How stable the best runs are over samples of the topics.
 
-    The order of the best runs does not matter. Of runs with equal means, the first comes first.
+    `same` is the share of samples with the same best runs, in any order; `each` is, for each run,
+    the share of samples that have it among the best. Of runs with equal means, the first comes
+    first.
     """
 
     same: float
@@ -76,11 +78,13 @@ def rank_biased_overlap(
         "topic", depth=pl.max_horizontal("order", "order_right")
     )
     depths = dict(meets.group_by("topic").agg("depth").iter_rows())
-    found = {}
-    for topic, one, other in sizes.iter_rows():
+    overlaps = {}
+    for topic, size, size_right in sizes.iter_rows():
         places = np.array(depths.get(topic, []), dtype=np.int64)
-        found[topic] = _overlap(places, min(one, other), max(one, other), persistence)
-    return found
+        overlaps[topic] = _overlap(
+            places, min(size, size_right), max(size, size_right), persistence
+        )
+    return overlaps
 
 
 def jaccard(first: pl.DataFrame, second: pl.DataFrame, *, cutoff: int) -> dict[str, float]:
@@ -126,11 +130,11 @@ def correlations(values: Reals) -> Correlations:
     pearson, kendall = np.full((size, size), np.nan), np.full((size, size), np.nan)
     runs = np.zeros((size, size), dtype=np.int64)
     rounded = np.round(values, DECIMALS)  # Means that are equal on paper are tied.
-    for one in range(size):
-        for other in range(one, size):
-            pair = rounded[:, [one, other]]
+    for row in range(size):
+        for column in range(row, size):
+            pair = rounded[:, [row, column]]
             first, second = pair[~np.isnan(pair).any(axis=1)].T
-            places = [one, other], [other, one]
+            places = [row, column], [column, row]
             runs[places] = len(first)
             pearson[places] = _cosine(_centred(first), _centred(second))
             kendall[places] = _cosine(_signs(first), _signs(second))

@@ -38,14 +38,14 @@ def wins_ties_losses(differences: Reals) -> Integers:
 
 def deviations(differences: Reals) -> Reals:
     """Return the standard deviation of each pair's differences, and 0 if all are equal."""
-    found = differences.std(axis=1, ddof=1)
-    return np.asarray(np.where(found < LEAST_DEVIATION, 0.0, found))
+    spread = differences.std(axis=1, ddof=1)
+    return np.asarray(np.where(spread < LEAST_DEVIATION, 0.0, spread))
 
 
 def effect_sizes(differences: Reals) -> Reals:
-    """Return Cohen's d of each pair: the mean difference by its standard deviation (d_z).
+    """Return Cohen's d of each pair: the mean difference divided by its standard deviation (d_z).
 
-    It is NaN for pairs without deviation and for less than two topics. Source: Cohen, Statistical
+    It is NaN for pairs without deviation and for fewer than two topics. Source: Cohen, Statistical
     Power Analysis for the Behavioral Sciences, 1988, section 2.3.5.
     """
     if differences.shape[1] < 2:

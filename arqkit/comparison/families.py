@@ -114,12 +114,12 @@ def wilcoxon_signed_rank(differences: Reals) -> Reals:
     topics, is_even = differences.shape[1], (zeros[:, 0] == 0) & (tied == 1).all(axis=1)
     is_exact = (is_even & (topics <= EXACT_TOPICS)) | (topics <= EXACT_TIED_TOPICS)
     plus = (ranks * (differences > 0)).sum(axis=1)
-    found = np.empty(len(differences))
-    found[is_exact] = _exact_signed_ranks(ranks[is_exact], plus[is_exact])
+    p_values = np.empty(len(differences))
+    p_values[is_exact] = _exact_signed_ranks(ranks[is_exact], plus[is_exact])
     rest = ~is_exact
     counts = topics - zeros[rest, 0]
-    found[rest] = _normal_signed_ranks(plus[rest], counts, (tied[rest] ** 2 - 1).sum(axis=1))
-    return found
+    p_values[rest] = _normal_signed_ranks(plus[rest], counts, (tied[rest] ** 2 - 1).sum(axis=1))
+    return p_values
 
 
 def randomization(differences: Reals, *, resamples: int = RESAMPLES, seed: int = 0) -> Reals:
@@ -135,19 +135,19 @@ def randomization(differences: Reals, *, resamples: int = RESAMPLES, seed: int =
     else:
         bits = np.random.default_rng(seed).integers(0, 2, (resamples, topics))
     signs, extra = 2.0 * bits - 1, 0 if is_exact else 1
-    found = np.empty(len(differences))
+    p_values = np.empty(len(differences))
     for start in range(0, len(differences), PAIRS_AT_ONCE):
         part = differences[start : start + PAIRS_AT_ONCE]
         least = np.abs(part.sum(axis=1)) - TOLERANCE * np.abs(part).sum(axis=1)
         reached = (np.abs(signs @ part.T) >= least).sum(axis=0)
-        found[start : start + PAIRS_AT_ONCE] = (reached + extra) / (len(signs) + extra)
-    return found
+        p_values[start : start + PAIRS_AT_ONCE] = (reached + extra) / (len(signs) + extra)
+    return p_values
 
 
 def _exact_signed_ranks(ranks: Reals, plus: Reals) -> Reals:
     """Return exact p-values of rank sums. Pairs with the same ranks share their distribution."""
     kinds, kind = np.unique(np.sort(ranks, axis=1), axis=0, return_inverse=True)
-    found = np.empty(len(ranks))
+    p_values = np.empty(len(ranks))
     for number, row in enumerate(kinds):
         # Ranks of ties are halves, so sums are counted in halves.
         chances = np.ones(1)
@@ -160,8 +160,8 @@ def _exact_signed_ranks(ranks: Reals, plus: Reals) -> Reals:
         pairs = kind == number
         # The distribution is symmetric: the smaller of both sums has the smaller tail.
         smaller = np.minimum(plus[pairs], row.sum() - plus[pairs])
-        found[pairs] = 2 * below[np.round(2 * smaller).astype(int)]
-    return np.minimum(found, 1.0)
+        p_values[pairs] = 2 * below[np.round(2 * smaller).astype(int)]
+    return np.minimum(p_values, 1.0)
 
 
 def _normal_signed_ranks(plus: Reals, counts: Reals, ties: Reals) -> Reals:
@@ -230,17 +230,17 @@ def pair_family(scores: Reals, test: str) -> PairFamily:
     corrected = [np.full(len(values), np.nan) for _ in range(2)]
     for result, correct in zip(corrected, (holm, benjamini_hochberg), strict=True):
         result[known] = correct(values[known])
-    return PairFamily(*(_square(each, len(scores)) for each in (values, *corrected)))
+    return PairFamily(*(_square(p_values, len(scores)) for p_values in (values, *corrected)))
 
 
 def _over_common_topics(differences: Reals, test: Callable[[Reals], Reals]) -> Reals:
     """Test each pair over its topics; pairs with the same topics are tested together."""
     masks, group = np.unique(~np.isnan(differences), axis=0, return_inverse=True)
-    found = np.full(len(differences), np.nan)
+    p_values = np.full(len(differences), np.nan)
     for number, mask in enumerate(masks):
         if mask.sum() > 1:
-            found[group == number] = test(differences[group == number][:, mask])
-    return found
+            p_values[group == number] = test(differences[group == number][:, mask])
+    return p_values
 
 
 def _square(values: Reals, runs: int) -> Reals:

@@ -56,7 +56,7 @@ class PureTopic(NamedTuple):
 
 
 class Purity(NamedTuple):
-    """The number of topics that tell something, and those that replay the qrels."""
+    """The number of topics that could show a replay, and the topics that replay the qrels."""
 
     topics: int
     pure: list[PureTopic]
@@ -74,7 +74,7 @@ def likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
             topics[pair] += 1
             if (value := float(table[pair])) >= COPIED[0][0]:
                 similar[pair][topic] = value
-    found = []
+    alike = []
     for pair, jaccards in similar.items():
         if not _is_suspicious(len(jaccards), topics[pair]):
             continue
@@ -88,15 +88,17 @@ def likenesses(rankings: Sequence[pl.DataFrame]) -> list[Likeness]:
             )
         ]
         if _is_suspicious(len(copied), topics[pair]):
-            found.append(Likeness(*pair, topics[pair], copied))
-    return sorted(found, key=lambda one: (-len(one.copied), one.first, one.second))
+            alike.append(Likeness(*pair, topics[pair], copied))
+    return sorted(
+        alike, key=lambda likeness: (-len(likeness.copied), likeness.first, likeness.second)
+    )
 
 
 def purity_of(ranking: pl.DataFrame, judged: pl.DataFrame, *, relevant_from: int) -> Purity:
     """Return the topics in which a ranking replays the qrels (topic, item, label).
 
-    Of a topic with R relevant items, the first R judged items of the ranking are looked at: in a
-    replay they are relevant, in whatever order. Unjudged items between them do not matter.
+    For a topic with R relevant items, the first R judged items of the ranking are examined: in a
+    replay, all of them are relevant, in any order. Unjudged items between them do not matter.
     """
     sizes = judged.group_by("topic").agg(
         known=pl.len(), relevant=(pl.col("label") >= relevant_from).sum()
@@ -114,12 +116,12 @@ def purity_of(ranking: pl.DataFrame, judged: pl.DataFrame, *, relevant_from: int
 
 
 def is_replay(purity: Purity) -> bool:
-    """Return whether enough topics replay the qrels that chance does not explain it."""
+    """Return whether more topics replay the qrels than chance can explain."""
     return _is_suspicious(len(purity.pure), purity.topics)
 
 
-def _is_suspicious(found: int, topics: int) -> bool:
-    return found >= max(FEWEST, SUSPICIOUS * topics)
+def _is_suspicious(similar: int, topics: int) -> bool:
+    return similar >= max(FEWEST, SUSPICIOUS * topics)
 
 
 def _jaccards(rankings: Sequence[pl.DataFrame]) -> Iterator[tuple[str, Reals]]:

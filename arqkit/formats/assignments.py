@@ -49,8 +49,8 @@ def read_assignments(data: bytes, *, path: str) -> tuple[list[AssignmentRow], li
                 places = (0, 1)
             _read(cells, places, reader.line_num, path, rows, problems)
     except csv.Error as error:
-        found, todo = f"invalid CSV ({error})", "Correct the line."
-        problems.append(Problem(path, reader.line_num, found, "valid CSV", todo))
+        actual, todo = f"invalid CSV ({error})", "Correct the line."
+        problems.append(Problem(path, reader.line_num, actual, "valid CSV", todo))
     return rows, problems
 
 
@@ -74,12 +74,12 @@ def _read(
     if topic and assessor:
         rows.append(AssignmentRow(line, topic, assessor))
     else:
-        found = f"no {'assessor' if topic else 'topic'} in {'|'.join(cells)[:80]!r}"
+        actual = f"no {'assessor' if topic else 'topic'} in {'|'.join(cells)[:80]!r}"
         problems.append(
             Problem(
                 path,
                 line,
-                found,
+                actual,
                 "a topic and an assessor",
                 "Fill in the cell, or remove the line.",
             )
@@ -103,24 +103,24 @@ def resolve(
                 if topics
                 else "a topic of the task, which has no topics yet"
             )
-            found = f"the topic {row.query_id[:80]!r}"
+            actual = f"the topic {row.query_id[:80]!r}"
             problems.append(
-                Problem(path, row.line, found, expected, "Correct the topic, or remove the line.")
+                Problem(path, row.line, actual, expected, "Correct the topic, or remove the line.")
             )
         if person is None:
-            found = f"the assessor {row.assessor[:80]!r}"
+            actual = f"the assessor {row.assessor[:80]!r}"
             todo = "Correct the name, or first make them an assessor on the People page."
             problems.append(
                 Problem(
-                    path, row.line, found, "the user name or email address of an assessor", todo
+                    path, row.line, actual, "the user name or email address of an assessor", todo
                 )
             )
         elif (row.query_id, person) in seen:
             first = seen[row.query_id, person]
-            found = f"{row.query_id} to {row.assessor} again (first on line {first})"
+            actual = f"{row.query_id} to {row.assessor} again (first on line {first})"
             problems.append(
                 Problem(
-                    path, row.line, found, "each assignment once", "Remove one of the two lines."
+                    path, row.line, actual, "each assignment once", "Remove one of the two lines."
                 )
             )
         elif row.query_id in known:
@@ -135,9 +135,9 @@ def share_out(sizes: Mapping[str, int], loads: Mapping[Person, int]) -> list[tup
     first person). `sizes` are the items of topics, `loads` those that people already have.
     """
     had = dict(loads)
-    found = {}
+    people = {}
     for topic in sorted(sizes, key=lambda topic: -sizes[topic]):
         person = min(had, key=had.__getitem__)
-        found[topic] = person
+        people[topic] = person
         had[person] += sizes[topic]
-    return [(topic, found[topic]) for topic in sizes]
+    return [(topic, people[topic]) for topic in sizes]

@@ -63,16 +63,16 @@ def read_documents(path: Path) -> Iterator[SourceDocument | Problem]:
     seen: set[str] = set()
     try:
         for raw in _raws(path):
-            found = raw if isinstance(raw, Problem) else _read(raw)
-            if isinstance(found, SourceDocument) and found.document_id in seen:
-                what = f"the document {found.document_id} again"
+            document = raw if isinstance(raw, Problem) else _read(raw)
+            if isinstance(document, SourceDocument) and document.document_id in seen:
+                what = f"the document {document.document_id} again"
                 todo = "Keep one of them, and import the documents again."
-                found = Problem(found.source, found.line, what, "each document once", todo)
-            elif isinstance(found, SourceDocument):
-                seen.add(found.document_id)
-            yield found
+                document = Problem(document.source, document.line, what, "each document once", todo)
+            elif isinstance(document, SourceDocument):
+                seen.add(document.document_id)
+            yield document
     except _DAMAGE as error:
-        todo = "Send the file again. The documents before were read."
+        todo = "Send the file again. The documents before the damage were read."
         yield Problem(path.name, None, f"a damaged file ({error})", EXPECTED, todo)
         return
     if not seen:
@@ -81,10 +81,10 @@ def read_documents(path: Path) -> Iterator[SourceDocument | Problem]:
 
 def _raws(path: Path) -> Iterator[_Raw | Problem]:
     if path.is_dir():
-        for one in sorted(path.rglob("*")):
-            if one.is_file() and _ending(one.name):
-                with one.open("rb") as file:
-                    yield _file(file, str(one.relative_to(path)))
+        for document in sorted(path.rglob("*")):
+            if document.is_file() and _ending(document.name):
+                with document.open("rb") as file:
+                    yield _file(file, str(document.relative_to(path)))
     elif path.suffix.lower() == ".zip":
         with zipfile.ZipFile(path) as archive:
             for name in sorted(archive.namelist()):
@@ -131,16 +131,16 @@ def _read(raw: _Raw) -> SourceDocument | Problem:
     try:
         text = raw.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        found = f"a byte that is not UTF-8 ({raw.data[error.start]:#04x})"
-        return Problem(raw.source, raw.line, found, "text in UTF-8", _CORRECT)
+        actual = f"a byte that is not UTF-8 ({raw.data[error.start]:#04x})"
+        return Problem(raw.source, raw.line, actual, "text in UTF-8", _CORRECT)
     if raw.document_id:
         is_html = raw.ending in HTML_ENDINGS
         return _checked(SourceDocument(raw.document_id, "", text, is_html, raw.source))
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        found = f"a line that is not JSON ({error})"
-        return Problem(raw.source, raw.line, found, _IS_OBJECT, _CORRECT)
+        actual = f"a line that is not JSON ({error})"
+        return Problem(raw.source, raw.line, actual, _IS_OBJECT, _CORRECT)
     return _from_json(values, raw)
 
 
@@ -153,8 +153,8 @@ def _from_json(values: object, raw: _Raw) -> SourceDocument | Problem:
         document_id = str(document_id)
     for name, value in (("id", document_id), ("title", title), ("html or text", body)):
         if not isinstance(value, str):
-            found = f"a line without {name} as text"
-            return Problem(raw.source, raw.line, found, _IS_OBJECT, _CORRECT)
+            actual = f"a line without {name} as text"
+            return Problem(raw.source, raw.line, actual, _IS_OBJECT, _CORRECT)
     return _checked(
         SourceDocument(
             cast("str", document_id), title, cast("str", body), kind == "html", raw.source, raw.line
@@ -162,15 +162,15 @@ def _from_json(values: object, raw: _Raw) -> SourceDocument | Problem:
     )
 
 
-def _checked(found: SourceDocument) -> SourceDocument | Problem:
+def _checked(document: SourceDocument) -> SourceDocument | Problem:
     """Return a document that can be stored and found by its id, or what is wrong."""
-    document_id = found.document_id
+    document_id = document.document_id
     if not document_id or len(document_id) > LONGEST_ID or _NOT_IN_IDS.search(document_id):
         expected = f"an id of at most {LONGEST_ID} characters, without spaces, quotes, <, > and &"
         what = f"the id {document_id[:60]!r}"
-        return Problem(found.source, found.line, what, expected, _CORRECT)
-    whole = document_id + found.title + found.text
+        return Problem(document.source, document.line, what, expected, _CORRECT)
+    whole = document_id + document.title + document.text
     if "\0" in whole or (not whole.isascii() and any("\ud800" <= c <= "\udfff" for c in whole)):
         what, expected = "a null byte or half a character", "text in Unicode"
-        return Problem(found.source, found.line, what, expected, _CORRECT)
-    return found
+        return Problem(document.source, document.line, what, expected, _CORRECT)
+    return document

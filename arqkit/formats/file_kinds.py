@@ -38,12 +38,12 @@ class FileKind(StrEnum):
 
 def require_kind(data: bytes, *takes: FileKind, path: str) -> None:
     """Raise `FileRefusedError` if a file, or its beginning, is of another known kind."""
-    found = sniffed_kind(data)
-    if found is not None and found not in takes:
-        this = "This is" if found.value.startswith("a ") else "These are"
+    sniffed = sniffed_kind(data)
+    if sniffed is not None and sniffed not in takes:
+        this = "This is" if sniffed.value.startswith("a ") else "These are"
         expected = " or ".join(kind.value for kind in takes)
-        todo = f"{this} {found.value}: load the file as such, or choose another file."
-        raise FileRefusedError([Problem(path, None, found.value, expected, todo)])
+        todo = f"{this} {sniffed.value}: load the file as such, or choose another file."
+        raise FileRefusedError([Problem(path, None, sniffed.value, expected, todo)])
 
 
 def sniffed_kind(data: bytes) -> FileKind | None:

@@ -90,13 +90,13 @@ def _sign(sign: str) -> str:
 
 def _greek(sign: str) -> str:
     """Return a Greek letter without accents as a formula, or an empty string."""
-    found = _GREEK.fullmatch(unicodedata.name(sign, ""))
-    if not found or not "Α" <= sign <= "ω":
+    match = _GREEK.fullmatch(unicodedata.name(sign, ""))
+    if not match or not "Α" <= sign <= "ω":
         return ""
     if (latin := sign.translate(_LIKE_LATIN)) != sign:
         return f"${latin}$"
-    name = found[2].lower().replace("lamda", "lambda")
-    return rf"$\{name if found[1] == 'SMALL' else name.capitalize()}$"
+    name = match[2].lower().replace("lamda", "lambda")
+    return rf"$\{name if match[1] == 'SMALL' else name.capitalize()}$"
 
 
 def _composed(sign: str) -> str:
@@ -104,10 +104,10 @@ def _composed(sign: str) -> str:
     base, *marks = list(unicodedata.normalize("NFKD", sign))
     if base == sign:
         return ""
-    found = _sign(base)
+    formula = _sign(base)
     for mark in marks:
         if unicodedata.combining(mark):
-            found = rf"\{_ACCENTS[mark]}{{{found}}}" if mark in _ACCENTS else found
+            formula = rf"\{_ACCENTS[mark]}{{{formula}}}" if mark in _ACCENTS else formula
         else:
-            found += _sign(mark)
-    return found
+            formula += _sign(mark)
+    return formula

@@ -35,8 +35,8 @@ def _problem(data: bytes, path: str) -> Problem | None:
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        found = f"the byte 0x{data[error.start]:02X}, which is not UTF-8"
-        return Problem(path, _line(data, error.start), found, "text in UTF-8", todo)
+        actual = f"the byte 0x{data[error.start]:02X}, which is not UTF-8"
+        return Problem(path, _line(data, error.start), actual, "text in UTF-8", todo)
     return None
 
 

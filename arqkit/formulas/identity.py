@@ -107,8 +107,8 @@ def _with_forms(rows: pl.DataFrame) -> pl.DataFrame:
         adopted = orphans.join(
             most.unique("bare", keep="first", maintain_order=True), on="bare", how="left"
         )
-        found = adopted.select("place", key=pl.coalesce("layout_right", "\\" + pl.col("bare")))
-        rows = rows.join(found, on="place", how="left", maintain_order="left")
+        keys = adopted.select("place", key=pl.coalesce("layout_right", "\\" + pl.col("bare")))
+        rows = rows.join(keys, on="place", how="left", maintain_order="left")
         key = pl.coalesce("layout", "key")
     return rows.with_columns(form=pl.col("place").min().over(key)).drop("key", strict=False)
 

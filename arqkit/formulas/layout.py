@@ -263,7 +263,7 @@ def _finished(out: list[str]) -> str | None:
     if "[ ] " in text:
         text = _without_empty(text)
     if " n N!" in text:
-        text = _NUMBERS.sub(lambda found: "N!" + found[0][2:].replace(" n N!", ""), text)
+        text = _NUMBERS.sub(lambda match: "N!" + match[0][2:].replace(" n N!", ""), text)
     if "O!. n O!. " in text:
         text = text.replace(_DOTS, "O!… ")
     if "\u0338" in text:
@@ -273,7 +273,7 @@ def _finished(out: list[str]) -> str | None:
         text = _AMPERSAND.sub("", text)
     if "O!& " in text:
         text = _ESCAPED.sub(
-            lambda found: f"O!{'>' if found[1] else '&' if found[2] else '<'} ", text
+            lambda match: f"O!{'>' if match[1] else '&' if match[2] else '<'} ", text
         )
     return text.removeprefix("n ").rstrip() or None
 

@@ -58,18 +58,18 @@ def leaf_item(text: str, *, is_text: bool) -> str:
 
     Text with fewer than two letters is treated as the symbols it consists of.
     """
-    shown = normalize("NFC", "".join(text.translate(_TABLE).split()))
-    if not shown:
+    visible = normalize("NFC", "".join(text.translate(_TABLE).split()))
+    if not visible:
         return ""
-    if is_text and sum(map(str.isalpha, shown)) > 1:
-        return f"n T!{shown} "
-    if _NUMBER.fullmatch(shown):
+    if is_text and sum(map(str.isalpha, visible)) > 1:
+        return f"n T!{visible} "
+    if _NUMBER.fullmatch(visible):
         return "".join(
-            f"n {'O' if part in ',.' else 'N'}!{part} " for part in _DIGITS.findall(shown)
+            f"n {'O' if part in ',.' else 'N'}!{part} " for part in _DIGITS.findall(visible)
         )
-    if any(map(str.isalpha, shown)) and shown.isascii():
-        return f"n V!{shown} "
-    return "".join(f"n {'V' if symbol.isalpha() else 'O'}!{symbol} " for symbol in shown)
+    if any(map(str.isalpha, visible)) and visible.isascii():
+        return f"n V!{visible} "
+    return "".join(f"n {'V' if symbol.isalpha() else 'O'}!{symbol} " for symbol in visible)
 
 
 def limits_beside(item: str) -> bool:
@@ -105,7 +105,7 @@ def careful_tokens(formula: str) -> list[str]:
 
     Raises OddMathMLError if the XML is malformed.
     """
-    text = _BARE.sub(lambda found: escape(unescape(found[0])), _ALTTEXT.sub("", formula, count=1))
+    text = _BARE.sub(lambda match: escape(unescape(match[0])), _ALTTEXT.sub("", formula, count=1))
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,

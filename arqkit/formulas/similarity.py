@@ -78,9 +78,9 @@ def pair_index(layouts: Iterable[str | None]) -> pl.DataFrame:
     parts, pairs, forms = [pl.DataFrame(schema=SCHEMA)], array("Q"), array("I")
     for row, layout in enumerate(layouts):
         if layout:
-            found = symbol_pairs(layout)
-            pairs.extend(map(_number, found))
-            forms.extend([row] * len(found))
+            layout_pairs = symbol_pairs(layout)
+            pairs.extend(map(_number, layout_pairs))
+            forms.extend([row] * len(layout_pairs))
         if row % BATCH == BATCH - 1:
             parts.append(_counted(pairs, forms))
             pairs, forms = array("Q"), array("I")

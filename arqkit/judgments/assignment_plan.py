@@ -48,7 +48,7 @@ class PlanModel:
     ) -> None:
         """State what every choice must obey; `spare` has the free hours by assessor."""
         self.problem, self.candidates = problem, candidates
-        self.people = [one.name for one in problem.assessors]
+        self.people = [assessor.name for assessor in problem.assessors]
         self.checked_at = len(candidates)
         self.checking_at = self.checked_at + len(self.people) * checks
         self.load_at = self.checking_at + len(self.people) * checks
@@ -58,8 +58,8 @@ class PlanModel:
         self._at_most(dict.fromkeys(range(self.checked_at), 1.0), most)
         for topic in problem.topics:
             self._at_most(self._columns(topic=topic.name), 1)
-        for one in problem.assessors:
-            self._state_hours(one.name, spare[one.name])
+        for assessor in problem.assessors:
+            self._state_hours(assessor.name, spare[assessor.name])
         if checks:
             self._state_checks()
 
@@ -85,8 +85,8 @@ class PlanModel:
         self._at_most(goal, reached + 0.5)
         is_best &= self._minimize({self.load_at: 1.0}, FAIRNESS_GAP)
         chosen = {
-            topic.name: one.name
-            for (topic, one), value in zip(self.candidates, self.values, strict=False)
+            topic.name: assessor.name
+            for (topic, assessor), value in zip(self.candidates, self.values, strict=False)
             if value > 0.5
         }
         return Choice(chosen, is_best)
@@ -121,8 +121,8 @@ class PlanModel:
         """Return a factor for each candidate with the topic or the assessor."""
         return {
             at: factor
-            for at, (a_topic, one) in enumerate(self.candidates)
-            if topic in ("", a_topic.name) and assessor in ("", one.name)
+            for at, (candidate_topic, candidate) in enumerate(self.candidates)
+            if topic in ("", candidate_topic.name) and assessor in ("", candidate.name)
         }
 
     def _at_most(self, row: Row, limit: float) -> None:
@@ -144,7 +144,11 @@ class PlanModel:
         self._at_most(share | {self.load_at: -1.0}, -fixed)
 
     def _state_checks(self) -> None:
-        """Checked is who has a topic with a second assessor; checking is a second assessor."""
+        """State when an assessor is checked, and when they check.
+
+        Assessors are checked if one of their topics has a second assessor. They check if they are
+        the second assessor of a topic.
+        """
         topics = self.problem.topics
         checked = {name for topic in topics if topic.second for name in topic.assessors}
         checking = {topic.second for topic in topics}
@@ -172,7 +176,8 @@ class PlanModel:
 
     def _satisfaction(self) -> Row:
         return {
-            at: -float(self.problem.satisfaction(*one)) for at, one in enumerate(self.candidates)
+            at: -float(self.problem.satisfaction(*candidate))
+            for at, candidate in enumerate(self.candidates)
         }
 
 
@@ -261,14 +266,14 @@ def plan_of(
     """Return the plan with these assessors by topic; they may have been chosen by hand."""
     topics = {topic.name: topic for topic in problem.topics}
     hours = dict(problem.fixed_hours)
-    for one in problem.assessors:
-        for name, assessor in (*first.items(), *second.items()):
-            if assessor == one.name:
-                hours[assessor] += one.hours_for(topics[name])
+    for assessor in problem.assessors:
+        for name, person in (*first.items(), *second.items()):
+            if person == assessor.name:
+                hours[person] += assessor.hours_for(topics[name])
     seconds = {name: topic.second for name, topic in topics.items() if topic.second} | dict(second)
     checked = {first.get(name) for name in seconds}
     checked |= {assessor for name in seconds for assessor in topics[name].assessors}
-    people = [one.name for one in problem.assessors if problem.overlap]
+    people = [assessor.name for assessor in problem.assessors if problem.overlap]
     return AssignmentPlan(
         first=dict(first),
         second=dict(second),
@@ -289,10 +294,10 @@ def _unplanned(
         for topic in problem.topics
         if not topic.assessors and topic.name not in first
     }
-    for topic, one in problem.firsts:
+    for topic, assessor in problem.firsts:
         if topic.name in missing:
-            offered = float("inf") if one.hours is None else one.hours
-            short = max(0.0, hours[one.name] + one.hours_for(topic) - offered)
+            offered = float("inf") if assessor.hours is None else assessor.hours
+            short = max(0.0, hours[assessor.name] + assessor.hours_for(topic) - offered)
             known = missing[topic.name]
             missing[topic.name] = short if known is None else min(known, short)
     return [Unplanned(topic, short) for topic, short in missing.items()]

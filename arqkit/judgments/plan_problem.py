@@ -1,4 +1,4 @@
-"""What a plan of assignments is made from: topics, assessors with their hours, and preferences."""
+"""The input of a plan of assignments: topics, assessors with their hours, and preferences."""
 
 from __future__ import annotations
 
@@ -78,52 +78,53 @@ class PlanProblem:
     def firsts(self) -> list[Candidate]:
         """Return who may judge which unassigned topic."""
         return [
-            (topic, one)
+            (topic, assessor)
             for topic in self.unassigned
-            for one in self.assessors
-            if one.name != topic.second and self.is_willing(topic, one)
+            for assessor in self.assessors
+            if assessor.name != topic.second and self.is_willing(topic, assessor)
         ]
 
     @cached_property
     def seconds(self) -> list[Candidate]:
         """Return who may be the second assessor of which topic."""
         return [
-            (topic, one)
+            (topic, assessor)
             for topic in self.topics
             if topic.assessors and not topic.second and not topic.is_single
-            for one in self.assessors
-            if one.name not in topic.assessors and self.is_willing(topic, one)
+            for assessor in self.assessors
+            if assessor.name not in topic.assessors and self.is_willing(topic, assessor)
         ]
 
     @cached_property
     def fixed_hours(self) -> dict[str, float]:
         """Return the hours of given assignments by assessor; those of a topic share its items."""
-        found = {one.name: 0.0 for one in self.assessors}
+        hours = {assessor.name: 0.0 for assessor in self.assessors}
         for topic in self.topics:
-            for one in self.assessors:
-                if one.name in topic.assessors:
-                    found[one.name] += one.hours_for(topic) / len(topic.assessors)
-                if one.name == topic.second:
-                    found[one.name] += one.hours_for(topic)
-        return found
+            for assessor in self.assessors:
+                if assessor.name in topic.assessors:
+                    hours[assessor.name] += assessor.hours_for(topic) / len(topic.assessors)
+                if assessor.name == topic.second:
+                    hours[assessor.name] += assessor.hours_for(topic)
+        return hours
 
     @cached_property
     def spare_hours(self) -> dict[str, float]:
         """Return the offered hours that the given assignments leave, by assessor."""
         return {
-            one.name: float("inf")
-            if one.hours is None
-            else max(0.0, one.hours - self.fixed_hours[one.name])
-            for one in self.assessors
+            assessor.name: float("inf")
+            if assessor.hours is None
+            else max(0.0, assessor.hours - self.fixed_hours[assessor.name])
+            for assessor in self.assessors
         }
 
     @cached_property
     def fair_hours(self) -> dict[str, float]:
         """Return the hours to which a load is compared: those offered, else the mean offer."""
-        offers = [one.hours for one in self.assessors if one.hours is not None]
+        offers = [assessor.hours for assessor in self.assessors if assessor.hours is not None]
         mean = sum(offers) / len(offers) if offers else 0.0
         return {
-            one.name: (mean if one.hours is None else one.hours) or 1.0 for one in self.assessors
+            assessor.name: (mean if assessor.hours is None else assessor.hours) or 1.0
+            for assessor in self.assessors
         }
 
     @cached_property
@@ -153,5 +154,5 @@ class PlanProblem:
         return SATISFACTION[self.bids.get((topic.name, assessor.name))]
 
     def _mean_hours(self, topic: PlanTopic) -> float:
-        hours = [one.hours_for(topic) for one in self.assessors]
+        hours = [assessor.hours_for(topic) for assessor in self.assessors]
         return sum(hours) / (len(hours) or 1)

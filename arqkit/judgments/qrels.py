@@ -132,7 +132,7 @@ def judged_topics(
         )
         for topic in sorted(totals, key=natural_key)
     ]
-    return [replace(one, reason=_reason(one, scale, min_relevant)) for one in topics]
+    return [replace(topic, reason=_reason(topic, scale, min_relevant)) for topic in topics]
 
 
 def make_qrels(

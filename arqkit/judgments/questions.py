@@ -52,12 +52,16 @@ def answer_scale(words: Sequence[str], reports: Iterable[ScaleLabel]) -> LabelSc
     1 and 0. Their keys are these values where they can be.
     """
     known = tuple(reports)
-    taken, used = {one.value for one in known}, {one.key for one in known}
+    taken, used = {report.value for report in known}, {report.key for report in known}
     values = [value for value in range(len(words) + len(known)) if value not in taken]
     colours = (*_COLOURS[: len(words) - 1], "grey")
     labels = []
     for word, value, colour in zip(words, values[len(words) - 1 :: -1], colours, strict=True):
-        key = next(one for one in (str(value), *_KEYS) if len(one) == 1 and one not in used)
+        key = next(
+            candidate
+            for candidate in (str(value), *_KEYS)
+            if len(candidate) == 1 and candidate not in used
+        )
         used.add(key)
         labels.append(ScaleLabel(value, key, key, word, colour))
     return LabelScale((*labels, *known))
@@ -66,7 +70,7 @@ def answer_scale(words: Sequence[str], reports: Iterable[ScaleLabel]) -> LabelSc
 def answer_shares(answers: pl.DataFrame, questions: Iterable[SpecialQuestion]) -> list[AnswerShare]:
     """Return the shares of some answers (question, label), by question."""
     return [
-        AnswerShare(one, given.len(), int((given == one.counted).sum()))
-        for one in questions
-        for given in [answers.filter(pl.col("question") == one.key)["label"]]
+        AnswerShare(question, given.len(), int((given == question.counted).sum()))
+        for question in questions
+        for given in [answers.filter(pl.col("question") == question.key)["label"]]
     ]

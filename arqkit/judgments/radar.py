@@ -44,7 +44,7 @@ def drifts(items: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
     )
     rows = tests.to_dicts()
     alarms = holm_rejected([row["p"] for row in rows], level=FALSE_ALARMS)
-    found = [
+    drifting = [
         row
         for row, is_alarm in zip(rows, alarms, strict=True)
         if is_alarm and abs(row["correlation"]) >= SMALL_EFFECT
@@ -58,7 +58,7 @@ def drifts(items: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
             (row["correlation"] > 0,),
             {name: row[name] for name in ("correlation", "p", "first", "last")},
         )
-        for row in sorted(found, key=lambda row: -abs(row["correlation"]))
+        for row in sorted(drifting, key=lambda row: -abs(row["correlation"]))
     ]
 
 
@@ -141,10 +141,11 @@ def find_all(judged: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
 def repeated_judgments(judged: pl.DataFrame, *, by: str) -> pl.DataFrame:
     """Return what assessors judged several times in a topic, with the lists of its labels.
 
-    What has the same value in the column `by` is the same; null is never the same. The result has
-    the columns assessor, topic, `by`, instances, labels, and `same_post`: whether a single post has
-    different labels. Where `by` is the id in the qrels, and a frame has both the official judgments
-    and those of copies that were served again, the rows compare an assessor with themselves.
+    Rows with the same value in the column `by` are judgments of the same thing; null matches
+    nothing. The result has the columns assessor, topic, `by`, instances, labels, and `same_post`:
+    whether a single post has different labels. Where `by` is the id in the qrels, and a frame has
+    both the official judgments and those of copies that were served again, the rows compare an
+    assessor with themselves.
     """
     known = judged.drop_nulls(by)
     keys = ["assessor", "topic", by]
@@ -155,8 +156,8 @@ def repeated_judgments(judged: pl.DataFrame, *, by: str) -> pl.DataFrame:
         .group_by(keys)
         .agg(same_post=pl.col("several").any())
     )
-    found = known.group_by(keys, maintain_order=True).agg(instances="instance", labels="label")
-    several = found.filter(pl.col("labels").list.len() > 1)
+    judgments = known.group_by(keys, maintain_order=True).agg(instances="instance", labels="label")
+    several = judgments.filter(pl.col("labels").list.len() > 1)
     joined = several.join(split, on=keys, how="left", maintain_order="left")
     return joined.with_columns(pl.col("same_post").fill_null(value=False))
 
@@ -169,9 +170,9 @@ def contradictions(judged: pl.DataFrame, *, by: str, kind: FindingKind) -> list[
     §6). They are findings all the same: of 55 formulas of ARQMath-2 and -3 with several judged
     instances whose posts we have, none has two labels.
     """
-    found = repeated_judgments(judged, by=by)
+    repeated = repeated_judgments(judged, by=by)
     spread = pl.col("labels").list.max() - pl.col("labels").list.min()
-    differing = found.with_columns(spread=spread).filter(pl.col("spread") > 0)
+    differing = repeated.with_columns(spread=spread).filter(pl.col("spread") > 0)
     ordered = differing.sort("same_post", "spread", descending=True, maintain_order=True)
     return [
         RadarFinding(

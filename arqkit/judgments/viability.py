@@ -61,13 +61,13 @@ def estimated_prior(samples: Iterable[JudgedSample]) -> RatePrior | None:
 
     Moments are weighted by the number of judged items (Kleinman 1973, J. Am. Stat. Assoc. 68(341)).
     """
-    known = [one for one in samples if one.judged >= ENOUGH_JUDGED]
-    judged = sum(one.judged for one in known)
-    mean = sum(one.relevant for one in known) / judged if judged else 0.0
+    known = [sample for sample in samples if sample.judged >= ENOUGH_JUDGED]
+    judged = sum(sample.judged for sample in known)
+    mean = sum(sample.relevant for sample in known) / judged if judged else 0.0
     if len(known) < ENOUGH_TOPICS or not 0 < mean < 1:
         return None
-    spread = sum(one.judged * (one.relevant / one.judged - mean) ** 2 for one in known)
-    by_chance, weight = len(known) - 1, judged - sum(one.judged**2 for one in known) / judged
+    spread = sum(sample.judged * (sample.relevant / sample.judged - mean) ** 2 for sample in known)
+    by_chance, weight = len(known) - 1, judged - sum(sample.judged**2 for sample in known) / judged
     correlation = (spread / (mean * (1 - mean)) - by_chance) / (weight - by_chance)
     lowest, highest = CORRELATIONS
     correlation = min(max(correlation, lowest), highest)
@@ -93,28 +93,30 @@ def keep_probability(sample: JudgedSample, *, prior: RatePrior, min_relevant: in
         return 0.0
     alpha = prior.alpha + sample.relevant
     beta = prior.beta + sample.judged - sample.relevant
-    fewer = sum(_probability(found, unjudged, alpha, beta) for found in range(missing))
+    fewer = sum(_probability(relevant, unjudged, alpha, beta) for relevant in range(missing))
     return min(max(1 - fewer, 0.0), 1.0)
 
 
 def keep_probabilities(
     samples: Mapping[Key, JudgedSample], *, kind: TaskKind, min_relevant: int
 ) -> dict[Key, float]:
-    """Return the probability of each topic that it is kept, with a prior from all other topics."""
+    """Return the probability that each topic is kept, with a prior from all other topics."""
     return {
         topic: keep_probability(
             sample,
-            prior=topic_prior((one for other, one in samples.items() if other != topic), kind=kind),
+            prior=topic_prior(
+                (other for name, other in samples.items() if name != topic), kind=kind
+            ),
             min_relevant=min_relevant,
         )
         for topic, sample in samples.items()
     }
 
 
-def _probability(found: int, items: int, alpha: float, beta: float) -> float:
-    """Return the beta-binomial probability of `found` relevant items among `items`."""
-    ways = lgamma(items + 1) - lgamma(found + 1) - lgamma(items - found + 1)
-    return exp(ways + _log_beta(alpha + found, beta + items - found) - _log_beta(alpha, beta))
+def _probability(relevant: int, items: int, alpha: float, beta: float) -> float:
+    """Return the beta-binomial probability of `relevant` items among `items`."""
+    ways = lgamma(items + 1) - lgamma(relevant + 1) - lgamma(items - relevant + 1)
+    return exp(ways + _log_beta(alpha + relevant, beta + items - relevant) - _log_beta(alpha, beta))
 
 
 def _log_beta(alpha: float, beta: float) -> float:

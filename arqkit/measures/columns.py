@@ -59,10 +59,10 @@ def column_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, to
     relevant = _of_labels(ideal, ideal.label >= rel, topics)
     if measure.kind == "Bpref":
         return _bpref(run, relevant, _of_labels(ideal, ideal.label < rel, topics), rel)
-    found = (run.label >= rel) & (run.position <= cutoff)
-    topic, position = run.topic[found], run.position[found]
+    is_hit = (run.label >= rel) & (run.position <= cutoff)
+    topic, position = run.topic[is_hit], run.position[is_hit]
     if measure.kind == "P":
-        return sums(topic, found[found], topics) / float(cutoff)
+        return sums(topic, is_hit[is_hit], topics) / float(cutoff)
     place = _number_within(topic)
     if measure.kind == "RR":
         first = place == 1

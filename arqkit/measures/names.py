@@ -148,7 +148,7 @@ def _read(text: str) -> ir_measures.Measure:
             _check_value(name, value)
     except (ValueError, NameError, TypeError, AssertionError, RecursionError) as error:
         raise MeasureRefusedError(
-            f"Unknown measure {text!r}. Write it as ir_measures does, like {_EXAMPLES}."
+            f"Unknown measure {text!r}. Use the notation of ir_measures, such as {_EXAMPLES}."
         ) from error
     return parsed
 
@@ -164,20 +164,22 @@ def _check_value(name: str, value: bool | str | float | dict[object, object]) ->
             fits = 0 <= value <= (1 if name != "beta" else LONGEST_RUN)
             fits = fits and round(value, DECIMALS_READ) == value
         case _:
-            fits = all(isinstance(one, int) and one >= 0 for pair in value.items() for one in pair)
+            fits = all(
+                isinstance(grade, int) and grade >= 0 for pair in value.items() for grade in pair
+            )
     if not fits:
         raise ValueError(value)
 
 
 def _parameters(parsed: ir_measures.Measure, params: Mapping[str, object]) -> str:
     """Write parameters in ir_measures' order: (rel=2,judged_only=True)@10."""
-    shown = ",".join(
+    listed = ",".join(
         f"{key}={parsed._param_repr(params[key])}"  # type: ignore[no-untyped-call]
         for key in parsed.SUPPORTED_PARAMS
         if key in params and key != parsed.AT_PARAM
     )
     at = f"@{params[parsed.AT_PARAM]}" if parsed.AT_PARAM in params else ""
-    return (f"({shown})" if shown else "") + at
+    return (f"({listed})" if listed else "") + at
 
 
 def _label(
@@ -187,7 +189,7 @@ def _label(
     hidden = {"judged_only"} | ({"rel"} if rel_has_default else set())
     if parsed.NAME in ("nDCG", "AP") and params.get("cutoff") == LONGEST_RUN:
         hidden.add("cutoff")
-    shown = {key: value for key, value in params.items() if key not in hidden}
+    visible = {key: value for key, value in params.items() if key not in hidden}
     kind = str(parsed.NAME)
     name = _PAPERS_NAMES.get(kind, kind) + "'" * ("judged_only" in params)
-    return name + _parameters(parsed, shown).replace("'", "")
+    return name + _parameters(parsed, visible).replace("'", "")

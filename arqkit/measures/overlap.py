@@ -49,14 +49,14 @@ class LexicalOverlap:
         tokenizer: Tokenizer = answer_tokens,
     ) -> None:
         self._tokenizer = tokenizer
-        self._bags = {topic: self._merged(each) for topic, each in references.items()}
+        self._bags = {topic: self._merged(texts) for topic, texts in references.items()}
 
     def _merged(self, references: Collection[Reference]) -> list[tuple[Counter[str], set[int]]]:
         """Return the bag and the teams of each text: two teams may have the same answer."""
         teams: dict[str, set[int]] = {}
-        always = {each.text for each in references if not each.teams}
-        for each in references:
-            teams.setdefault(each.text, set()).update(each.teams)
+        always = {reference.text for reference in references if not reference.teams}
+        for reference in references:
+            teams.setdefault(reference.text, set()).update(reference.teams)
         bags = [
             (Counter(self._tokenizer(text)), set() if text in always else known)
             for text, known in teams.items()
@@ -68,10 +68,12 @@ class LexicalOverlap:
 
         A topic without an answer's text, or without a reference of others, has no value.
         """
-        found = {}
+        values = {}
         for topic, text in answers.items():
             bag = Counter(self._tokenizer(text))
-            others = [each for each, teams in self._bags.get(topic, ()) if teams != {team}]
+            others = [
+                reference for reference, teams in self._bags.get(topic, ()) if teams != {team}
+            ]
             if others and text.strip():
-                found[topic] = max(token_f1(bag, each) for each in others)
-        return found
+                values[topic] = max(token_f1(bag, reference) for reference in others)
+        return values

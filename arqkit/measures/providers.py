@@ -45,19 +45,19 @@ def require_provider(name: str) -> Provider:
     """
     measure = ir_measures.parse_measure(name)
     able: list[Provider] = [
-        each for each in ir_measures.DefaultPipeline.providers if each.supports(measure)
+        provider for provider in ir_measures.DefaultPipeline.providers if provider.supports(measure)
     ]
-    provider = next((each for each in able if each.is_available()), None)
+    provider = next((provider for provider in able if provider.is_available()), None)
     if provider is None:
-        asked = [each.install_instructions() or each.NAME for each in able]  # type: ignore[no-untyped-call]
+        asked = [provider.install_instructions() or provider.NAME for provider in able]  # type: ignore[no-untyped-call]
         missing = " or ".join(map(str, asked))
         todo = f"Install a provider ({missing}) or use" if missing else "Use"
         raise MeasureRefusedError(f"No installed provider computes {name}. {todo} another measure.")
     try:
-        found = list(provider.evaluator([measure], {"1": {"1": 1}}).iter_calc({"1": {"1": -1.0}}))
+        metrics = list(provider.evaluator([measure], {"1": {"1": 1}}).iter_calc({"1": {"1": -1.0}}))
     except _FAILURES as error:
         raise _undefined(name) from error
-    if len(found) != 1 or not np.isfinite(found[0].value):
+    if len(metrics) != 1 or not np.isfinite(metrics[0].value):
         raise _undefined(name)
     return provider
 
@@ -114,7 +114,7 @@ class ProvidedMeasures:
                     raise MeasureFailedError(", ".join(map(str, evaluator.measures))) from error
         # trec_eval divides by zero if a topic has no relevant item. The value is 0, as for other
         # measures.
-        return {name: np.nan_to_num(found, copy=False) for name, found in values.items()}
+        return {name: np.nan_to_num(by_topic, copy=False) for name, by_topic in values.items()}
 
 
 def _nested(rows: pl.DataFrame) -> dict[str, dict[str, float]]:

@@ -154,19 +154,19 @@ class Scorer:
     def _only_judged(self, rows: pl.DataFrame) -> pl.DataFrame:
         # Joining by one number takes half the time of joining by two strings. The filter removes
         # different items with the same hash.
-        found = rows.with_columns(_KEY).join(self._keyed, on="key", maintain_order="left")
-        return found.filter(
+        judged = rows.with_columns(_KEY).join(self._keyed, on="key", maintain_order="left")
+        return judged.filter(
             pl.col("topic") == pl.col("topic_right"), pl.col("item") == pl.col("item_right")
         )
 
     def _share_judged(self, index: pl.DataFrame, judged: pl.DataFrame, cutoff: int | None) -> Reals:
         """Return the proportion of judged items among the top items, or in a shorter list."""
         top = pl.lit(True) if cutoff is None else pl.col("order") <= cutoff
-        there = self._sums(
+        counts = self._sums(
             index.filter(top).join(self._codes, on="topic").with_columns(one=1), "one"
         )
-        found = self._sums(judged.filter(top).with_columns(one=1), "one")
-        return ratio(found, there)
+        judged_counts = self._sums(judged.filter(top).with_columns(one=1), "one")
+        return ratio(judged_counts, counts)
 
     def _sums(self, rows: pl.DataFrame, column: str) -> Reals:
         return sums(rows["code"].to_numpy(), rows[column].to_numpy(), len(self.topics))

@@ -114,8 +114,8 @@ def _formulas(docs: pl.DataFrame, visual: Frame) -> pl.DataFrame:
     known = (
         visual.lazy().select("formula_id", "visual_id").join(wanted, on="formula_id", how="semi")
     )
-    shown = known.group_by("formula_id").agg(pl.col("visual_id").min()).collect()
-    items = docs.join(shown, left_on="doc_id", right_on="formula_id", how="left")
+    formulas = known.group_by("formula_id").agg(pl.col("visual_id").min()).collect()
+    items = docs.join(formulas, left_on="doc_id", right_on="formula_id", how="left")
     return items.select("doc", item=pl.coalesce("visual_id", "doc_id")).with_columns(
         formula=numbered("item")
     )

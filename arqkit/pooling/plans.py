@@ -162,9 +162,9 @@ class Planner:
     def _shown(self, reached: Mask) -> NDArray[np.int64]:
         """Return the item of each pooled instance."""
         number = self._instances["number"].to_numpy()
-        found = np.zeros(number.max(initial=-1) + 1, dtype=np.bool_)
-        found[number[reached]] = True
-        return _lookup(number, self._item)[found]
+        is_reached = np.zeros(number.max(initial=-1) + 1, dtype=np.bool_)
+        is_reached[number[reached]] = True
+        return _lookup(number, self._item)[is_reached]
 
     def _answers(self, reached: Mask) -> NDArray[np.int64]:
         """Return the item of each pooled answer post; under the policy `threads`, posts are judged.
@@ -172,9 +172,9 @@ class Planner:
         Runs may name different posts for an instance, so its post depends on the rows that are
         reached.
         """
-        found = one_post_each(self._instances.drop("number").filter(pl.Series(reached)))
+        instances = one_post_each(self._instances.drop("number").filter(pl.Series(reached)))
         post = pl.coalesce("post", pl.format("instance {}", "doc_id"))
-        return found.select("item", post=post).unique()["item"].to_numpy()
+        return instances.select("item", post=post).unique()["item"].to_numpy()
 
     def _per_team(self, contributes: Mask) -> pl.DataFrame:
         teams = sorted({run.team for run in self._runs})
@@ -239,9 +239,9 @@ def _dense(outer: str, inner: pl.Expr) -> pl.Expr:
 
 def _lookup(numbers: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
     """Return an array from number to value; rows with the same number have the same value."""
-    found = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
-    found[numbers] = values
-    return found
+    by_number = np.zeros(numbers.max(initial=-1) + 1, dtype=np.int64)
+    by_number[numbers] = values
+    return by_number
 
 
 def _contributions(contributes: Mask) -> tuple[pl.Series, pl.Series]:

@@ -29,7 +29,8 @@ def chances(rows: pl.DataFrame, *columns: str, seed: int, purpose: str) -> pl.Se
         pl.concat_str([pl.lit(f"{seed}\t{purpose}"), *columns], separator="\t", ignore_nulls=True)
     )
     draws = [
-        int.from_bytes(blake2b(each.encode(), digest_size=8).digest()) for each in ids.to_series()
+        int.from_bytes(blake2b(row_id.encode(), digest_size=8).digest())
+        for row_id in ids.to_series()
     ]
     return pl.Series("chance", draws, dtype=pl.UInt64)
 
@@ -84,10 +85,10 @@ def _votes(ranks: pl.Series) -> pl.Series:
     whole numbers avoid both.
     """
     lists = ranks.to_list()
-    known = {rank for each in lists for rank in each}
+    known = {rank for ranking in lists for rank in ranking}
     unit = math.lcm(*known)
     weights = {rank: unit // rank for rank in known}
-    sums = [sum(weights[rank] for rank in each) for each in lists]
+    sums = [sum(weights[rank] for rank in ranking) for ranking in lists]
     places = {value: place for place, value in enumerate(sorted(set(sums)))}
     return pl.Series([places[value] for value in sums], dtype=pl.UInt32)
 

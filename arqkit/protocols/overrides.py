@@ -21,8 +21,8 @@ class OverrideRefusedError(ValueError):
     def __init__(self, refused: Mapping[str, tuple[str, str, str]]) -> None:
         super().__init__(
             " ".join(
-                f"Found {found}; expected {expected}. {todo}"
-                for found, expected, todo in refused.values()
+                f"Found {actual}; expected {expected}. {todo}"
+                for actual, expected, todo in refused.values()
             )
         )
         self.refused = dict(refused)
@@ -58,8 +58,8 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
         # AP(rel=3) and AP are the same measure if labels are relevant from 3.
         parse_measures(changed.measures, relevant_from=changed.relevant_from)
     except ValueError as error:
-        found = f"measures = {list(changed.measures)!r:.200}"
-        refusal = {"measures": (found, str(error), "Correct the value.")}
+        actual = f"measures = {list(changed.measures)!r:.200}"
+        refusal = {"measures": (actual, str(error), "Correct the value.")}
         raise OverrideRefusedError(refusal) from error
     return changed
 

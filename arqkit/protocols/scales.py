@@ -122,10 +122,10 @@ def scale_faults(rows: Sequence[object]) -> Iterator[ScaleFault]:
 
 def _range_scale(text: str) -> LabelScale:
     """Return the labels of a range such as `"0-4"`, and those that are not judgments."""
-    found = re.fullmatch(r"([0-9]{1,2})\s*[-–]\s*([0-9]{1,2})", text)
-    if found is None or not int(found[1]) < int(found[2]) <= HIGHEST_OF_RANGE:
+    match = re.fullmatch(r"([0-9]{1,2})\s*[-–]\s*([0-9]{1,2})", text)
+    if match is None or not int(match[1]) < int(match[2]) <= HIGHEST_OF_RANGE:
         raise ValueError(_EXPECTED)
-    lowest, highest = int(found[1]), int(found[2])
+    lowest, highest = int(match[1]), int(match[2])
     whole = NTCIR if highest == HIGHEST_OF_RANGE else TREC_BINARY if highest == 1 else ARQMATH
     return whole.without(
         label.value for label in whole.judgments if not lowest <= label.value <= highest

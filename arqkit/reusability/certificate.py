@@ -94,7 +94,9 @@ def certified_measures(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 
     The order is that of `measures`, so the main one stays first if it is among them.
     """
-    chosen = {one.name: one for one in measures if one.is_columnar and one.is_rating}
+    chosen = {
+        measure.name: measure for measure in measures if measure.is_columnar and measure.is_rating
+    }
     for measure in list(chosen.values()):
         if measure.kind in _PRIME_KINDS:
             other = _other_side(measure)
@@ -172,7 +174,7 @@ class Study:
             without = self.ranked(means, ~sole).filter(pl.col("run").is_in(own))
             changes.append(_changes(party, whole, without))
         counts = pl.DataFrame(schema={"party": pl.String, "items": pl.Int64, "relevant": pl.Int64})
-        taus = [pl.Series(one.name, dtype=pl.Float64) for one in self.rescorer.measures]
+        taus = [pl.Series(measure.name, dtype=pl.Float64) for measure in self.rescorer.measures]
         columns = counts.with_columns(taus).schema
         return LeftOut(pl.DataFrame(rows, schema=columns), pl.concat(changes))
 
@@ -204,27 +206,27 @@ class Study:
             taus, changes = self._taus(means), np.abs(means - self.whole).max(axis=0, initial=0)
             for measure, change in zip(self.rescorer.measures, changes.tolist(), strict=True):
                 name = measure.name
-                found = {"measure": name, "tau": taus.get(name), "change": change}
-                rows.append({"depth": depth, **self._counts(part), **found})
+                figures = {"measure": name, "tau": taus.get(name), "change": change}
+                rows.append({"depth": depth, **self._counts(part), **figures})
         counts = dict.fromkeys(("depth", "items", "relevant"), pl.Int64())
-        found_by = {"measure": pl.String(), "tau": pl.Float64(), "change": pl.Float64()}
-        return pl.DataFrame(rows, schema={**counts, **found_by})
+        figure_types = {"measure": pl.String(), "tau": pl.Float64(), "change": pl.Float64()}
+        return pl.DataFrame(rows, schema={**counts, **figure_types})
 
     def primes(self) -> pl.DataFrame:
         """Compare the rankings by each measure and by its prime: `Certificate.primes`."""
         means, measures = self._by_run(self.whole), self.rescorer.measures
         rows = []
-        for one in measures:
+        for measure in measures:
             for prime in measures:
-                if prime.judged_only and _other_side(prime).name == one.name:
+                if prime.judged_only and _other_side(prime).name == measure.name:
                     both = [
                         means.filter(pl.col("measure") == side.name).with_columns(
                             measure=pl.lit("")
                         )
-                        for side in (one, prime)
+                        for side in (measure, prime)
                     ]
                     tau = ranking_effects(*both)[""].tau
-                    rows.append({"measure": one.name, "prime": prime.name, "tau": tau})
+                    rows.append({"measure": measure.name, "prime": prime.name, "tau": tau})
         schema = {"measure": pl.String, "prime": pl.String, "tau": pl.Float64}
         return pl.DataFrame(rows, schema=schema)
 
@@ -252,8 +254,10 @@ def _other_side(measure: Measure) -> Measure:
     """Return the prime of a measure, or the measure of which it is the prime."""
     parameters = [] if measure.rel is None else [f"rel={measure.rel}"]
     parameters += [] if measure.judged_only else ["judged_only=True"]
-    shown = f"({','.join(parameters)})" if parameters else ""
-    return parse_measure(measure.kind + shown + (f"@{measure.cutoff}" if measure.cutoff else ""))
+    in_brackets = f"({','.join(parameters)})" if parameters else ""
+    return parse_measure(
+        measure.kind + in_brackets + (f"@{measure.cutoff}" if measure.cutoff else "")
+    )
 
 
 def _changes(party: str, whole: pl.DataFrame, without: pl.DataFrame) -> pl.DataFrame:

@@ -71,9 +71,9 @@ class Rescorer:
     def add(self, run: str, index: pl.DataFrame) -> None:
         """Add a run by its name and its index (topic, item, order)."""
         rows = index.select("topic", "item", "order")
-        found = rows.join(self._lines, on=["topic", "item"]).sort("code", "order")
+        lines = rows.join(self._lines, on=["topic", "item"]).sort("code", "order")
         names = ("code", "label", "order", "line")
-        topic, label, order, line = (found[name].cast(pl.Int64).to_numpy() for name in names)
+        topic, label, order, line = (lines[name].cast(pl.Int64).to_numpy() for name in names)
         first = rows.filter(pl.col("order") <= self.cutoff).join(self._codes, on="topic")
         code = first["code"].to_numpy()
         self.runs.append(run)
@@ -90,30 +90,30 @@ class Rescorer:
         ideal = JudgedRanking(
             *(self.judged[name].to_numpy()[part] for name in ("code", "label", "code"))
         ).without_unjudged()
-        found = np.zeros((len(self.runs), len(self.measures)))
+        means = np.zeros((len(self.runs), len(self.measures)))
         for row, joined in enumerate(self._joined):
             run = _restricted(joined, part)
             prime = run.without_unjudged()
             for column, measure in enumerate(self.measures):
                 ranking = prime if measure.judged_only else run
                 values = column_values(measure, ranking, ideal, self.topics)
-                found[row, column] = values.mean()
-        return found.round(DIGITS_COMPARED)
+                means[row, column] = values.mean()
+        return means.round(DIGITS_COMPARED)
 
     def unjudged(self, part: Mask) -> Reals:
         """Return the % of unjudged items among the first items of each run, the mean over topics.
 
         Topics that a run does not answer are left out; a run without any has 0.
         """
-        found = []
+        percentages = []
         for joined in self._joined:
             run = _restricted(joined, part)
             topic = run.topic[run.position <= self.cutoff]
             judged = sums(topic, np.ones(len(topic)), self.topics)
             answered = joined.top > 0
             shares = 1 - ratio(judged[answered], joined.top[answered])
-            found.append(100 * float(shares.mean()) if answered.any() else 0.0)
-        return np.array(found)
+            percentages.append(100 * float(shares.mean()) if answered.any() else 0.0)
+        return np.array(percentages)
 
 
 def _restricted(joined: _Joined, part: Mask) -> JudgedRanking:

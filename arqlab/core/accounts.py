@@ -1,4 +1,4 @@
-"""Accounts as ArqLab wants them from allauth: who is counted for wrong passwords, and its email."""
+"""How allauth handles accounts here: how wrong passwords are counted, and its email."""
 
 from __future__ import annotations
 

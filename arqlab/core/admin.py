@@ -1,7 +1,7 @@
 """The site administration: accounts, and the audit log of all labs.
 
-Labs, tasks, topics, teams, roles and runs are not here: their own pages keep the rules that
-Django's pages would have to keep a second time.
+Labs, tasks, topics, teams, roles and runs are not here: their own pages have rules that Django's
+pages would have to repeat.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class UserError(Exception):
 
 def error_body(message: str, code: str, problems: Iterable[RequestProblem] = ()) -> dict[str, Any]:
     """Return the JSON of every error: a message for people, a code for programs, all problems."""
-    return {"message": message, "code": code, "errors": [one._asdict() for one in problems]}
+    return {"message": message, "code": code, "errors": [problem._asdict() for problem in problems]}
 
 
 class ConfirmationError(UserError):
@@ -48,11 +48,11 @@ class ConfirmationError(UserError):
 
 
 class UnconfirmedLoadError(UserError):
-    """A load that would change something stored, which the organizer has not confirmed."""
+    """A load would change stored data, and the organizer has not confirmed it."""
 
     def __init__(self, changes: LoadChanges) -> None:
         super().__init__(
-            "Nothing was loaded yet, because this load would change what is stored. Check the "
+            "Nothing was loaded yet, because this load would change stored data. Check the "
             "changes, then confirm them.",
             code="unconfirmed",
         )
@@ -60,10 +60,10 @@ class UnconfirmedLoadError(UserError):
 
 
 def require_confirmed(changes: LoadChanges, confirmed: bool | str) -> None:
-    """Raise `UnconfirmedLoadError` if a load would change what is stored without a confirmation.
+    """Raise `UnconfirmedLoadError` if a load would change stored data without a confirmation.
 
-    True confirms everything. A digest confirms the changes that it was made of and no others: if
-    what is stored has changed since then, the organizer is asked again.
+    True confirms everything. A digest confirms only the changes that it was computed from: if the
+    stored data have changed since then, the organizer is asked again.
     """
     if changes.asks and confirmed is not True and confirmed != changes.digest:
         raise UnconfirmedLoadError(changes)

@@ -163,7 +163,7 @@ def page_above(path: str) -> str:
 
 
 class VisitMiddleware:
-    """Writes what is known about a visit after the page was made, which only reads."""
+    """Write what a visit changes after the page was made; making the page only reads."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response

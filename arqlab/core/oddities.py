@@ -35,7 +35,7 @@ class Oddity:
 
 def oddities_digest(oddities: Iterable[Oddity]) -> str:
     """Return a digest of a list, which a page sends back to show which list its user saw."""
-    return sha256("\n".join(one.sentence for one in oddities).encode()).hexdigest()
+    return sha256("\n".join(oddity.sentence for oddity in oddities).encode()).hexdigest()
 
 
 def submission_oddities(task: Task, *, at: datetime) -> list[Oddity]:
@@ -78,12 +78,12 @@ def task_url(name: str, task: Task) -> str:
     return reverse(name, args=[task.lab.slug, task.slug])
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """Return a number with the singular or plural, such as `1 run is` or `1,200 runs are`.
 
-    Without `many`, the plural has an s.
+    Without `plural`, the plural is the singular with an s.
     """
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def name_list(names: Sequence[str]) -> str:

@@ -95,9 +95,10 @@ def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:
 
 
 def refusal_of_both_sides(user: User, lab: Lab, *, role: str) -> UserError | None:
-    """Return why a user may not get a role, or None: an assessor is in no team of the same lab.
+    """Return why a user may not get a role, or None if they may.
 
-    An organizer may allow it. Every entry point that adds a member or an assessor asks this.
+    An assessor cannot be in a team of the same lab, unless an organizer allows it. Every entry
+    point that adds a member or an assessor asks this.
     """
     held = Membership.objects.filter(lab=lab, user_id=user.pk).select_related("team")
     if role == Membership.Role.MEMBER:
@@ -193,9 +194,9 @@ def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
 def may_see_thread(user: Visitor, topic: Topic) -> bool:
     """Return whether a user may see the thread of a topic, with its answers and links.
 
-    Organizers and assessors may, others when each task of the lab with this thread has opened it: a
-    thread contains the answers, and its duplicates are the strongest oracle ("not available to
-    participants", seed 000, §4.3).
+    Organizers and assessors may. Others may when every task of the lab with this thread has opened
+    it: a thread contains the answers, and its duplicates are the strongest oracle ("not available
+    to participants", seed 000, §4.3).
     """
     lab = topic.task.lab_id
     same = Q(pk=topic.pk) | Q(task__lab=lab, thread_id=topic.thread_id) & ~Q(thread_id="")
@@ -209,6 +210,14 @@ def may_look_up(user: Visitor, lab: Lab) -> bool:
     Teams may not, because the search could replace their own system.
     """
     return may_organize(user, lab) or has_role(user, lab, Membership.Role.ASSESSOR)
+
+
+def looked_up_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
+    """Return a task of a lab that the user judges in or organizes; raise 404 otherwise."""
+    task = task_or_404(user, lab_slug, task_slug)
+    if not may_look_up(user, task.lab):
+        raise Http404
+    return task
 
 
 def looked_up_lab_or_404(user: Visitor, slug: str) -> Lab:

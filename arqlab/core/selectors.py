@@ -180,10 +180,10 @@ def lab_rows(labs: QuerySet[Lab], *, tasks: QuerySet[Task], at: datetime) -> lis
 
     Takes two queries.
     """
-    found = labs.annotate(
+    counted_labs = labs.annotate(
         teams_count=Count("teams", filter=Q(teams__is_lab=False))
     ).prefetch_related(Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics"))))
-    rows = [_lab_row(lab, at) for lab in found]
+    rows = [_lab_row(lab, at) for lab in counted_labs]
     return sorted(rows, key=lambda row: LAB_STATES.index(row.state))
 
 
@@ -284,8 +284,8 @@ def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Correcti
     Takes one query.
     """
     known = {"lab__slug": lab} if isinstance(lab, str) else {"lab": lab}
-    made = Correction.objects.filter(**known, **({"made_at__lt": until} if until else {}))
-    found: dict[str, dict[str, str]] = {kind: {} for kind in Correction.Kind.values}
-    for kind, key, value in made.order_by().values_list("kind", "key", "value"):
-        found[kind][key] = value
-    return Corrections(*(found[kind] for kind in ("formula", "text", "thread")))
+    corrections = Correction.objects.filter(**known, **({"made_at__lt": until} if until else {}))
+    by_kind: dict[str, dict[str, str]] = {kind: {} for kind in Correction.Kind.values}
+    for kind, key, value in corrections.order_by().values_list("kind", "key", "value"):
+        by_kind[kind][key] = value
+    return Corrections(*(by_kind[kind] for kind in ("formula", "text", "thread")))

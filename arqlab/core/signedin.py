@@ -34,12 +34,12 @@ class SessionStore(db.SessionStore):
         now = connection.ops.adapt_datetimefield_value(timezone.now())
         with connection.cursor() as cursor:
             cursor.execute(_SESSION, [self.session_key, now])
-            found = cursor.fetchone()
-        if found is None:
+            row = cursor.fetchone()
+        if row is None:
             # An invented or expired key is not used again.
             self._session_key = None
             return {}
-        return self.decode(found[0])
+        return self.decode(row[0])
 
 
 class Backend(AuthenticationBackend):
@@ -49,6 +49,6 @@ class Backend(AuthenticationBackend):
         """Return the user of a session, or None if the account is gone or inactive."""
         with connection.cursor() as cursor:
             cursor.execute(_PERSON, [user_id])
-            found = cursor.fetchone()
-        user = User.from_db(connection.alias, _FIELDS, found) if found else None
+            row = cursor.fetchone()
+        user = User.from_db(connection.alias, _FIELDS, row) if row else None
         return user if user and self.user_can_authenticate(user) else None

@@ -1,4 +1,4 @@
-"""What a visit writes. A GET request writes nothing else."""
+"""The writes of a visit. A GET request writes nothing else."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _WRITES = "arqlab.visits"
 
 
 class Visit(StrEnum):
-    """What is written after the page was made. Django stores the session then, too."""
+    """The writes of a visit, done after the page was made. Django stores the session then, too."""
 
     NOTICES = "the notices that lead to the page are read"
     TOKEN = "an API token was used"  # noqa: S105
 
 
 def after_visit(request: HttpRequest, what: Visit, write: Callable[[], object]) -> None:
-    """Write something about a visit as soon as its page was made."""
+    """Add a write to be done as soon as the page of a visit was made."""
     request.META.setdefault(_WRITES, {})[what] = write
 
 
 def write_visit(request: HttpRequest) -> None:
-    """Write what is known about a visit."""
+    """Do the writes of a visit."""
     writes = request.META.pop(_WRITES, {})
     for write in writes.values() if request.method != "HEAD" else ():
         write()

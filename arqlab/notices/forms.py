@@ -100,18 +100,18 @@ class InvitationForm(forms.Form):
 
     def clean_addresses(self) -> list[str]:
         """Return the addresses, or list all that are invalid."""
-        found = addresses_in(self.cleaned_data["addresses"])
-        wrong = [address for address in found if not _is_address(address)]
+        addresses = addresses_in(self.cleaned_data["addresses"])
+        wrong = [address for address in addresses if not _is_address(address)]
         if wrong:
             raise forms.ValidationError(
                 f"Not an email address: {', '.join(wrong[:10])}. Correct or remove it, and invite "
                 "again. Nobody was invited."
             )
-        if len(found) > MAX_INVITED:
+        if len(addresses) > MAX_INVITED:
             raise forms.ValidationError(
-                f"{len(found):,} addresses are too many. Invite at most {MAX_INVITED} at once."
+                f"{len(addresses):,} addresses are too many. Invite at most {MAX_INVITED} at once."
             )
-        return found
+        return addresses
 
     def clean(self) -> dict[str, Any]:
         """Check that a new team has a name, and that only a new team has one."""
@@ -144,11 +144,11 @@ def addresses_in(text: str) -> list[str]:
     If a line has addresses in angle brackets, as mail programs write them, its other words are
     names.
     """
-    found: list[str] = []
+    addresses: list[str] = []
     for line in re.split(r"[\r\n;]+", text):
         bracketed = re.findall(r"<\s*([^<>]*?)\s*>", line)
-        found += bracketed or re.split(r"[\s,]+", line)
-    return [address for address in dict.fromkeys(found) if address]
+        addresses += bracketed or re.split(r"[\s,]+", line)
+    return [address for address in dict.fromkeys(addresses) if address]
 
 
 def _is_address(text: str) -> bool:

@@ -17,7 +17,7 @@ def new_token() -> str:
 
 
 class Kind(models.TextChoices):
-    """The events that people are notified of. Organizers may edit the text of each but messages."""
+    """The events of notices. Organizers may edit the text of each except that of messages."""
 
     RUNS_VALIDATED = "runs-validated", "Runs validated"
     NO_PRIMARY_RUN = "no-primary-run", "No primary run 48 hours before the deadline"
@@ -133,7 +133,7 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
 
 
 class Notice(models.Model):
-    """What a user is told about one event, in the application and by email if they have it."""
+    """A notice to a user about an event, in the application and by email if they have one."""
 
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="notices")
     user = models.ForeignKey(User, models.CASCADE, related_name="notices")

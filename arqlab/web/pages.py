@@ -22,10 +22,10 @@ V = TypeVar("V", bound=Callable[..., HttpResponseBase])
 
 @dataclass(frozen=True)
 class Page:
-    """An address and what answers it.
+    """An address and the view that answers it.
 
-    `access` is asked first, with the user and as many arguments of the address as it takes; it
-    returns what the page is about, such as a task, or raises `Http404`. `section` is the tab that
+    `access` is asked first, with the user and as many arguments of the address as it takes. It
+    returns the subject of the page, such as a task, or raises `Http404`. `section` is the tab that
     is marked on the page. An action `in_archive` also answers in an archived lab or task. A page
     that `takes_loads` accepts whole labs and collections, up to the room on the server.
     """
@@ -59,7 +59,7 @@ class Page:
 class Pages:
     """The pages of a module: `urls` are their patterns, in the order in which they were declared.
 
-    The arguments hold for every page that does not say otherwise; all addresses begin with `under`.
+    The arguments are defaults for every page; all addresses begin with `under`.
     """
 
     def __init__(

@@ -216,7 +216,7 @@ class PlanForm(forms.Form):
 
     @property
     def settings(self) -> dict[str, int]:
-        """Return the values of a valid form, else those it offers."""
+        """Return the values of the form if it is valid, or else its initial values."""
         return {**self.initial, **(self.cleaned_data if self.is_valid() else {})}
 
 
@@ -237,7 +237,7 @@ def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> 
 
 
 def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdits) -> str:
-    """Serialize what a plan proposes, without what was edited, for a page to send back."""
+    """Serialize the proposal of a plan, without the edits, for the page to send back."""
     parts = zip(PARTS, (plan.first, plan.second), edits, strict=True)
     return json.dumps(
         {
@@ -250,7 +250,7 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
 
 
 def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
-    """Return the choices of a page that are not what its plan proposed; none without a plan.
+    """Return the choices on a page that differ from its plan's proposal; none without a plan.
 
     Raises `UserError` if they name an assessor who does not exist.
     """

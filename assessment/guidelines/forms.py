@@ -97,7 +97,7 @@ class EntryForm(forms.Form):
         """Offer the topics and labels of a task; `kind` is that of the entry."""
         super().__init__(*args, **kwargs)
         self.task, self.kind = task, kind
-        labels = [("", "no label"), *((one.value, one.word) for one in task_scale(task))]
+        labels = [("", "no label"), *((label.value, label.word) for label in task_scale(task))]
         self.fields["label"].choices = labels  # type: ignore[attr-defined]
         topics = task.topics.order_by("position")
         self.fields["topic"].queryset = topics  # type: ignore[attr-defined]

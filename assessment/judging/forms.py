@@ -30,7 +30,7 @@ class JudgmentListForm(ListForm):
     default_order = "-judged"
 
     def __init__(self, data: Mapping[str, Any], *, lab: Lab) -> None:
-        """Read the address; `lab` has the texts."""
+        """Read the query string; `lab` has the texts."""
         self.lab = lab
         super().__init__(data)
 

@@ -71,7 +71,7 @@ class PayRule(models.Model):
 
 
 class DismissedFinding(models.Model):
-    """A finding that an organizer dismissed with a note, or did before it was reopened.
+    """A finding that an organizer dismissed with a note; it may have been reopened since.
 
     Findings are computed from the judgments. `key` names one of them, and `summary` keeps what it
     said (arqkit.judgments.findings).
@@ -289,9 +289,9 @@ class Judgment(models.Model):
 
 
 class LateLabel(models.Model):
-    """A label that arrived when its assessor could no longer judge the item; it does not count.
+    """A label that arrived when its assessor could no longer judge the item.
 
-    An organizer keeps it, and then it counts, or excludes it, with a reason.
+    It does not count until an organizer keeps it. Organizers keep or exclude it with a reason.
     """
 
     class Cause(models.TextChoices):

@@ -76,7 +76,7 @@ class QrelSet(models.Model):
 
 
 class Round(models.Model):
-    """A round in which people judge items beside the official judging of a task.
+    """A round in which people judge items in addition to the official judging of a task.
 
     Its pool has a copy of each item for each of its assessors. Their labels never reach the qrels,
     except those of the adjudication. In a round of special questions, an item has an instance for

@@ -76,7 +76,7 @@ class LeftOutTopicsForm(ReasonsForm):
         super().__init__(
             data,
             kind="topics",
-            names={one.topic: one.topic for one in draft.topics},
+            names={topic.topic: topic.topic for topic in draft.topics},
             reasons={row["topic"]: row["reason"] for row in dropped if row.get("by_hand")},
         )
 

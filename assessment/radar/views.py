@@ -86,7 +86,7 @@ class NoteForm(forms.Form):
         label="Note",
         widget=forms.Textarea(attrs={"rows": 4}),
         max_length=LONGEST_NOTE,
-        help_text="For example what you talked about. Organizers see it; assessors do not.",
+        help_text="For example, what you discussed. Organizers see it; assessors do not.",
         error_messages={"required": "Write what you found out or agreed on."},
     )
 
@@ -101,8 +101,8 @@ def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
         context |= {"listing": dismissed, "page": page}
         return render(request, "assessment/radar_dismissed.html", context)
     keys = dismissed_keys(task)
-    open_ones = [one for one in findings_of(task) if one.key not in keys]
-    rows = finding_rows(open_ones, scale=task_scale(task))
+    open_findings = [finding for finding in findings_of(task) if finding.key not in keys]
+    rows = finding_rows(open_findings, scale=task_scale(task))
     listing = FindingListForm(request.GET, rows)
     frame_page, part = listing.page_of_frame(rows)
     context |= {
@@ -118,19 +118,21 @@ def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
 @pages.form("<str:finding>/", "radar-detail")
 def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse:
     """Show a finding with its judgments, and dismiss it with a note or reopen it."""
-    shown = next((one for one in findings_of(task) if one.key == finding), None)
-    if shown is None:
+    radar_finding = next(
+        (radar_finding for radar_finding in findings_of(task) if radar_finding.key == finding), None
+    )
+    if radar_finding is None:
         return _redirect_vanished(request, task, finding)
     form = NoteForm(request.POST if "dismisses" in request.POST else None)
-    if request.method == "POST" and _is_changed(request, task, shown, form):
+    if request.method == "POST" and _is_changed(request, task, radar_finding, form):
         return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
     context = {
         "lab": task.lab,
         "task": task,
         "form": form,
-        "finding": finding_rows([shown], scale=task_scale(task)).row(0, named=True),
+        "finding": finding_rows([radar_finding], scale=task_scale(task)).row(0, named=True),
         "dismissed": dismissed_findings(task).filter(key=finding).first(),
-        **_judgments(request, task, shown),
+        **_judgments(request, task, radar_finding),
     }
     status = 422 if form.errors else 200
     return render(request, "assessment/radar_detail.html", context, status=status)
@@ -166,12 +168,12 @@ def _judgments(request: HttpRequest, task: Task, finding: RadarFinding) -> dict[
     """Return the page of the finding's judgments: each with its earlier labels and its thread."""
     listing = FindingJudgmentListForm(request.GET)
     page = listing.page_of(judgments_of_finding(task, finding))
-    shown = list(page.object_list)
-    earlier = earlier_labels(shown, scale=task_scale(task))
-    held = posts_of(task.lab, {one.instance.post_id for one in shown})
+    judgments = list(page.object_list)
+    earlier = earlier_labels(judgments, scale=task_scale(task))
+    held = posts_of(task.lab, {judgment.instance.post_id for judgment in judgments})
     rows = []
-    for one in shown:
-        instance, post_id = one.instance, one.instance.post_id
+    for judgment in judgments:
+        instance, post_id = judgment.instance, judgment.instance.post_id
         address = thread_url(instance.item, instance.doc_id, post_id, task.lab.slug)
-        rows.append((one, earlier.get(instance.pk), address if post_id in held else ""))
+        rows.append((judgment, earlier.get(instance.pk), address if post_id in held else ""))
     return {"listing": listing, "page": page, "rows": rows}

@@ -1,1 +1,1 @@
-"""Rounds of judging beside the official one."""
+"""Rounds of judging in addition to the official one."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqlab.core.models import User, Visitor
+from arqlab.core.models import Visitor
 from arqlab.core.permissions import may_look_up, may_organize, task_or_404
 from assessment.models import PoolItem, Round
 from assessment.rounds.selectors.selection import expert_of
@@ -21,17 +21,17 @@ class SeenRound(NamedTuple):
     judges: bool
 
 
-def training_or_404(user: Visitor, lab: str, task: str, number: int) -> SeenRound:
+def training_or_404(user: Visitor, lab_slug: str, task_slug: str, number: int) -> SeenRound:
     """Return a training round for organizers and for its assessors; raise 404 for anyone else."""
-    found_task = task_or_404(user, lab, task)
-    organizes = may_organize(user, found_task.lab)
-    if not organizes and not may_look_up(user, found_task.lab):
+    task = task_or_404(user, lab_slug, task_slug)
+    organizes = may_organize(user, task.lab)
+    if not organizes and not may_look_up(user, task.lab):
         raise Http404
-    found = _round_or_404(found_task.pk, Round.Kind.TRAINING, number)
-    judges = PoolItem.objects.filter(pool=found.pool, assessor=user.pk).exists()
+    round_ = _round_or_404(task.pk, Round.Kind.TRAINING, number)
+    judges = PoolItem.objects.filter(pool=round_.pool, assessor=user.pk).exists()
     if not (organizes or judges):
         raise Http404
-    return SeenRound(found, organizes, judges)
+    return SeenRound(round_, organizes, judges)
 
 
 def _round_or_404(task: int, kind: Round.Kind, number: int) -> Round:
@@ -47,18 +47,18 @@ class SeenSample(NamedTuple):
     rates: bool
 
 
-def sample_or_404(user: User, lab: str, task: str, number: int) -> SeenSample:
+def sample_or_404(user: Visitor, lab_slug: str, task_slug: str, number: int) -> SeenSample:
     """Return a sample task for organizers, its expert and its applicants; 404 for anyone else.
 
     Applicants need no role in the lab, which may be a draft.
     """
     rounds = Round.objects.select_related("pool", "task__lab")
-    known = {"task__slug": task, "task__lab__slug": lab, "kind": Round.Kind.SAMPLE}
-    found = get_object_or_404(rounds, number=number, **known)
-    organizes = may_organize(user, found.task.lab)
-    is_expert = expert_of(found) == user.pk and may_look_up(user, found.task.lab)
-    is_archived = found.task.archived_at or found.task.lab.archived_at
-    judges = PoolItem.objects.filter(pool=found.pool, assessor=user.pk).exists()
+    known = {"task__slug": task_slug, "task__lab__slug": lab_slug, "kind": Round.Kind.SAMPLE}
+    round_ = get_object_or_404(rounds, number=number, **known)
+    organizes = may_organize(user, round_.task.lab)
+    is_expert = expert_of(round_) == user.pk and may_look_up(user, round_.task.lab)
+    is_archived = round_.task.archived_at or round_.task.lab.archived_at
+    judges = PoolItem.objects.filter(pool=round_.pool, assessor=user.pk).exists()
     if not (organizes or is_expert) and (is_archived or not judges):
         raise Http404
-    return SeenSample(found, organizes, organizes or is_expert)
+    return SeenSample(round_, organizes, organizes or is_expert)

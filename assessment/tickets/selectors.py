@@ -20,12 +20,12 @@ TICKET_STATES = {
 
 def tickets_of(lab: Lab) -> QuerySet[Ticket]:
     """Return the tickets of a lab with the fields of a list, oldest first."""
-    found = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
+    tickets = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)
     item = "judgment__instance__item"
     people = ("judgment__assessor", "answered_by", "expert", "sent_by")
     related = (*people, f"{item}__topic__task__lab", f"{item}__pool")
     unread = ("html", f"{item}__text", f"{item}__pool__settings", f"{item}__pool__runs")
-    return found.select_related(*related).defer(
+    return tickets.select_related(*related).defer(
         *unread, *(f"{item}__topic__{text}" for text in TOPIC_TEXTS)
     )
 
@@ -97,8 +97,8 @@ def count_by_state(tickets: QuerySet[Ticket]) -> dict[str, int]:
 def open_tickets(labs: QuerySet[Lab] | list[Lab]) -> dict[int, int]:
     """Return the number of open tickets by lab, without labs that have none."""
     key = "judgment__instance__item__topic__task__lab"
-    found = Ticket.objects.filter(**{f"{key}__in": labs}, answered_at=None).order_by()
-    return dict(found.values_list(key).annotate(count=Count("pk")))
+    tickets = Ticket.objects.filter(**{f"{key}__in": labs}, answered_at=None).order_by()
+    return dict(tickets.values_list(key).annotate(count=Count("pk")))
 
 
 def label_now(instance: PoolInstance) -> Judgment | None:

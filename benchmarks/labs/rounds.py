@@ -96,7 +96,7 @@ def _train(made: JudgedLab, people: Sequence[User]) -> None:
     plan = RoundPlan(Round.Kind.TRAINING, {person.pk: copies for person in people})
     found = make_training(task=made.task, plan=plan, by=made.organizer, at=made.at)
     _vote(made, found)
-    reveal_round(found=found, by=made.organizer, at=made.at)
+    reveal_round(round_=found, by=made.organizer, at=made.at)
 
 
 def _select(made: JudgedLab, applicants: int) -> None:
@@ -106,7 +106,7 @@ def _select(made: JudgedLab, applicants: int) -> None:
     plan = replace(plan, source={"expert": made.organizer.pk, "seed": 3})
     found = make_sample(task=made.task, plan=plan, by=made.organizer, at=made.at)
     for number in range(applicants):
-        apply_to_round(found=found, user=make_user(f"applicant{number}"), at=made.at)
+        apply_to_round(round_=found, user=make_user(f"applicant{number}"), at=made.at)
     _vote(made, found)
 
 
@@ -119,7 +119,7 @@ def _judge_again(made: JudgedLab) -> None:
         task=made.task, plan=plan, source=source, by=made.organizer, at=made.at
     )
     _vote(made, found)
-    reveal_round(found=found, by=made.organizer, at=made.at)
+    reveal_round(round_=found, by=made.organizer, at=made.at)
 
 
 def _ask(made: JudgedLab) -> None:

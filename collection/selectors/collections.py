@@ -46,8 +46,10 @@ def posts_frame(lab: Lab) -> pl.DataFrame | None:
 
     Return None if no posts are loaded.
     """
-    found = collection_of(lab)
-    return _posts(str(found.posts_index.name)) if found and found.posts_index else None
+    collection = collection_of(lab)
+    return (
+        _posts(str(collection.posts_index.name)) if collection and collection.posts_index else None
+    )
 
 
 def formulas_frame(lab: Lab) -> pl.DataFrame | None:
@@ -56,24 +58,26 @@ def formulas_frame(lab: Lab) -> pl.DataFrame | None:
     The visual ids are those of the newest version. Before the first version they are those given in
     the formula index, or null.
     """
-    found = collection_of(lab)
-    if found is None or not found.formulas_index:
+    collection = collection_of(lab)
+    if collection is None or not collection.formulas_index:
         return None
-    return _formulas(str(found.formulas_index.name), str(_newest_mapping(found) or ""))
+    return _formulas(str(collection.formulas_index.name), str(_newest_mapping(collection) or ""))
 
 
 def posts_scan(lab: Lab) -> pl.LazyFrame | None:
     """Return a lazy scan of `posts_frame`, which is read once and not cached."""
-    found = collection_of(lab)
-    return scan_columns(found.posts_index) if found and found.posts_index else None
+    collection = collection_of(lab)
+    return scan_columns(collection.posts_index) if collection and collection.posts_index else None
 
 
 def formulas_scan(lab: Lab) -> pl.LazyFrame | None:
     """Return a lazy scan of `formulas_frame`, which is read once and not cached."""
-    found = collection_of(lab)
-    if found is None or not found.formulas_index:
+    collection = collection_of(lab)
+    if collection is None or not collection.formulas_index:
         return None
-    return _joined(str(found.formulas_index.name), str(_newest_mapping(found) or ""), pl.lit(True))
+    return _joined(
+        str(collection.formulas_index.name), str(_newest_mapping(collection) or ""), pl.lit(True)
+    )
 
 
 def visual_ids(lab: Lab) -> pl.DataFrame | None:
@@ -84,22 +88,26 @@ def visual_ids(lab: Lab) -> pl.DataFrame | None:
 
 def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
     """Return `visual_ids` for a few formulas without caching the columns of all formulas."""
-    found = collection_of(lab)
-    if found is None or not found.formulas_index:
+    collection = collection_of(lab)
+    if collection is None or not collection.formulas_index:
         return None
     wanted = pl.col("formula_id").is_in(formula_ids.unique().implode())
-    columns = _joined(str(found.formulas_index.name), str(_newest_mapping(found) or ""), wanted)
+    columns = _joined(
+        str(collection.formulas_index.name), str(_newest_mapping(collection) or ""), wanted
+    )
     return columns.select("formula_id", "visual_id").drop_nulls().collect()
 
 
 def formulas_with(lab: Lab, column: str, values: pl.Series) -> pl.DataFrame | None:
     """Return `formulas_frame` for the formulas with some formula ids or visual ids, uncached."""
-    found = collection_of(lab)
-    if found is None or not found.formulas_index:
+    collection = collection_of(lab)
+    if collection is None or not collection.formulas_index:
         return None
     wanted = pl.col(column).is_in(values.unique().implode())
     by_id = wanted if column == "formula_id" else pl.lit(True)
-    joined = _joined(str(found.formulas_index.name), str(_newest_mapping(found) or ""), by_id)
+    joined = _joined(
+        str(collection.formulas_index.name), str(_newest_mapping(collection) or ""), by_id
+    )
     return joined.filter(wanted).collect()
 
 
@@ -119,17 +127,19 @@ class IdSource(NamedTuple):
 
 def id_source(lab: Lab, items: ItemKind) -> IdSource | None:
     """Return where the lab's collection has the ids of a kind of item, or None if it has none."""
-    found = collection_of(lab)
-    if found is None or items is ItemKind.ANSWERS:
+    collection = collection_of(lab)
+    if collection is None or items is ItemKind.ANSWERS:
         return None
-    posts, formulas = (str(file.name or "") for file in (found.posts_index, found.formulas_index))
+    posts, formulas = (
+        str(file.name or "") for file in (collection.posts_index, collection.formulas_index)
+    )
     if items in (ItemKind.POSTS, ItemKind.DOCUMENTS):
-        has_all = items is ItemKind.POSTS or has_documents(found)
-        source = IdSource(posts, "post_id", found.is_complete and has_all)
+        has_all = items is ItemKind.POSTS or has_documents(collection)
+        source = IdSource(posts, "post_id", collection.is_complete and has_all)
     elif items is ItemKind.FORMULA_IDS:
-        source = IdSource(formulas, "formula_id", found.is_complete)
-    elif mapping := _newest_mapping(found):
-        source = IdSource(mapping, "visual_id", found.is_complete)
+        source = IdSource(formulas, "formula_id", collection.is_complete)
+    elif mapping := _newest_mapping(collection):
+        source = IdSource(mapping, "visual_id", collection.is_complete)
     else:
         source = IdSource(formulas, GIVEN, is_complete=False)  # some formulas may have no id yet
     return source if source.file else None

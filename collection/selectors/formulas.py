@@ -69,11 +69,13 @@ def formulas_like(
         return FormulaMatches(
             _forms(scan_columns(version.forms).filter(_is_same(latex, layout))), []
         )
-    found = similar_forms(scan_columns(version.pairs), layout, limit=limit + SAME_SHOWN)
+    similar_rows = similar_forms(scan_columns(version.pairs), layout, limit=limit + SAME_SHOWN)
     # The same pairs in another order are another formula, so keep all forms with the same pairs and
     # compare their layout strings below.
-    found = found.filter((pl.col("similarity") == 1) | (pl.int_range(pl.len()) < limit + 1))
-    forms = _numbered(version, found)
+    similar_rows = similar_rows.filter(
+        (pl.col("similarity") == 1) | (pl.int_range(pl.len()) < limit + 1)
+    )
+    forms = _numbered(version, similar_rows)
     forms.sort(key=lambda form: (-form.similarity, -form.instances))
     same = [form for form in forms if form.layout == layout]
     similar = [
@@ -84,13 +86,13 @@ def formulas_like(
     return FormulaMatches(same, similar[:limit])
 
 
-def _numbered(version: VisualMap, found: pl.DataFrame) -> list[Form]:
+def _numbered(version: VisualMap, similar: pl.DataFrame) -> list[Form]:
     """Return the forms for rows of form (a row number) and similarity; read only these rows."""
-    if found.is_empty():
+    if similar.is_empty():
         return []
     forms = scan_columns(version.forms).select(*FORM)
-    rows = pl.concat([forms.slice(row, 1) for row in found["form"]]).collect()
-    rows = rows.with_columns(pl.col("latex", "layout").fill_null(""), found["similarity"])
+    rows = pl.concat([forms.slice(row, 1) for row in similar["form"]]).collect()
+    rows = rows.with_columns(pl.col("latex", "layout").fill_null(""), similar["similarity"])
     return list(map(Form._make, rows.rows()))
 
 
@@ -103,20 +105,20 @@ def form_of(version: VisualMap, visual_id: str) -> Form | None:
 
 def visual_id_of(version: VisualMap, formula_id: str) -> str | None:
     """Return the visual id of an instance, or None if the version does not have the instance."""
-    found = (
+    ids = (
         scan_columns(version.mapping)
         .filter(pl.col("formula_id") == formula_id)
         .select("visual_id")
         .collect()
     )
-    return str(found.item(0, 0)) if found.height else None
+    return str(ids.item(0, 0)) if ids.height else None
 
 
 def visual_ids_of(version: VisualMap, formula_ids: Iterable[str]) -> dict[str, str]:
     """Return the visual ids of the instances that the version has, by formula id."""
     wanted = pl.Series(list(formula_ids), dtype=pl.String)
-    found = scan_columns(version.mapping).filter(pl.col("formula_id").is_in(wanted.implode()))
-    return dict(found.select("formula_id", "visual_id").collect().iter_rows())
+    ids = scan_columns(version.mapping).filter(pl.col("formula_id").is_in(wanted.implode()))
+    return dict(ids.select("formula_id", "visual_id").collect().iter_rows())
 
 
 def instances_of(collection: Collection, version: VisualMap, visual_ids: list[str]) -> pl.DataFrame:
@@ -150,13 +152,13 @@ def formulas_shown(
     version = newest_forms(collection) if are_visual else None
     if not collection.formulas_index or (are_visual and version is None):
         return {}
-    names = first_instances(version, ids) if version else {one: one for one in ids}
+    names = first_instances(version, ids) if version else {item_id: item_id for item_id in ids}
     wanted = pl.Series(list(set(names.values())), dtype=pl.String)
     index = scan_columns(collection.formulas_index)
     index = index.filter(pl.col("formula_id").is_in(wanted.implode()))
     rows = index.select(pl.col(FormulaShown._fields).fill_null("")).collect().rows()
-    found = {row[0]: FormulaShown(*row) for row in rows}
-    return {one: found[name] for one, name in names.items() if name in found}
+    instances = {row[0]: FormulaShown(*row) for row in rows}
+    return {item_id: instances[name] for item_id, name in names.items() if name in instances}
 
 
 def latex_of(instances: pl.DataFrame) -> list[tuple[str, int]]:
@@ -197,13 +199,13 @@ def slt_of(collection: Collection, formula_id: str) -> str:
     """Return the symbol layout tree (MathML) of an instance from the index, or an empty string."""
     if not collection.slt_index:
         return ""
-    found = (
+    trees = (
         scan_columns(collection.slt_index)
         .filter(pl.col("formula_id") == formula_id)
         .select("mathml")
         .collect()
     )
-    return str(found.item(0, 0) or "") if found.height else ""
+    return str(trees.item(0, 0) or "") if trees.height else ""
 
 
 def post_of_formula(collection: Collection, formula_id: str) -> str:
@@ -211,8 +213,8 @@ def post_of_formula(collection: Collection, formula_id: str) -> str:
     if not collection.formulas_index:
         return ""
     index = scan_columns(collection.formulas_index).filter(pl.col("formula_id") == formula_id)
-    found = index.select("post_id").collect()
-    return str(found.item(0, 0)) if found.height else ""
+    posts = index.select("post_id").collect()
+    return str(posts.item(0, 0)) if posts.height else ""
 
 
 def thread_questions(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
@@ -232,14 +234,14 @@ def newest_forms(collection: Collection) -> VisualMap | None:
 
 
 def _forms(rows: pl.LazyFrame) -> list[Form]:
-    found = (
+    forms = (
         rows.select(*FORM)
         .sort("instances", "visual_id", descending=[True, False])
         .head(SAME_SHOWN)
         .collect()
     )
     return [
-        Form(*row) for row in found.with_columns(pl.col("latex", "layout").fill_null("")).rows()
+        Form(*row) for row in forms.with_columns(pl.col("latex", "layout").fill_null("")).rows()
     ]
 
 

@@ -171,7 +171,7 @@ def counts_of(record: Import) -> list[tuple[str, int]]:
     # Sort ties by name: a database may store the keys in any order.
     return sorted(
         ((name, count) for name, count in record.counts.items() if count),
-        key=lambda one: (-one[1], one[0]),
+        key=lambda row: (-row[1], row[0]),
     )
 
 

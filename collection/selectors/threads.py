@@ -68,8 +68,8 @@ def find_thread(
 ) -> Thread | None:
     """Return the thread of a question or answer, or None if the collection does not have it.
 
-    A document is the question of a thread of its own. Posts have the texts, and answers are in the
-    threads, of the lab's corrections.
+    A document is the question of a thread of its own. The lab's corrections apply to the texts of
+    posts and to the threads of answers.
     """
     if "\0" in post_id:  # PostgreSQL raises an error for null bytes
         return None
@@ -89,26 +89,26 @@ def _posts_with(collection: Collection, post_id: str, moved: Mapping[str, str]) 
     named = posts.filter(post_id=moved.get(post_id, post_id))
     # Documents have no thread: each is shown alone.
     threads = named.exclude(thread_id="").values("thread_id")[:1]
-    found = list(posts.filter(thread_id__in=threads).order_by("pk")) or list(named)
-    if not found and post_id in moved:  # the collection was loaded again without the question
+    own = list(posts.filter(thread_id__in=threads).order_by("pk")) or list(named)
+    if not own and post_id in moved:  # the collection was loaded again without the question
         return _posts_with(collection, post_id, {})
-    here = {post.post_id for post in found}
+    here = {post.post_id for post in own}
     joined = {answer for answer, question in moved.items() if question in here} - here
-    stay = [post for post in found if moved.get(post.post_id) in {None, *here}]
+    stay = [post for post in own if moved.get(post.post_id) in {None, *here}]
     return stay + (list(posts.filter(post_id__in=joined).order_by("pk")) if joined else [])
 
 
 def corrected_post(post: Post | None, key: str, corrections: Corrections) -> Post | None:
-    """Return a post with the lab's text for it, or None if neither has one.
+    """Return a post with the lab's correction of its text, or None without post and correction.
 
-    `key` is the id of the post or of a generated answer. A text without a post becomes one of no
-    kind, which is not stored.
+    `key` is the id of the post or of a generated answer. A correction without a post becomes an
+    unsaved post without a kind.
     """
     if key not in corrections.texts:
         return post
-    found = post or Post(post_id=key, kind="")
-    found.corrected_body = corrections.texts[key]
-    return found
+    corrected = post or Post(post_id=key, kind="")
+    corrected.corrected_body = corrections.texts[key]
+    return corrected
 
 
 def find_posts(collection: Collection | int, post_ids: Iterable[str]) -> dict[str, Post]:
@@ -148,11 +148,11 @@ def _thread(
 
 
 def _comments(collection: Collection, post_ids: list[str]) -> dict[str, tuple[Comment, ...]]:
-    found: dict[str, list[Comment]] = {}
+    by_post: dict[str, list[Comment]] = {}
     wanted = Comment.objects.filter(collection=collection, post_id__in=post_ids)
     for comment in wanted.order_by(F("created_at").asc(nulls_last=True), "pk"):
-        found.setdefault(comment.post_id, []).append(comment)
-    return {post_id: tuple(group) for post_id, group in found.items()}
+        by_post.setdefault(comment.post_id, []).append(comment)
+    return {post_id: tuple(group) for post_id, group in by_post.items()}
 
 
 def _authors(collection: Collection, author_ids: set[str]) -> dict[str, Author]:
@@ -196,5 +196,5 @@ def _links(collection: Collection, post_ids: list[str]) -> Links:
 def posts_of(lab: Lab, post_ids: Iterable[str]) -> dict[str, Post]:
     """Return the posts of the lab's collection with these ids, by id."""
     wanted = set(post_ids) - {""}  # an answer of Task 3 may have no post
-    found = Post.objects.filter(collection__labs=lab, post_id__in=wanted).order_by()
-    return {post.post_id: post for post in found}
+    posts = Post.objects.filter(collection__labs=lab, post_id__in=wanted).order_by()
+    return {post.post_id: post for post in posts}

@@ -28,25 +28,25 @@ def local_pages(
     Posts on the current page (`here`, post ids) get a fragment only. Takes at most one query for
     posts and one for comments.
     """
-    named = {address: found for address in addresses if (found := post_address(address))}
+    named = {address: target for address in addresses if (target := post_address(address))}
     if not named:
         return {}
-    comments = find_commented(collection, {found.comment_id for found in named.values()} - {""})
-    wanted = {post_id for found in named.values() for post_id in found.post_ids} | set(
+    comments = find_commented(collection, {target.comment_id for target in named.values()} - {""})
+    wanted = {post_id for target in named.values() for post_id in target.post_ids} | set(
         comments.values()
     )
     posts = find_posts(collection, wanted)
 
-    def page(found: PostAddress) -> str | None:
-        under = comments.get(found.comment_id, "")
-        for post_id in (under, *found.post_ids):
+    def page(target: PostAddress) -> str | None:
+        under = comments.get(target.comment_id, "")
+        for post_id in (under, *target.post_ids):
             if post_id not in posts:
                 continue
-            place = f"#comment-{found.comment_id}" if post_id == under else f"#post-{post_id}"
+            place = f"#comment-{target.comment_id}" if post_id == under else f"#post-{post_id}"
             if post_id in here:
                 return place
-            unfolded = f"?comment={found.comment_id}" if post_id == under else ""
+            unfolded = f"?comment={target.comment_id}" if post_id == under else ""
             return post_url(lab_slug, post_id).partition("#")[0] + unfolded + place
         return None
 
-    return {address: local for address, found in named.items() if (local := page(found))}
+    return {address: local for address, target in named.items() if (local := page(target))}

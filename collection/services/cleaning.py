@@ -46,11 +46,11 @@ def clean_posts(
 
 
 def cleaned_again(post: Post) -> bool:
-    """Return whether sanitizing the post again would change what is shown of it."""
+    """Return whether sanitizing the post again would change its displayed text."""
     title, body = clean_title_and_body(post.title, post.body, post_id=post.post_id)
-    shown = copy(post)
-    shown.corrected_body = None
-    return (title.html, body.html) != (shown.safe_title, shown.safe_body)
+    uncorrected = copy(post)
+    uncorrected.corrected_body = None
+    return (title.html, body.html) != (uncorrected.safe_title, uncorrected.safe_body)
 
 
 @transaction.atomic

@@ -151,10 +151,10 @@ def assign_collection(*, lab: Lab, collection: Collection) -> None:
 
     Raise `UserError` if the lab has another one, because its runs were checked against that.
     """
-    found, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
-    if found.collection_id != collection.pk:
+    link, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
+    if link.collection_id != collection.pk:
         raise UserError(
-            f"{lab.slug} already uses the collection {found.collection.slug}. Import into that "
+            f"{lab.slug} already uses the collection {link.collection.slug}. Import into that "
             "collection, or load the lab's folder with another slug for its collection.",
             code="other-collection",
         )

@@ -37,9 +37,11 @@ def snippet_html(parts: Iterable[Part]) -> SafeString:
 
 def _html(part: Part) -> SafeString | str:
     if part.formula is not None:
-        shown = render_formula(part.formula.latex)
+        formula = render_formula(part.formula.latex)
         return (
-            format_html('<span class="found-formula">{}</span>', shown) if part.is_found else shown
+            format_html('<span class="found-formula">{}</span>', formula)
+            if part.is_found
+            else formula
         )
     if part.kind == "mark":
         return format_html("<mark>{}</mark>", part.text)
@@ -96,21 +98,21 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Se
     version = newest_forms(collection)
     if version and query.formulas:
         version = ready_for_formulas(version)
-    found = SearchResults(_page(0, page))
-    found.known = list(_known(collection, version, query))
+    results = SearchResults(_page(0, page))
+    results.known = list(_known(collection, version, query))
     if version:
-        found.looks = [(latex, look_alike(version, latex)) for latex in query.formulas]
-        found.has_all_pairs = bool(version.pairs) or not query.formulas
+        results.looks = [(latex, look_alike(version, latex)) for latex in query.formulas]
+        results.has_all_pairs = bool(version.pairs) or not query.formulas
     if not (query.asks_for_posts or query.formulas):
-        return found
+        return results
     wanted = _wanted(page)
-    posts = _posts(collection, version, query, found.looks, wanted)
+    posts = _posts(collection, version, query, results.looks, wanted)
     if not posts.posts and posts.total:
         wanted = -(-posts.total // RESULTS_PER_PAGE)
-        posts = _posts(collection, version, query, found.looks, wanted)
-    found.page, found.is_any = _page(posts.total, wanted), posts.is_any
-    found.results = _results(collection, query, posts)
-    return found
+        posts = _posts(collection, version, query, results.looks, wanted)
+    results.page, results.is_any = _page(posts.total, wanted), posts.is_any
+    results.results = _results(collection, query, posts)
+    return results
 
 
 def ready_for_formulas(version: VisualMap) -> VisualMap:
@@ -217,8 +219,8 @@ def _posts_with_all(
     Posts with the most similar instances come first.
     """
     all_of: dict[str, list[str]] | None = None
-    for _, found in looks:
-        instances = instances_of(collection, version, [form.visual_id for form in found.all])
+    for _, matches in looks:
+        instances = instances_of(collection, version, [form.visual_id for form in matches.all])
         holding: dict[str, list[str]] = {}
         for post_id, formula_id in instances.select("post_id", "formula_id").iter_rows():
             holding.setdefault(post_id, []).append(formula_id)
@@ -231,8 +233,8 @@ def _posts_with_all(
     return all_of or {}
 
 
-def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[PostResult]:
-    threads = {post.thread_id for post in found.posts}
+def _results(collection: Collection, query: PostQuery, posts: _Posts) -> list[PostResult]:
+    threads = {post.thread_id for post in posts.posts}
     titles = thread_questions(collection, threads)
     in_threads = Post.objects.filter(
         collection=collection, thread_id__in=threads, kind=Post.Kind.ANSWER
@@ -240,11 +242,11 @@ def _results(collection: Collection, query: PostQuery, found: _Posts) -> list[Po
     answers = dict(in_threads.values_list("thread_id").annotate(Count("pk")).order_by())
     words = [word for phrase in query.phrases for word in phrase]
     results = []
-    for post in found.posts:
-        formulas = found.formula_ids.get(post.post_id, [])
+    for post in posts.posts:
+        formulas = posts.formula_ids.get(post.post_id, [])
         question = post if post.kind == Post.Kind.DOCUMENT else titles.get(post.thread_id)
-        title = marked(question.safe_title, found=words, formulas=formulas) if question else []
-        text = snippet(post.safe_body, found=words, formulas=formulas)
+        title = marked(question.safe_title, terms=words, formulas=formulas) if question else []
+        text = snippet(post.safe_body, terms=words, formulas=formulas)
         results.append(
             PostResult(
                 post,

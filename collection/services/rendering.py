@@ -154,10 +154,10 @@ def render_thread(
         comment_id=comment_id,
     )
 
-    def linked(found: LinkedQuestion) -> RenderedLink:
-        return _linked(found, titles, page.formulas, lab)
+    def linked(question: LinkedQuestion) -> RenderedLink:
+        return _linked(question, titles, page.formulas, lab)
 
-    posts = [_rendered(each, thread, page) for each in read]
+    posts = [_rendered(read_post, thread, page) for read_post in read]
     return RenderedThread(
         question=posts[0] if thread.question else None,
         answers=tuple(posts[1:] if thread.question else posts),
@@ -188,8 +188,8 @@ def _read(post: Post, comments: Iterable[Comment]) -> _Read:
 def _texts(read: Iterable[_Read]) -> list[PostText]:
     return [
         text
-        for each in read
-        for text in (each.title, each.body, *(text for _, text in each.comments))
+        for read_post in read
+        for text in (read_post.title, read_post.body, *(text for _, text in read_post.comments))
     ]
 
 
@@ -197,20 +197,20 @@ def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozen
     """Return the ids of the formulas in the question that match the topic's query formula."""
     if topic is None or thread.question is None:
         return frozenset()
-    found = [
+    formulas = [
         FoundFormula(formula.formula_id, formula.latex, formula.key[1], is_numbered=False)
         for text in (read[0].title, read[0].body)
         for formula in text.formulas
     ]
-    return matching_formulas(found, formula_id=topic.formula_id, latex=topic.latex)
+    return matching_formulas(formulas, formula_id=topic.formula_id, latex=topic.latex)
 
 
 def _asked(read: Iterable[_Read], formula_id: str) -> frozenset[str]:
     """Return the requested instance if the thread has it."""
-    found = any(
+    has_formula = any(
         formula.formula_id == formula_id for text in _texts(read) for formula in text.formulas
     )
-    return frozenset({formula_id}) if formula_id and found else frozenset()
+    return frozenset({formula_id}) if formula_id and has_formula else frozenset()
 
 
 def _holds(comments: Iterable[tuple[Comment, PostText]], page: _Page) -> bool:
@@ -236,7 +236,7 @@ def _formula_pages(read: Iterable[_Read], thread: Thread, lab: Lab) -> dict[str,
 
 
 def _rendered(
-    each: _Read,
+    read_post: _Read,
     thread: Thread,
     page: _Page,
 ) -> RenderedPost:
@@ -250,34 +250,37 @@ def _rendered(
             pages=page.formula_pages,
         )
 
-    is_question = each.post == thread.question
+    is_question = read_post.post == thread.question
     return RenderedPost(
-        post=each.post,
-        title_html=html(each.title),
-        body_html=html(each.body, top=3 if is_question else 4),
-        author=thread.authors.get(each.post.author_id),
+        post=read_post.post,
+        title_html=html(read_post.title),
+        body_html=html(read_post.body, top=3 if is_question else 4),
+        author=thread.authors.get(read_post.post.author_id),
         comments=tuple(
             RenderedComment(comment, html(text), thread.authors.get(comment.author_id))
-            for comment, text in each.comments
+            for comment, text in read_post.comments
         ),
-        is_accepted=not is_question and each.post.post_id == thread.accepted_id,
-        is_unfolded=_holds(each.comments, page),
+        is_accepted=not is_question and read_post.post.post_id == thread.accepted_id,
+        is_unfolded=_holds(read_post.comments, page),
     )
 
 
 def _linked(
-    found: LinkedQuestion, titles: Mapping[str, PostText], formulas: Mapping[Key, Typeset], lab: Lab
+    question: LinkedQuestion,
+    titles: Mapping[str, PostText],
+    formulas: Mapping[Key, Typeset],
+    lab: Lab,
 ) -> RenderedLink:
-    if found.post is None:
-        return RenderedLink(found.post_id, "", "")
-    title = titles.get(found.post_id)
+    if question.post is None:
+        return RenderedLink(question.post_id, "", "")
+    title = titles.get(question.post_id)
     # HTML does not allow a link inside a link, and links in titles are disabled anyway.
-    shown = (
+    label = (
         compose(title, formulas=formulas)
         if title
-        else f"{found.post.get_kind_display()} {found.post_id}"
+        else f"{question.post.get_kind_display()} {question.post_id}"
     )
-    return RenderedLink(found.post_id, shown, post_url(lab.slug, found.post_id))
+    return RenderedLink(question.post_id, label, post_url(lab.slug, question.post_id))
 
 
 def _named(thread: Thread) -> list[tuple[str, tuple[LinkedQuestion, ...]]]:

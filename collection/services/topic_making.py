@@ -41,23 +41,24 @@ def make_topic_files(
     `path` names the list of questions. Raise `FileRefusedError` with every line that names no
     question of the collection, or a formula that is not in its question.
     """
-    posts = questions_by_id(collection, [one.post_id for one in chosen])
+    posts = questions_by_id(collection, [question.post_id for question in chosen])
     if problems := _problems(chosen, posts, collection, path):
         raise FileRefusedError(problems)
     numbers = _numbers(chosen, first)
     questions = [
-        _question(posts[one.post_id], numbers[one.post_id], one.formula_id) for one in chosen
+        _question(posts[question.post_id], numbers[question.post_id], question.formula_id)
+        for question in chosen
     ]
-    made = make_topics(questions, size=formula_size)
+    topics = make_topics(questions, size=formula_size)
     facts = {
-        numbers[one.post_id]: one.facts
-        for one in sorted(chosen, key=lambda one: numbers[one.post_id])
+        numbers[question.post_id]: question.facts
+        for question in sorted(chosen, key=lambda question: numbers[question.post_id])
     }
-    with_formula = {topic.query_id for topic in made.formulas}
+    with_formula = {topic.query_id for topic in topics.formulas}
     files = {
-        "topics.task1.xml": write_topics(made.questions, newline=newline),
-        "topics.task2.xml": write_topics(made.formulas, newline=newline),
-        "topic-formulas.latex.tsv": write_topic_formulas(made.index),
+        "topics.task1.xml": write_topics(topics.questions, newline=newline),
+        "topics.task2.xml": write_topics(topics.formulas, newline=newline),
+        "topic-formulas.latex.tsv": write_topic_formulas(topics.index),
         "topic-info.task1.csv": write_topic_info(
             {f"A.{number}": known for number, known in facts.items()}, info_fields(TaskKind.ANSWERS)
         ),
@@ -71,9 +72,9 @@ def make_topic_files(
         ),
     }
     bare = [
-        topic.query_id for topic in made.questions if f"B{topic.query_id[1:]}" not in with_formula
+        topic.query_id for topic in topics.questions if f"B{topic.query_id[1:]}" not in with_formula
     ]
-    return TopicFiles(files, len(made.questions), len(made.formulas), bare)
+    return TopicFiles(files, len(topics.questions), len(topics.formulas), bare)
 
 
 def formula_size(latex: str) -> Size:
@@ -84,13 +85,13 @@ def formula_size(latex: str) -> Size:
 
 def _numbers(chosen: Sequence[ChosenQuestion], first: int) -> dict[str, int]:
     """Return the topic number of every question: the chosen one, else the next free number."""
-    taken = {one.number for one in chosen if one.number is not None}
+    taken = {question.number for question in chosen if question.number is not None}
     numbers: dict[str, int] = {}
-    for one in chosen:
-        while one.number is None and first in taken:
+    for question in chosen:
+        while question.number is None and first in taken:
             first += 1
-        numbers[one.post_id] = first if one.number is None else one.number
-        taken.add(numbers[one.post_id])
+        numbers[question.post_id] = first if question.number is None else question.number
+        taken.add(numbers[question.post_id])
     return numbers
 
 
@@ -104,24 +105,26 @@ def _problems(
     chosen: Sequence[ChosenQuestion], posts: dict[str, Post], collection: Collection, path: str
 ) -> list[Problem]:
     problems = []
-    for one in chosen:
-        post = posts.get(one.post_id)
+    for question in chosen:
+        post = posts.get(question.post_id)
         if post is None:
-            found, todo = f"the post {one.post_id[:80]}", "Correct the id or remove the line."
+            actual, todo = f"the post {question.post_id[:80]}", "Correct the id or remove the line."
             problems.append(
-                Problem(path, one.line, found, f"a question of the collection {collection}", todo)
+                Problem(
+                    path, question.line, actual, f"a question of the collection {collection}", todo
+                )
             )
-        elif one.formula_id and one.formula_id not in (known := _formula_ids(post)):
-            found, expected = (
-                f"the query formula {one.formula_id[:80]}",
-                f"a formula of the question {one.post_id}",
+        elif question.formula_id and question.formula_id not in (known := _formula_ids(post)):
+            actual, expected = (
+                f"the query formula {question.formula_id[:80]}",
+                f"a formula of the question {question.post_id}",
             )
-            shown = (
+            hint = (
                 f"Its formulas are {', '.join(known[:10])}."
                 if known
                 else "It has no formulas. Leave the cell empty."
             )
-            problems.append(Problem(path, one.line, found, expected, shown))
+            problems.append(Problem(path, question.line, actual, expected, hint))
     return problems
 
 

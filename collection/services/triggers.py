@@ -59,7 +59,9 @@ TRIGGERS = {
 def drop_triggers(*, using: str, plan: Sequence[tuple[Migration, bool]], **options: Any) -> None:
     """Drop the triggers if the plan migrates the collection; receives Django's `pre_migrate`."""
     connection = connections[using]
-    if connection.vendor == "sqlite" and any(each.app_label == "collection" for each, _ in plan):
+    if connection.vendor == "sqlite" and any(
+        migration.app_label == "collection" for migration, _ in plan
+    ):
         with connection.cursor() as cursor:
             for name in TRIGGERS:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name}")

@@ -144,10 +144,10 @@ def make_visual_map(
     previous = map_frame(newest, "mapping") if newest else None
     judged = judged or JudgedFormula()
     above = max(judged.highest_id, newest.counts.get("highest id", 0) if newest else 0)
-    made = identity.visual_map(
+    visual_ids = identity.visual_map(
         _instances(collection), previous=previous, relevance=judged.relevance, above=above
     )
-    return _stored(collection, made, inputs=inputs, previous=previous, at=at)
+    return _stored(collection, visual_ids, inputs=inputs, previous=previous, at=at)
 
 
 def _inputs(collection: Collection) -> str:
@@ -170,7 +170,7 @@ def _instances(collection: Collection) -> pl.DataFrame:
 @transaction.atomic
 def _stored(
     collection: Collection,
-    made: identity.VisualIdMap,
+    visual_ids: identity.VisualIdMap,
     *,
     inputs: str,
     previous: pl.DataFrame | None,
@@ -179,34 +179,34 @@ def _stored(
     # Of two workers with the same formulas, one waits here and then finds no difference.
     Collection.objects.select_for_update().get(pk=collection.pk)
     newest = newest_map(collection)
-    if newest and map_frame(newest, "mapping").equals(made.mapping):
+    if newest and map_frame(newest, "mapping").equals(visual_ids.mapping):
         VisualMap.objects.filter(pk=newest.pk).update(inputs=inputs)
         return newest
     version = newest.version + 1 if newest else 1
     columns = {
-        "mapping": made.mapping,
-        "forms": made.forms,
-        "changes": made.changes,
-        "opinion": made.opinion,
+        "mapping": visual_ids.mapping,
+        "forms": visual_ids.forms,
+        "changes": visual_ids.changes,
+        "opinion": visual_ids.opinion,
     }
     names = {
         field: store_frame(slug=collection.slug, what=f"visual-{version}-{field}", frame=frame)
         for field, frame in columns.items()
     }
-    counts = _counts(made, previous) | {"highest id": _highest(made, newest)}
+    counts = _counts(visual_ids, previous) | {"highest id": _highest(visual_ids, newest)}
     return VisualMap.objects.create(
         collection=collection, version=version, inputs=inputs, counts=counts, made_at=at, **names
     )
 
 
-def _counts(made: identity.VisualIdMap, previous: pl.DataFrame | None) -> dict[str, Any]:
-    changes, opinion = made.changes, made.opinion
+def _counts(visual_ids: identity.VisualIdMap, previous: pl.DataFrame | None) -> dict[str, Any]:
+    changes, opinion = visual_ids.changes, visual_ids.opinion
     return {
-        "instances": made.mapping.height,
-        "formulas": made.forms.height,
+        "instances": visual_ids.mapping.height,
+        "formulas": visual_ids.forms.height,
         "new instances": 0
         if previous is None
-        else made.mapping.join(previous, on="formula_id", how="anti").height,
+        else visual_ids.mapping.join(previous, on="formula_id", how="anti").height,
         "merges": _pairs(changes, "merge"),
         "splits": _pairs(changes, "split"),
         "would merge": opinion.filter(pl.col("kind") == "would merge").height,
@@ -214,9 +214,9 @@ def _counts(made: identity.VisualIdMap, previous: pl.DataFrame | None) -> dict[s
     }
 
 
-def _highest(made: identity.VisualIdMap, newest: VisualMap | None) -> int:
+def _highest(visual_ids: identity.VisualIdMap, newest: VisualMap | None) -> int:
     """Return the highest number in any version. Ids that are no longer used are not reused."""
-    numbers = made.forms["visual_id"].cast(pl.Int64, strict=False).max()
+    numbers = visual_ids.forms["visual_id"].cast(pl.Int64, strict=False).max()
     before = newest.counts.get("highest id", 0) if newest else 0
     return max(before, numbers if isinstance(numbers, int) else 0)
 

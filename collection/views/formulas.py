@@ -54,22 +54,22 @@ LISTS = {
 )
 def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpResponse:
     """Show the merges and splits of a visual id version, or the ids we would group differently."""
-    shown = _version_or_404(lab, version)
+    visual_map = _version_or_404(lab, version)
     chosen = request.GET.get("list", "")
     if request.GET.get("format") == "tsv":
-        return _file(shown, chosen)
+        return _file(visual_map, chosen)
     if chosen not in LISTS:
-        chosen = "changes" if map_before(shown) else "opinion"
+        chosen = "changes" if map_before(visual_map) else "opinion"
     form, rows_of = LISTS[chosen]
-    rows = rows_of(shown)
+    rows = rows_of(visual_map)
     listing = form(request.GET, rows)
     page, part = listing.page_of_frame(rows)
     context = {
         "lab": lab,
-        "collection": shown.collection,
-        "version": shown,
-        "versions": VisualMap.objects.filter(collection=shown.collection).order_by("-version"),
-        "before": map_before(shown),
+        "collection": visual_map.collection,
+        "version": visual_map,
+        "versions": VisualMap.objects.filter(collection=visual_map.collection).order_by("-version"),
+        "before": map_before(visual_map),
         "chosen": chosen,
         "listing": listing,
         "page": page,
@@ -151,14 +151,16 @@ def show_formula(
 def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[FormulaOccurrence]:
     """Return instances with the titles of their threads."""
     titles = thread_questions(collection, set(instances["thread_id"].drop_nulls()))
-    shown = {thread: _title(post) for thread, post in titles.items()}
+    html_titles = {thread: _title(post) for thread, post in titles.items()}
     columns = ("formula_id", "post_id", "comment_id", "type", "latex", "thread_id")
     rows = instances.with_columns(pl.col(pl.String).fill_null("")).select(columns).rows()
-    return [FormulaOccurrence._make((*row, shown.get(row[-1], SafeString("")))) for row in rows]
+    return [
+        FormulaOccurrence._make((*row, html_titles.get(row[-1], SafeString("")))) for row in rows
+    ]
 
 
 def _title(post: Post) -> SafeString:
-    return snippet_html(joined(marked(post.safe_title, found=())))
+    return snippet_html(joined(marked(post.safe_title, terms=())))
 
 
 INSTANCES_A_PAGE = 50
@@ -178,19 +180,19 @@ def formula_by_id(request: HttpRequest, lab: Lab, formula_id: str) -> HttpRespon
 def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpResponse:
     """Show a visually distinct formula, or the history of a visual id that is no longer used."""
     collection, version = _forms_or_404(lab)
-    shown = show_formula(collection=collection, version=version, visual_id=visual_id)
-    if shown is None:
+    formula = show_formula(collection=collection, version=version, visual_id=visual_id)
+    if formula is None:
         raise Http404
-    page = Paginator(range(shown.instances.height), INSTANCES_A_PAGE).get_page(
+    page = Paginator(range(formula.instances.height), INSTANCES_A_PAGE).get_page(
         request.GET.get("page")
     )
-    rows = shown.instances.slice(max(page.start_index() - 1, 0), len(page.object_list))
+    rows = formula.instances.slice(max(page.start_index() - 1, 0), len(page.object_list))
     context = {
         "lab": lab,
         "collection": collection,
         "version": version,
         "visual_id": visual_id,
-        "shown": shown,
+        "shown": formula,
         "page": page,
         "rows": show_instances(collection=collection, instances=rows),
     }

@@ -52,17 +52,17 @@ def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read("imports/<int:record>/", "import-detail")
 def import_detail(request: HttpRequest, lab: str, record: int) -> HttpResponse:
     """Show the import of a file: rows read, kept and skipped, and its problems by line."""
-    found, row = _import_or_404(request, lab, record)
-    return render(request, "collection/import_detail.html", _context(request, found, row))
+    organized_lab, row = _import_or_404(request, lab, record)
+    return render(request, "collection/import_detail.html", _context(request, organized_lab, row))
 
 
 @pages.read("imports/<int:record>/status/", "import-status")
 def import_status(request: HttpRequest, lab: str, record: int) -> HttpResponse:
     """Return the part of the import page that changes, which a running import polls."""
-    found, row = _import_or_404(request, lab, record)
+    organized_lab, row = _import_or_404(request, lab, record)
     if request.GET.get("seen") == _seen(row):
         return HttpResponse(status=204)  # nothing is new: htmx leaves the page as it is
-    return render(request, "collection/import_status.html", _context(request, found, row))
+    return render(request, "collection/import_status.html", _context(request, organized_lab, row))
 
 
 @pages.read("imports/<int:record>/problems.tsv", "import-problems")
@@ -76,12 +76,12 @@ def import_problems(request: HttpRequest, lab: str, record: int) -> HttpResponse
 
 def _import_or_404(request: HttpRequest, lab: str, record: int) -> tuple[Lab, ImportRow]:
     """Return an import of the lab's collection, or 404 for users who are not organizers."""
-    found = organized_lab_or_404(request.user, lab)
-    collection = collection_of(found)
+    organized_lab = organized_lab_or_404(request.user, lab)
+    collection = collection_of(organized_lab)
     row = None if collection is None else import_row(collection, record, at=timezone.now())
     if row is None:
         raise Http404
-    return found, row
+    return organized_lab, row
 
 
 def _context(request: HttpRequest, lab: Lab, row: ImportRow) -> dict[str, Any]:

@@ -81,11 +81,11 @@ def _wants_part(request: HttpRequest) -> bool:
     return asks and request.headers.get("HX-History-Restore-Request") != "true"
 
 
-def _only_known(lab: Lab, found: SearchResults, *, is_named: bool) -> str | None:
+def _only_known(lab: Lab, results: SearchResults, *, is_named: bool) -> str | None:
     """Return the URL of the only result of an id query such as `post:12345`, or None."""
-    if not is_named or len(found.known) != 1 or found.results:
+    if not is_named or len(results.known) != 1 or results.results:
         return None
-    return address_of(lab, found.known[0])
+    return address_of(lab, results.known[0])
 
 
 def address_of(lab: Lab, known: IdMatch) -> str:
@@ -113,13 +113,13 @@ def without_closed_threads(thread: Thread, closed: Set[str]) -> Thread:
     posts = {post: addresses_of([read_text(post.safe_body)]) for post in thread.posts}
     addresses = {address for group in (*comments.values(), *posts.values()) for address in group}
     hidden = _addresses_into(addresses, thread.collection, closed)
-    shown = {post.pk: _without_links(post, hidden) for post in posts if hidden & {*posts[post]}}
+    cleaned = {post.pk: _without_links(post, hidden) for post in posts if hidden & {*posts[post]}}
     return replace(
         thread,
-        question=shown.get(thread.question.pk, thread.question) if thread.question else None,
-        answers=tuple(shown.get(answer.pk, answer) for answer in thread.answers),
+        question=cleaned.get(thread.question.pk, thread.question) if thread.question else None,
+        answers=tuple(cleaned.get(answer.pk, answer) for answer in thread.answers),
         comments={
-            post_id: tuple(each for each in group if hidden.isdisjoint(comments[each]))
+            post_id: tuple(comment for comment in group if hidden.isdisjoint(comments[comment]))
             for post_id, group in thread.comments.items()
         },
         links=_without_questions(thread.links, closed),
@@ -128,24 +128,27 @@ def without_closed_threads(thread: Thread, closed: Set[str]) -> Thread:
 
 def _addresses_into(addresses: Set[str], collection: Collection, closed: Set[str]) -> set[str]:
     """Return the addresses of posts and comments in closed threads."""
-    named = {address: found for address in addresses if (found := post_address(address))}
-    under = find_commented(collection, {found.comment_id for found in named.values()} - {""})
-    ids = {post_id for found in named.values() for post_id in found.post_ids}
+    named = {address: target for address in addresses if (target := post_address(address))}
+    under = find_commented(collection, {target.comment_id for target in named.values()} - {""})
+    ids = {post_id for target in named.values() for post_id in target.post_ids}
     posts = find_posts(collection, ids | {*under.values()} - {""}) if named else {}
     threads = {post_id: post.thread_id for post_id, post in posts.items()}
     return {
         address
-        for address, found in named.items()
-        for post_id in (*found.post_ids, under.get(found.comment_id, ""))
+        for address, target in named.items()
+        for post_id in (*target.post_ids, under.get(target.comment_id, ""))
         if threads.get(post_id, post_id) in closed
     }
 
 
 def _without_links(post: Post, hidden: Set[str]) -> Post:
-    shown = copy(post)
-    shown.clean_title, shown.clean_body = post.safe_title, without_links(post.safe_body, hidden)
-    shown.rules, shown.corrected_body = RULES, None
-    return shown
+    post_copy = copy(post)
+    post_copy.clean_title, post_copy.clean_body = (
+        post.safe_title,
+        without_links(post.safe_body, hidden),
+    )
+    post_copy.rules, post_copy.corrected_body = RULES, None
+    return post_copy
 
 
 def _without_questions(links: Links, closed: Set[str]) -> Links:
@@ -175,20 +178,20 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     """
     if _is_other_reader(request):
         return HttpResponse(status=401)
-    found = lab_or_404(request.user, lab)
-    collection = collection_of(found)
-    thread = _visible_thread(request, found, collection, post_id) if collection else None
+    visible_lab = lab_or_404(request.user, lab)
+    collection = collection_of(visible_lab)
+    thread = _visible_thread(request, visible_lab, collection, post_id) if collection else None
     if thread is None:
         raise Http404
-    looks_up, has_formula_links = _formula_links(request, found)
+    looks_up, has_formula_links = _formula_links(request, visible_lab)
     context = {
-        "lab": found,
+        "lab": visible_lab,
         "post_id": post_id,
         "asked_for": post_id,
         "collection": collection,
         "thread": render_thread(
             thread,
-            lab=found,
+            lab=visible_lab,
             formula_id=request.GET.get("formula", ""),
             comment_id=request.GET.get("comment", ""),
             has_formula_links=has_formula_links,
@@ -210,21 +213,23 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     """
     if _is_other_reader(request):
         return HttpResponse(status=401)
-    found = task_or_404(request.user, lab, task)
-    topic = get_object_or_404(found.topics, query_id=query_id)
+    topic_task = task_or_404(request.user, lab, task)
+    topic = get_object_or_404(topic_task.topics, query_id=query_id)
     if not may_see_thread(request.user, topic):
         raise Http404
-    collection, thread = collection_of(found.lab), None
+    collection, thread = collection_of(topic_task.lab), None
     if collection and topic.thread_id:
-        thread = _visible_thread(request, found.lab, collection, topic.thread_id)
-    looks_up, has_links = _formula_links(request, found.lab)
+        thread = _visible_thread(request, topic_task.lab, collection, topic.thread_id)
+    looks_up, has_links = _formula_links(request, topic_task.lab)
     context = {
-        "lab": found.lab,
-        "task": found,
+        "lab": topic_task.lab,
+        "task": topic_task,
         "topic": topic,
         "asked_for": topic.thread_id,
         "collection": collection,
-        "thread": render_thread(thread, lab=found.lab, topic=topic, has_formula_links=has_links)
+        "thread": render_thread(
+            thread, lab=topic_task.lab, topic=topic, has_formula_links=has_links
+        )
         if thread
         else None,
         "may_look_up": looks_up,

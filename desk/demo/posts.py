@@ -98,9 +98,9 @@ def index_demo_formulas(posts: Sequence[Post]) -> list[DemoFormula]:
 
     The visual id is derived from the lowest formula id.
     """
-    found = [(post, kind, formula) for post in posts for kind, formula in _formulas(post)]
+    formulas = [(post, kind, formula) for post in posts for kind, formula in _formulas(post)]
     first: dict[str, int] = {}
-    for _, _, formula in found:
+    for _, _, formula in formulas:
         form = tokens.visual_form(formula.latex)
         first[form] = min(first.get(form, int(formula.formula_id)), int(formula.formula_id))
     return [
@@ -112,7 +112,7 @@ def index_demo_formulas(posts: Sequence[Post]) -> list[DemoFormula]:
             str(_FIRST_VISUAL_ID + first[tokens.visual_form(formula.latex)]),
             formula.latex,
         )
-        for post, kind, formula in found
+        for post, kind, formula in formulas
     ]
 
 

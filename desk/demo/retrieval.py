@@ -71,7 +71,11 @@ def retrieve(
         scores = ANSWER_SYSTEMS[system](library, topics, **parameters)
         items = [(answer.post_id, "") for answer in library.answers]
     listed = zip(topics, np.round(scores, 6).tolist(), strict=True)
-    return [row for topic, found in listed for row in _ranked(topic.query_id, items, found, depth)]
+    return [
+        row
+        for topic, topic_scores in listed
+        for row in _ranked(topic.query_id, items, topic_scores, depth)
+    ]
 
 
 def _ranked(
@@ -98,8 +102,8 @@ def extract(
     This is the best post, or the one after `skip` better posts.
     """
     texts = {answer.post_id: answer for answer in library.answers}
-    found = retrieve(system, topics, library, depth=skip + 1, **parameters)
-    chosen = [row for row in found if row.rank == skip + 1]
+    ranked = retrieve(system, topics, library, depth=skip + 1, **parameters)
+    chosen = [row for row in ranked if row.rank == skip + 1]
     return [
         row._replace(rank=1, post=row.item, answer=text_of_html(texts[row.item])) for row in chosen
     ]

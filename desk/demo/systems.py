@@ -155,14 +155,14 @@ def formula_overlap(library: Library, topics: Sequence[TopicRecord], *, size: in
     """Score formula instances by the Dice coefficient of their n-grams with the query formula's."""
     candidates = [frozenset(bag) for bag in _formula_bags(library, size)]
     scores = [
-        [_dice(asked, found) for found in candidates]
+        [_dice(asked, candidate) for candidate in candidates]
         for asked in map(frozenset, _formula_queries(topics, size))
     ]
     return np.asarray(scores, dtype=np.float64)
 
 
-def _dice(one: frozenset[str], other: frozenset[str]) -> float:
-    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+def _dice(first: frozenset[str], second: frozenset[str]) -> float:
+    return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
 
 
 def formula_in_context(
@@ -201,7 +201,7 @@ def _bag(html: str, data: DataUsed) -> list[str]:
     math = (
         []
         if data == "text"
-        else [f"${sign}" for found in text_formulas(html) for sign in _grams(found.latex, 2)]
+        else [f"${sign}" for formula in text_formulas(html) for sign in _grams(formula.latex, 2)]
     )
     return math if data == "math" else tokens.lower_words(html) + math
 

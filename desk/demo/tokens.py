@@ -57,8 +57,8 @@ def _singular(word: str) -> str:
 
 def latex_tokens(latex: str) -> list[str]:
     """Return the tokens of a formula for retrieval, without braces, spaces and sizes."""
-    found = (_SYNONYMS.get(sign, sign) for sign in _LATEX.findall(latex))
-    return [sign for sign in found if sign not in _LAYOUT and sign not in ("{", "}")]
+    signs = (_SYNONYMS.get(sign, sign) for sign in _LATEX.findall(latex))
+    return [sign for sign in signs if sign not in _LAYOUT and sign not in ("{", "}")]
 
 
 def ngrams(tokens: list[str], size: int) -> list[str]:
@@ -72,8 +72,8 @@ def visual_form(latex: str) -> str:
     Spacing, braces around a single token and closing punctuation are ignored. This approximates the
     comparison of symbol layout trees (protocol §5) for the demo's formulas.
     """
-    found = (_SYNONYMS.get(sign, sign) for sign in _DIGITS_APART.findall(latex))
-    form = " ".join(sign for sign in found if sign not in _LAYOUT)
+    signs = (_SYNONYMS.get(sign, sign) for sign in _DIGITS_APART.findall(latex))
+    form = " ".join(sign for sign in signs if sign not in _LAYOUT)
     before = ""
     while before != form:
         before, form = form, re.sub(r"\{ (\S+) \}", r"\1", form)

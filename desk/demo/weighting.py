@@ -31,10 +31,10 @@ def bm25(
     logging.getLogger("bm25s").setLevel(logging.WARNING)
     model = bm25s.BM25(method=method, k1=k1, b=b)
     model.index([list(document) for document in documents], show_progress=False)
-    found = [
+    scores = [
         model.get_scores(list(query)) if query else np.zeros(len(documents)) for query in queries
     ]
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(scores, dtype=np.float64)
 
 
 def cosine(documents: Bags, queries: Bags, *, sublinear: bool = False) -> Scores:
@@ -42,14 +42,14 @@ def cosine(documents: Bags, queries: Bags, *, sublinear: bool = False) -> Scores
 
     `sublinear` replaces tf by 1 + log(tf).
     """
-    found, asked = _tfidf(documents, queries, sublinear=sublinear)
-    return _dense(asked @ found.T)
+    corpus, asked = _tfidf(documents, queries, sublinear=sublinear)
+    return _dense(asked @ corpus.T)
 
 
 def feedback(documents: Bags, queries: Bags, *, best: int = 3, weight: float = 0.4) -> Scores:
     """Score as `cosine` after pseudo-relevance feedback from the best documents (Rocchio 1971)."""
-    found, asked = _tfidf(documents, queries, sublinear=True)
-    vectors, moved = _dense(found), _dense(asked)
+    corpus, asked = _tfidf(documents, queries, sublinear=True)
+    vectors, moved = _dense(corpus), _dense(asked)
     first = moved @ vectors.T
     top = np.argsort(-first, axis=1, kind="stable")[:, :best]
     # Documents without a match are not used as feedback.
@@ -65,12 +65,12 @@ def latent(documents: Bags, queries: Bags, *, dimensions: int = 60) -> Scores:
 
     The space is spanned by the largest singular vectors of the TF-IDF matrix.
     """
-    found, asked = _tfidf(documents, queries, sublinear=True)
+    corpus, asked = _tfidf(documents, queries, sublinear=True)
     # The left singular vectors are the eigenvectors of the matrix of inner products, which is small
     # because there are few documents.
-    squares, vectors = np.linalg.eigh(_dense(found @ found.T))
+    squares, vectors = np.linalg.eigh(_dense(corpus @ corpus.T))
     largest, singular = vectors[:, -dimensions:], np.sqrt(np.maximum(squares[-dimensions:], 1e-12))
-    near, far = _dense(asked @ found.T) @ largest / singular, largest * singular
+    near, far = _dense(asked @ corpus.T) @ largest / singular, largest * singular
     lengths = np.linalg.norm(near, axis=1)[:, None] * np.linalg.norm(far, axis=1)[None, :]
     scores: Scores = np.round(np.maximum(near @ far.T / np.maximum(lengths, 1e-12), 0.0), 9)
     return scores
@@ -104,12 +104,12 @@ def min_max(scores: Scores) -> Scores:
 
 
 def _tfidf(documents: Bags, queries: Bags, *, sublinear: bool) -> tuple[Any, Any]:
-    found, asked = _counts(documents, queries)
+    corpus, asked = _counts(documents, queries)
     if sublinear:
-        found.data, asked.data = 1 + np.log(found.data), 1 + np.log(asked.data)
-    frequency = np.asarray((found > 0).sum(axis=0)).ravel()
+        corpus.data, asked.data = 1 + np.log(corpus.data), 1 + np.log(asked.data)
+    frequency = np.asarray((corpus > 0).sum(axis=0)).ravel()
     idf = sparse.diags(np.log((len(documents) + 1) / (frequency + 1)) + 1)
-    return _unit(found @ idf), _unit(asked @ idf)
+    return _unit(corpus @ idf), _unit(asked @ idf)
 
 
 def _counts(documents: Bags, queries: Bags) -> tuple[Any, Any]:

@@ -58,14 +58,14 @@ class LoadForm(forms.Form):
     @property
     def uploads(self) -> dict[str, list[File]]:
         """Return the files by field."""
-        found = {
+        sent = {
             name: self.cleaned_data.get(name)
             for name, field in self.fields.items()
             if isinstance(field, forms.FileField)
         }
         return {
             name: [file for file in (value if isinstance(value, list) else [value]) if file]
-            for name, value in found.items()
+            for name, value in sent.items()
         }
 
     @property
@@ -262,10 +262,10 @@ class CollectionFilesForm(LoadForm):
 
     def __init__(self, *args: Any, place: Lab | Task | None, **kwargs: Any) -> None:
         super().__init__(*args, place=place, **kwargs)
-        found = collection_of(place) if isinstance(place, Lab) else None
-        if found:
-            self.fields["slug"].initial, self.fields["slug"].disabled = found.slug, True
-            self.fields["complete"].initial = found.is_complete
+        collection = collection_of(place) if isinstance(place, Lab) else None
+        if collection:
+            self.fields["slug"].initial, self.fields["slug"].disabled = collection.slug, True
+            self.fields["complete"].initial = collection.is_complete
 
     def clean_slug(self) -> str:
         """Return the name of the lab's collection, or of a new one."""

@@ -97,7 +97,7 @@ class Export(Generic[Owner]):
 
 def lab_exports(*, organizes: bool) -> list[Export[Lab]]:
     """Return the files of a lab for people who see the lab, or for its organizers."""
-    return [each for each in LAB_EXPORTS if organizes or each.audience == Audience.EVERYONE]
+    return [export for export in LAB_EXPORTS if organizes or export.audience == Audience.EVERYONE]
 
 
 def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
@@ -108,11 +108,11 @@ def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
     if released_leaderboard(task):
         audiences.add(Audience.AFTER_RELEASE)
     # A file without topics could not be loaded.
-    found = TASK_EXPORTS if task.topics.exists() else TASK_EXPORTS[1:]
+    exports = TASK_EXPORTS if task.topics.exists() else TASK_EXPORTS[1:]
     kinds = (Round.Kind.SECOND, Round.Kind.ADJUDICATION)
     if organizes and task.rounds.filter(kind__in=kinds).exists():
-        found += ROUND_EXPORTS
-    return [each for each in found if each.audience in audiences]
+        exports += ROUND_EXPORTS
+    return [export for export in exports if export.audience in audiences]
 
 
 def _topics(task: Task) -> Iterable[bytes]:
@@ -150,11 +150,11 @@ def _scores(task: Task) -> Iterable[bytes]:
     def rows() -> Iterator[dict[str, object]]:
         for row in board.rows:
             run = runs[row.run.key]
-            one: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
-            one |= {"run": run.tag, "standing": row.run.standing.key}
-            one |= {"withdrawn": row.run.is_withdrawn}
+            cells: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
+            cells |= {"run": run.tag, "standing": row.run.standing.key}
+            cells |= {"withdrawn": row.run.is_withdrawn}
             for topic, values in scores[run.pk].items():
-                yield {**one, "topic": topic, **values}
+                yield {**cells, "topic": topic, **values}
 
     yield from tsv_lines(columns, rows())
 

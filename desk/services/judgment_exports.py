@@ -62,22 +62,24 @@ def round_table(task: Task, *, kind: Round.Kind, with_names: bool = False) -> It
     """Yield the judgments of a task's rounds of a kind, those of second judging when open."""
     round_of: Callable[[Judgment], object] = attrgetter("instance.item.pool.round.key")
     columns = {"round" if name == "pool" else name: of for name, of in JUDGMENT_COLUMNS.items()}
-    found = round_judgments(task, kind).select_related("instance__item__pool__round")
-    return _table(task, found, columns=columns | {"round": round_of}, with_names=with_names)
+    judgments = round_judgments(task, kind).select_related("instance__item__pool__round")
+    return _table(task, judgments, columns=columns | {"round": round_of}, with_names=with_names)
 
 
 def _table(
     task: Task,
-    found: QuerySet[Judgment],
+    judgments: QuerySet[Judgment],
     *,
     columns: dict[str, Callable[[Judgment], object]],
     with_names: bool,
 ) -> Iterable[bytes]:
-    def assessor(one: Judgment) -> str:
-        if one.assessor is None:
+    def assessor(judgment: Judgment) -> str:
+        if judgment.assessor is None:
             return ""
-        return one.assessor.username if with_names else pseudonym(task.lab, one.assessor.pk)
+        return (
+            judgment.assessor.username if with_names else pseudonym(task.lab, judgment.assessor.pk)
+        )
 
     related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
-    rows = found.order_by("pk").select_related(*related).defer(*UNREAD).iterator()
+    rows = judgments.order_by("pk").select_related(*related).defer(*UNREAD).iterator()
     return tsv_lines({**columns, "assessor": assessor}, rows, exact=True)

@@ -84,21 +84,25 @@ def deletion_refusal(record: Lab | Task) -> str:
 def _refusal(record: Lab | Task, error: ProtectedError) -> str:
     """Return the reason, or an empty string for runs that were only checked."""
     held = Counter(
-        str(type(one)._meta.verbose_name)
-        for one in error.protected_objects
-        if not (isinstance(one, Run) and one.check_only)
+        str(type(protected)._meta.verbose_name)
+        for protected in error.protected_objects
+        if not (isinstance(protected, Run) and protected.check_only)
     )
-    found = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(held.items()))
-    reason = f"{record.name} cannot be deleted, because it has {found}. Archive it instead."
+    counts = ", ".join(
+        f"{count} {noun}{'s' * (count != 1)}" for noun, count in sorted(held.items())
+    )
+    reason = f"{record.name} cannot be deleted, because it has {counts}. Archive it instead."
     return reason if held else ""
 
 
 def _delete_checked_runs(runs: QuerySet[Run]) -> None:
     """Delete runs that were only checked, with their files."""
-    found = list(runs.filter(check_only=True).select_related("upload"))
-    names = [str(file.name) for run in found for file in (run.index, run.occurrences) if file.name]
-    Run.objects.filter(pk__in=[run.pk for run in found]).delete()
-    unused = Upload.objects.filter(pk__in=[run.upload_id for run in found], runs=None)
+    checked = list(runs.filter(check_only=True).select_related("upload"))
+    names = [
+        str(file.name) for run in checked for file in (run.index, run.occurrences) if file.name
+    ]
+    Run.objects.filter(pk__in=[run.pk for run in checked]).delete()
+    unused = Upload.objects.filter(pk__in=[run.upload_id for run in checked], runs=None)
     names += [str(upload.file.name) for upload in unused]
     unused.delete()
     for name in names:

@@ -59,9 +59,9 @@ def candidates_file(load: Load) -> Path:
     return load_folder(load) / "candidates.csv"
 
 
-def list_candidates(one: Loading) -> list[str]:
+def list_candidates(loading: Loading) -> list[str]:
     """Write the questions that meet the criteria to a CSV, as `manage.py make_topics` does."""
-    options = one.load.options
+    options = loading.load.options
     threads, titles = existing_topics()
     criteria = Criteria(
         bounds={name: Bounds(*options[name]) for name in MEASURED if options.get(name)},
@@ -73,9 +73,9 @@ def list_candidates(one: Loading) -> list[str]:
         titles=titles,
         alike=options["alike"],
     )
-    questions = candidates_of(collection_to_choose_from(one.lab), which=options["which"])
+    questions = candidates_of(collection_to_choose_from(loading.lab), which=options["which"])
     kept, left_out = sift(questions, criteria)
-    path = candidates_file(one.load)
+    path = candidates_file(loading.load)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(write_candidates(kept))
     return [
@@ -95,9 +95,9 @@ def collection_to_choose_from(lab: Lab) -> Collection:
     return collection
 
 
-def topics_from_files(one: Loading) -> list[str]:
+def topics_from_files(loading: Loading) -> list[str]:
     """Load the topics of a task, with their information and threads if those were sent."""
-    task, load = one.task, one.load
+    task, load = loading.task, loading.load
     problems: list[Problem] = []
     formulas = task.kind == Task.Kind.FORMULAS
     topics = read_sent(
@@ -121,9 +121,9 @@ def topics_from_files(one: Loading) -> list[str]:
         info={**kept_info, **(info or {})},
         threads={**kept_threads, **threads_of(ids, threads or {})},
     )
-    changes = load_topics(task=task, file=file, by=one.by, choice=one.choice)
+    changes = load_topics(task=task, file=file, by=loading.by, choice=loading.choice)
     for version in QrelSet.objects.filter(task=task).select_related("task__lab"):
-        one.warnings.extend(join_warnings(version))
+        loading.warnings.extend(join_warnings(version))
     return [f"{counted(len(ids), 'topic')}: {changes.line}"]
 
 
@@ -169,14 +169,14 @@ def _task_file(
     )
 
 
-def lab_from_files(one: Loading) -> list[str]:
+def lab_from_files(loading: Loading) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
-    folder = load_folder(one.load)
-    root = unpack_lab(sent_folder(one.load, "file"), folder / "unpacked")
+    folder = load_folder(loading.load)
+    root = unpack_lab(sent_folder(loading.load, "file"), folder / "unpacked")
     try:
         slug = read_lab(root).slug
         known = Lab.objects.filter(slug=slug).first()
-        if known and not may_organize(one.by, known):
+        if known and not may_organize(loading.by, known):
             raise UserError(
                 f"There is a lab with the address {slug}, and you do not organize it. Choose "
                 "another slug in lab.toml, or ask its organizers.",
@@ -184,10 +184,10 @@ def lab_from_files(one: Loading) -> list[str]:
             )
         loaded = load_lab(
             folder=root,
-            at=one.at,
-            by=one.by,
-            progress=one.progress,
-            choice=one.choice,
+            at=loading.at,
+            by=loading.by,
+            progress=loading.progress,
+            choice=loading.choice,
             also=load_judging_rules,
         )
     except FileRefusedError as refused:
@@ -196,20 +196,20 @@ def lab_from_files(one: Loading) -> list[str]:
             [problem._replace(path=problem.path.replace(below, "")) for problem in refused.problems]
         ) from refused
     shutil.rmtree(folder / "unpacked")  # what was sent is kept
-    Load.objects.filter(pk=one.load.pk).update(lab=loaded.lab)
-    one.load.lab = loaded.lab
+    Load.objects.filter(pk=loading.load.pk).update(lab=loaded.lab)
+    loading.load.lab = loaded.lab
     lines = [f"{loaded.lab.name} ({slug})." if loaded.is_changed else "Nothing to change."]
     for task in lab_summary(loaded.lab):
         judged = f"; qrels {task.qrels} with {task.judged:,} judgments" if task.qrels else ""
         lines.append(f"{task.task}: {counted(task.topics, 'topic')}{judged}.")
-    one.warnings.extend(loaded.warnings)
+    loading.warnings.extend(loaded.warnings)
     collection = collection_of(loaded.lab)
     return [*lines, *(_collection_lines(collection) if collection else ())]
 
 
-def qrels_from_file(one: Loading) -> list[str]:
+def qrels_from_file(loading: Loading) -> list[str]:
     """Load a version of a task's qrels."""
-    task, options = one.task, one.load.options
+    task, options = loading.task, loading.load.options
     rules = task.protocol
     labels = read_scale(options["labels"]) if options.get("labels") else rules.labels
     relevant_from = options.get("relevant_from") or rules.relevant_from
@@ -219,11 +219,11 @@ def qrels_from_file(one: Loading) -> list[str]:
             code="relevant",
         )
     topics = set(task.topics.values_list("query_id", flat=True))
-    taken = None if one.choice.leaves_out else topics
+    taken = None if loading.choice.leaves_out else topics
     problems: list[Problem] = []
     frame = read_sent(
         problems,
-        one.load,
+        loading.load,
         "file",
         lambda data, path: read_qrels(data, path=path, scale=labels, topics=taken),
     )
@@ -231,14 +231,14 @@ def qrels_from_file(one: Loading) -> list[str]:
         raise FileRefusedError(problems)
     changes = _qrels_changes(task, frame, topics)
     frame = frame.filter(pl.col("topic").is_in(list(topics)))
-    path = sent_files(one.load, "file")[0]
+    path = sent_files(loading.load, "file")[0]
     items = ItemKind(options.get("items") or rules.items)
     file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
-    found = load_qrels(task=task, file=file, at=one.at, by=one.by)
-    judged = topic_judgments(found)
-    one.warnings.extend(join_warnings(found))
+    qrel_set = load_qrels(task=task, file=file, at=loading.at, by=loading.by)
+    judged = topic_judgments(qrel_set)
+    loading.warnings.extend(join_warnings(qrel_set))
     return [
-        f"Version {found.version} ({found.name}): {counted(frame.height, 'line')}, "
+        f"Version {qrel_set.version} ({qrel_set.name}): {counted(frame.height, 'line')}, "
         f"{counted(len(judged), 'judged topic')}.",
         f"Compared with the current version: {changes.line}",
     ]
@@ -258,23 +258,23 @@ def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> L
     return changes
 
 
-def judgments_from_file(one: Loading) -> list[str]:
+def judgments_from_file(loading: Loading) -> list[str]:
     """Import judgments made elsewhere into the pools of a task."""
-    path = sent_files(one.load, "file")[0]
+    path = sent_files(loading.load, "file")[0]
     changes = import_judgments(
-        task=one.task,
+        task=loading.task,
         data=path.read_bytes(),
         path=path.name,
-        at=one.at,
-        by=one.by,
-        choice=one.choice,
+        at=loading.at,
+        by=loading.by,
+        choice=loading.choice,
     )
     return [changes.line]
 
 
-def collection_from_files(one: Loading) -> list[str]:
+def collection_from_files(loading: Loading) -> list[str]:
     """Import a data dump, documents and formula indexes into the lab's collection."""
-    load, options = one.load, one.load.options
+    load, options = loading.load, loading.load.options
     since, until = (_day(options.get(name)) for name in ("since", "until"))
     documents = sent_files(load, "documents")
     file = CollectionFile(
@@ -284,33 +284,33 @@ def collection_from_files(one: Loading) -> list[str]:
         formulas={name: path for name in REPRESENTATIONS if (path := _index(load, name))},
         window=Window(since, until, bool(options.get("keep_later"))),
     )
-    judged = judged_formulas(file.slug, one.lab)
+    judged = judged_formulas(file.slug, loading.lab)
     collection = add_to_collection(
-        lab=one.lab,
+        lab=loading.lab,
         file=file,
-        at=one.at,
+        at=loading.at,
         judged=judged,
-        progress=one.progress,
-        choice=one.choice,
+        progress=loading.progress,
+        choice=loading.choice,
     )
-    one.warnings.extend(lab_join_warnings(one.lab))
+    loading.warnings.extend(lab_join_warnings(loading.lab))
     return _collection_lines(collection)
 
 
-def new_visual_ids(one: Loading) -> list[str]:
+def new_visual_ids(loading: Loading) -> list[str]:
     """Make the next version of the visual ids, as `manage.py make_visual_ids` does."""
-    collection = collection_of(one.lab)
+    collection = collection_of(loading.lab)
     if collection is None or not collection.formulas_index:
         raise UserError("The collection has no formulas. Load a formula index first.")
     before = newest_map(collection)
-    made = make_visual_map(
+    visual_map = make_visual_map(
         collection=collection,
-        at=one.at,
+        at=loading.at,
         judged=judged_formulas(collection.slug),
         again=True,
-        progress=one.progress,
+        progress=loading.progress,
     )
-    if made is None or made == before:
+    if visual_map is None or visual_map == before:
         return ["Nothing to change: the ids are those of the newest version."]
     return _map_lines(collection)
 
@@ -328,20 +328,20 @@ LOADERS: Mapping[str, Callable[[Loading], list[str]]] = {
 
 def _dump(load: Load) -> dict[str, Path]:
     """Return the files of a data dump by kind; refuse unknown files, and two of one kind."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     problems = []
     for path in sent_files(load, "dump"):
         kinds = dump_files(path)
-        again = [kind for kind in kinds if kind in found]
+        again = [kind for kind in kinds if kind in files]
         if not kinds or again:
             what = f"another file of {', '.join(again)}" if again else "a file of another name"
             expected = f"{', '.join(DUMP_FILES.values())}, each once, plain or as gz, bz2 or 7z"
             todo = "Rename the file, or send a 7z archive of the dump."
             problems.append(Problem(path.name, None, what, expected, todo))
-        found |= kinds
+        files |= kinds
     if problems:
         raise FileRefusedError(problems)
-    return found
+    return files
 
 
 def _index(load: Load, name: str) -> Path | None:

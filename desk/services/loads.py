@@ -129,8 +129,8 @@ def run_waiting_load(*, load_id: int, at: datetime) -> bool:
         warnings: list[str] = []
         with panics_as_errors(), _heartbeat(load):
             _require_unarchived(load)  # it may have been archived while the load waited
-            one = Loading(load, at, _user_of(load), _LoadProgress(load), warnings)
-            lines = LOADERS[load.kind](one)
+            loading = Loading(load, at, _user_of(load), _LoadProgress(load), warnings)
+            lines = LOADERS[load.kind](loading)
     except FileRefusedError as refused:
         _finish(load, Load.State.REFUSED, problems=refused.problems)
     except UnconfirmedLoadError as asked:
@@ -195,13 +195,13 @@ class _LoadProgress:
 @transaction.atomic
 def _finish(load: Load, state: str, *, problems: Iterable[Problem] = (), **report: Any) -> None:
     """Store the result of a load, unless another worker took it over."""
-    found = list(problems)
+    all_problems = list(problems)
     mine = Load.objects.filter(pk=load.pk, state=Load.State.RUNNING, attempts=load.attempts)
     if not mine.update(
         state=state,
         **{"message": "", "summary": [], "warnings": [], "changes": {}, **report},
-        problem_count=len(found),
-        problem_groups=problem_groups(found),
+        problem_count=len(all_problems),
+        problem_groups=problem_groups(all_problems),
         updated_at=timezone.now(),
     ):
         return
@@ -215,5 +215,5 @@ def _finish(load: Load, state: str, *, problems: Iterable[Problem] = (), **repor
             expected=problem.expected,
             todo=problem.todo,
         )
-        for problem in found[:STORED_PROBLEMS]
+        for problem in all_problems[:STORED_PROBLEMS]
     )

@@ -52,7 +52,7 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def load_topic_files(*, made: TopicFiles, task: Task, at: datetime, by: User) -> Load:
+def load_topic_files(*, topic_files: TopicFiles, task: Task, at: datetime, by: User) -> Load:
     """Start the load of the topics that were made for a task. The caller queues it."""
     name = FILES.get(task.kind, "task1")
     fields = {
@@ -64,7 +64,8 @@ def load_topic_files(*, made: TopicFiles, task: Task, at: datetime, by: User) ->
         kind=Load.Kind.TOPICS,
         place=task,
         uploads={
-            field: [ContentFile(made.files[file], name=file)] for field, file in fields.items()
+            field: [ContentFile(topic_files.files[file], name=file)]
+            for field, file in fields.items()
         },
         options={"delete_others": False},
         at=at,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from django.contrib import messages
@@ -13,7 +13,7 @@ from django.utils import timezone
 from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.records import FileRefusedError
 from arqlab.core import permissions
-from arqlab.core.models import Lab
+from arqlab.core.models import Lab, Visitor
 from arqlab.core.views.downloads import table_response
 from arqlab.web.pages import Pages
 from collection.services.topic_making import TopicFiles
@@ -30,69 +30,79 @@ from desk.services.topic_choosing import (
 )
 from desk.tasks import run_after_commit
 
-pages = Pages(section="topics")
-
 SHOWN = 500
 """The candidates in the table; the list as CSV has all."""
 
 
-@pages.form("loads/<int:load>/topics/", "topic-choose")
-def topic_choose(request: HttpRequest, load: int) -> HttpResponse:
+class Candidates(NamedTuple):
+    """A finished load that listed topic candidates, and its lab."""
+
+    load: Load
+    lab: Lab
+
+
+def candidates_or_404(user: Visitor, load_id: int) -> Candidates:
+    """Return the candidates of a load that the user may see, or raise `Http404`."""
+    load = load_or_404(user, load_id)
+    is_listed = load.kind == Load.Kind.CANDIDATES and load.state == Load.State.DONE
+    if load.lab is None or not is_listed:
+        raise Http404
+    return Candidates(load, load.lab)
+
+
+pages = Pages("loads/<int:load>/", candidates_or_404, section="topics")
+
+
+@pages.form("topics/", "topic-choose")
+def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponse:
     """Show the candidates of a load, and make topics of the chosen ones."""
-    found, lab = _candidates_or_404(request, load)
-    rows = read_candidates(found)
+    load, lab = candidates
+    rows = read_candidates(load)
     form = ChosenForm(
         request.POST or None,
         request.FILES or None,
         lab=lab,
         candidates=[row["post_id"] for row in rows],
     )
-    context = {"load": found, "lab": lab, "form": form, "rows": rows[:SHOWN], "total": len(rows)}
+    context = {"load": load, "lab": lab, "form": form, "rows": rows[:SHOWN], "total": len(rows)}
     if request.method == "POST" and form.is_valid():
         try:
-            return _made(request, lab, form.cleaned_data)
+            return _make_topics(request, lab, form.cleaned_data)
         except FileRefusedError as refused:
             context["problems"] = refused.problems
     return render(request, "desk/topic_choose.html", context)
 
 
-@pages.read("loads/<int:load>/candidates.csv", "candidate-list", section="")
-def candidate_list(request: HttpRequest, load: int) -> HttpResponse:
+@pages.read("candidates.csv", "candidate-list", section="")
+def candidate_list(request: HttpRequest, candidates: Candidates) -> HttpResponse:
     """Return the list of candidates as CSV."""
-    found, _ = _candidates_or_404(request, load)
-    candidates = pl.read_csv(candidates_file(found), infer_schema=False)
-    return table_response(candidates, "candidates.csv")
+    table = pl.read_csv(candidates_file(candidates.load), infer_schema=False)
+    return table_response(table, "candidates.csv")
 
 
-def _made(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> HttpResponse:
+def _make_topics(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> HttpResponse:
     """Make the topics and download them, or load them into the chosen tasks."""
     file = cleaned["file"]
     chosen = read_chosen(file.read(), path=file.name) if file else chosen_posts(cleaned["posts"])
     path = file.name if file else "the chosen questions"
-    made = topic_files_of(lab, chosen, first=cleaned["first"], path=path)
+    topic_files = topic_files_of(lab, chosen, first=cleaned["first"], path=path)
     if "download" in request.POST:
-        response = HttpResponse(zip_of(made.files), content_type="application/zip")
+        response = HttpResponse(zip_of(topic_files.files), content_type="application/zip")
         response.headers["Content-Disposition"] = 'attachment; filename="topics.zip"'
         return response
-    for topic in made.without_formula:
+    for topic in topic_files.without_formula:
         messages.warning(request, f"{topic} has no formula, so it has no topic in formula tasks.")
-    return redirect(_loaded(request, made, cleaned))
+    return redirect(_load_topics(request, topic_files, cleaned))
 
 
-def _loaded(request: HttpRequest, made: TopicFiles, cleaned: dict[str, Any]) -> str:
+def _load_topics(request: HttpRequest, topic_files: TopicFiles, cleaned: dict[str, Any]) -> str:
     loads = [
-        load_topic_files(made=made, task=task, at=timezone.now(), by=permissions.signed_in(request))
+        load_topic_files(
+            topic_files=topic_files, task=task, at=timezone.now(), by=permissions.signed_in(request)
+        )
         for task in (cleaned["questions"], cleaned["formulas"])
         if task
     ]
     for load in loads:
         run_after_commit(load)
     return loads[0].get_absolute_url()
-
-
-def _candidates_or_404(request: HttpRequest, load: int) -> tuple[Load, Lab]:
-    found = load_or_404(request.user, load)
-    is_listed = found.kind == Load.Kind.CANDIDATES and found.state == Load.State.DONE
-    if found.lab is None or not is_listed:
-        raise Http404
-    return found, found.lab

@@ -32,7 +32,7 @@ def task_download(request: HttpRequest, task: Task, name: str) -> StreamingHttpR
 def _file(
     exports: Iterable[Export[Owner]], owner: Owner, *, name: str, prefix: str
 ) -> StreamingHttpResponse:
-    export = next((each for each in exports if each.name == name), None)
+    export = next((candidate for candidate in exports if candidate.name == name), None)
     if export is None:
         raise Http404
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"

@@ -94,14 +94,14 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "desk/load_list.html", context)
 
 
-@pages.read("loads/<int:load>/", "load-detail")
-def load_detail(request: HttpRequest, load: int) -> HttpResponse:
+@pages.read("loads/<int:load>/", "load-detail", access=load_or_404)
+def load_detail(request: HttpRequest, load: Load) -> HttpResponse:
     """Show a load: its state, progress and report, and the form to repeat it."""
     return render(request, "desk/load_detail.html", _context(request, load))
 
 
-@pages.read("loads/<int:load>/status/", "load-status")
-def load_status(request: HttpRequest, load: int) -> HttpResponse:
+@pages.read("loads/<int:load>/status/", "load-status", access=load_or_404)
+def load_status(request: HttpRequest, load: Load) -> HttpResponse:
     """Return the part of the page of a load that changes, which a running load polls."""
     context = _context(request, load)
     if request.GET.get("seen") == context["seen"]:
@@ -185,7 +185,7 @@ def _refused(
     request: HttpRequest, kind: str, place: Lab | Task | None, form: LoadForm
 ) -> HttpResponse:
     if _wants_json(request):
-        errors = [str(error) for found in form.errors.values() for error in found]
+        errors = [str(error) for field_errors in form.errors.values() for error in field_errors]
         return JsonResponse({"errors": errors}, status=422)
     return _page(request, kind, place, form, status=422)
 
@@ -202,8 +202,7 @@ def _place(load: Load) -> Lab | Task | None:
     return load.task or load.lab
 
 
-def _context(request: HttpRequest, load_id: int) -> dict[str, Any]:
-    load = load_or_404(request.user, load_id)
+def _context(request: HttpRequest, load: Load) -> dict[str, Any]:
     paginator = Paginator(load.problems.all(), A_PAGE)
     again = load.state in OVER
     return {

@@ -33,8 +33,8 @@ class TopicMatrix(NamedTuple):
 
 def topic_matrix(*, runs: Sequence[int], qrel_set: QrelSet, measure: str) -> TopicMatrix:
     """Return the scores of runs, in their order, for all topics for which any of them has one."""
-    found = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in=runs)
-    rows = list(found.values_list("run", "query_id", "value"))
+    stored = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in=runs)
+    rows = list(stored.values_list("run", "query_id", "value"))
     topics = sorted({query_id for _, query_id, _ in rows}, key=natural_key)
     row_of = {run: place for place, run in enumerate(runs)}
     column_of = {query_id: place for place, query_id in enumerate(topics)}
@@ -87,12 +87,12 @@ def live_scores(
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
     """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
     scores = live_scores(qrel_set, runs)
-    shown = (
+    scored = (
         (Run.objects.valid() if runs is None else runs)
         .filter(pk__in=list(scores))
         .select_related("team")
     )
-    return board_of(qrel_set, measures_of(qrel_set), shown, scores)
+    return board_of(qrel_set, measures_of(qrel_set), scored, scores)
 
 
 def released_leaderboard(task: Task) -> Leaderboard | None:
@@ -109,12 +109,12 @@ def board_states(labs: Iterable[Lab]) -> dict[int, str]:
     labs = list(labs)
     states = dict.fromkeys((task.pk for lab in labs for task in lab.tasks.all()), "waiting")
     judged = QrelSet.objects.filter(task__lab__in=labs).order_by().values_list("task", flat=True)
-    shown = (
+    released = (
         Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None)
         .order_by()
         .values_list("task", flat=True)
     )
-    return states | dict.fromkeys(judged, "hidden") | dict.fromkeys(shown, "released")
+    return states | dict.fromkeys(judged, "hidden") | dict.fromkeys(released, "released")
 
 
 def released_board(leaderboard: Leaderboard) -> Board:
@@ -131,8 +131,8 @@ def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board
     Post-hoc runs are scored by the task's current measures.
     """
     scores = live_scores(qrel_set, runs)
-    shown = runs.filter(pk__in=list(scores)).select_related("team")
-    added = [_board_run(run, scores[run.pk]) for run in shown]
+    scored = runs.filter(pk__in=list(scores)).select_related("team")
+    added = [_board_run(run, scores[run.pk]) for run in scored]
     return with_runs(board, [*(row.run for row in board.rows), *added]) if added else board
 
 

@@ -33,14 +33,14 @@ def release_oddities(qrel_set: QrelSet, *, at: datetime) -> list[Oddity]:
 
 
 def _board_oddities(qrel_set: QrelSet) -> list[Oddity]:
-    found, task = [], qrel_set.task
+    oddities, task = [], qrel_set.task
     if not qrel_set.is_current:
         sentence = f"The qrels {qrel_set.name} are not the current version."
-        found.append(Oddity(sentence, 1, task_url("assessment:qrels-list", task)))
+        oddities.append(Oddity(sentence, 1, task_url("assessment:qrels-list", task)))
     if warnings := join_warnings(qrel_set):
         sentence = f"Topics or items of the qrels {qrel_set.name} join nothing of the lab."
         url = reverse("assessment:qrels-detail", args=[task.lab.slug, task.slug, qrel_set.version])
-        found.append(Oddity(sentence, len(warnings), url))
+        oddities.append(Oddity(sentence, len(warnings), url))
     barred = [str(run) for run, reason in unscored_runs(qrel_set, ()) if reason]
     if barred:
         runs = counted(len(barred), "valid run", "valid runs")
@@ -48,13 +48,13 @@ def _board_oddities(qrel_set: QrelSet) -> list[Oddity]:
             f"{runs} cannot be scored against the qrels {qrel_set.name}: {name_list(barred)}."
         )
         url = f"{task_url('evaluation:leaderboard', task)}?live=1&qrels={qrel_set.name}"
-        found.append(Oddity(sentence, len(barred), url))
+        oddities.append(Oddity(sentence, len(barred), url))
     if unjudged := _without_judged(qrel_set):
         runs = counted(len(unjudged), "run has", "runs have")
         sentence = f"{runs} no item that the qrels {qrel_set.name} judge: {name_list(unjudged)}."
         url = f"{task_url('evaluation:leaderboard', task)}?live=1&qrels={qrel_set.name}"
-        found.append(Oddity(sentence, len(unjudged), url))
-    return found
+        oddities.append(Oddity(sentence, len(unjudged), url))
+    return oddities
 
 
 def _without_judged(qrel_set: QrelSet) -> list[str]:

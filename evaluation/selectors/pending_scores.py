@@ -140,8 +140,8 @@ def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, s
 def formulas_index_of(qrel_set: QrelSet) -> str:
     """Return the name of the file that maps formula ids to visual ids for these qrels, or ""."""
     # Nothing is found if an organizer has just deleted the version.
-    found = QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True)
-    return str(found.first() or "")
+    names = QrelSet.objects.filter(pk=qrel_set.pk).values_list(FORMULAS_INDEX, flat=True)
+    return str(names.first() or "")
 
 
 def _lacking(
@@ -155,7 +155,9 @@ def _lacking(
         return []
     order, references = qrel_set.task.protocol.order, references_key(qrel_set)
     is_text = qrel_set.items == ItemKind.ANSWERS
-    names = [one.name for one in measures_of(qrel_set) if is_text or not one.needs_texts]
+    names = [
+        measure.name for measure in measures_of(qrel_set) if is_text or not measure.needs_texts
+    ]
 
     def lacks(run: Run) -> bool:
         scoring = scored.get((run.pk, qrel_set.pk))

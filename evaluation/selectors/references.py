@@ -50,17 +50,21 @@ def references_key(qrel_set: QrelSet) -> str:
     first = answers_qrels(qrel_set.task)
     sources = [qrel_set, *([first] if first else [])]
     parts: list[Any] = [_RULES, settings.LO_TOKENIZER, qrel_set.task.protocol.max_characters]
-    for one in sources:
+    for source in sources:
         columns = ("pk", "index", "team", "identifier", "answer_ids")
-        parts += [one.sha256, one.relevant_from, list(runs_known(one.task).values_list(*columns))]
+        parts += [
+            source.sha256,
+            source.relevant_from,
+            list(runs_known(source.task).values_list(*columns)),
+        ]
     return sha256(repr(parts).encode()).hexdigest()
 
 
 def answers_qrels(task: Task) -> QrelSet | None:
     """Return the current qrels of the lab's answer retrieval task, or None."""
-    first = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).order_by("position", "pk")
-    found = first.select_related("lab").first()
-    return qrels_named(found) if found else None
+    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).order_by("position", "pk")
+    answers_task = tasks.select_related("lab").first()
+    return qrels_named(answers_task) if answers_task else None
 
 
 def runs_known(task: Task) -> RunQuerySet:
@@ -93,12 +97,12 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
         for key in relevant.join(index, on=["topic", "item"], how="semi").iter_rows():
             teams[key].add(run.team_id)
     texts = dict(_post_texts(qrel_set, relevant["item"].unique()))
-    found: dict[str, list[Reference]] = defaultdict(list)
+    references: dict[str, list[Reference]] = defaultdict(list)
     for topic, item in relevant.iter_rows():
         text = texts.get(item, "")
         if 0 < len(text) <= longest:
-            found[topic].append(Reference(text, frozenset(teams[topic, item])))
-    return found
+            references[topic].append(Reference(text, frozenset(teams[topic, item])))
+    return references
 
 
 def _post_texts(qrel_set: QrelSet, items: pl.Series) -> Iterator[tuple[str, str]]:
@@ -121,5 +125,5 @@ def named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.Dat
     published = pl.DataFrame(rows, {"topic": pl.String, "item": pl.String}, orient="row")
     named = published.join(judged, on=["topic", "item"], how="semi").rename({"item": "published"})
     own = pl.format("{}:{}", pl.lit(run.identifier), "topic")
-    found = index.join(named, on="topic", how="left", maintain_order="left")
-    return found.with_columns(item=pl.coalesce("published", own)).drop("published")
+    joined = index.join(named, on="topic", how="left", maintain_order="left")
+    return joined.with_columns(item=pl.coalesce("published", own)).drop("published")

@@ -50,9 +50,15 @@ def topic_values(
     rows = TopicScore.objects.filter(
         qrel_set=qrel_set, query_id=query_id, measure=measure.name, run__in=runs
     )
-    found = [RunValue(runs[key], value) for key, value in rows.values_list("run", "value")]
+    values = [RunValue(runs[key], value) for key, value in rows.values_list("run", "value")]
     return sorted(
-        found, key=lambda one: (not one.run.counts, -one.value, one.run.team, one.run.tag)
+        values,
+        key=lambda run_value: (
+            not run_value.run.counts,
+            -run_value.value,
+            run_value.run.team,
+            run_value.run.tag,
+        ),
     )
 
 
@@ -61,7 +67,7 @@ def spread_of(values: Iterable[RunValue]) -> Spread | None:
 
     The deviation is that of a population: the runs of the board are all there are.
     """
-    known = [one.value for one in values if one.run.counts]
+    known = [run_value.value for run_value in values if run_value.run.counts]
     if not known:
         return None
     best, worst = max(known), min(known)
@@ -72,14 +78,14 @@ def values_of_runs(
     runs: Iterable[int], *, qrel_set: QrelSet, query_id: str, measures: Sequence[Measure]
 ) -> dict[int, dict[str, float]]:
     """Return the values of runs for a topic, by key of the run and name of the measure."""
-    found: dict[int, dict[str, float]] = {run: {} for run in runs}
+    values: dict[int, dict[str, float]] = {run: {} for run in runs}
     names = [measure.name for measure in measures]
     rows = TopicScore.objects.filter(
-        qrel_set=qrel_set, query_id=query_id, measure__in=names, run__in=found
+        qrel_set=qrel_set, query_id=query_id, measure__in=names, run__in=values
     )
     for run, measure, value in rows.values_list("run", "measure", "value"):
-        found[run][measure] = value
-    return found
+        values[run][measure] = value
+    return values
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,15 +52,15 @@ def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certificat
     valid = list(runs.order_by("team__name", "tag", "pk"))
     names = {str(run.pk): (run.team.name, run.label) for run in valid}
     tops = pooled_tops(qrel_set.task)
-    found = Certification(_obstacle(qrel_set, measures, valid), measures, names, tops)
-    if found.obstacle:
-        return found
-    key = _key(qrel_set, found, valid)
+    certification = Certification(_obstacle(qrel_set, measures, valid), measures, names, tops)
+    if certification.obstacle:
+        return certification
+    key = _key(qrel_set, certification, valid)
     certificate: Certificate | None = computed_values.get(key)
     if certificate is None and computes:
-        certificate = _certificate(qrel_set, found, valid)
+        certificate = _certificate(qrel_set, certification, valid)
         computed_values.set(key, certificate, timeout=KEPT)
-    return found._replace(certificate=certificate)
+    return certification._replace(certificate=certificate)
 
 
 def certify_released() -> None:
@@ -87,29 +87,29 @@ def _obstacle(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: list[Run])
     return ""
 
 
-def _key(qrel_set: QrelSet, found: Certification, runs: list[Run]) -> str:
+def _key(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> str:
     """Return the key of the cache: it changes with everything the certificate is from."""
     pools = [
         (top.pool and top.pool.sha256, top.choice, [(run.pk, run.index.name) for run in top.runs])
-        for top in found.tops
+        for top in certification.tops
     ]
-    teams = [run.team.name for top in found.tops for run in top.runs]
+    teams = [run.team.name for top in certification.tops for run in top.runs]
     scored = [(run.pk, run.index.name, run.team.name) for run in runs]
     rules = (qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, qrel_set.label_scale)
     orders = qrel_set.task.protocol.order, qrel_set.task.protocol.pooling_order
-    parts = (rules, found.measures, scored, pools, teams, orders)
+    parts = (rules, certification.measures, scored, pools, teams, orders)
     source = formulas_index_of(qrel_set)
     return f"certificate-2:{sha256(repr((qrel_set.pk, parts, source)).encode()).hexdigest()}"
 
 
-def _certificate(qrel_set: QrelSet, found: Certification, runs: list[Run]) -> Certificate:
+def _certificate(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> Certificate:
     judged = judged_frame(qrel_set)
-    rescorer = Rescorer(judged, found.measures)
+    rescorer = Rescorer(judged, certification.measures)
     for run, index in comparable_indexes(runs, qrel_set, judged):
         rescorer.add(str(run.pk), index)
-    teams = {key: team for key, (team, _) in found.names.items()}
-    teams |= {str(run.pk): run.team.name for top in found.tops for run in top.runs}
-    brought = contributions_of(qrel_set.task, found.tops).with_columns(item="doc_id")
+    teams = {key: team for key, (team, _) in certification.names.items()}
+    teams |= {str(run.pk): run.team.name for top in certification.tops for run in top.runs}
+    brought = contributions_of(qrel_set.task, certification.tops).with_columns(item="doc_id")
     mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
     if mapping is not None:
         brought = as_formulas(brought, mapping)

@@ -63,11 +63,11 @@ class ComparedRuns(NamedTuple):
         scores = self.matrix.scores
         digest = sha256(repr((_RULES, scores.shape)).encode() + scores.tobytes()).hexdigest()
         key = f"pair-family:{test}:{digest}"
-        found: PairFamily | None = computed_values.get(key)
-        if found is None:
-            found = pair_family(scores, test)
-            computed_values.set(key, found, timeout=KEPT)
-        return found
+        pairs: PairFamily | None = computed_values.get(key)
+        if pairs is None:
+            pairs = pair_family(scores, test)
+            computed_values.set(key, pairs, timeout=KEPT)
+        return pairs
 
 
 class ComparedTopic(NamedTuple):
@@ -142,11 +142,11 @@ class SeveralRuns(NamedTuple):
     pairs: list[PairSummary]
 
 
-def compared_runs(shown: VisibleBoard, measure: Measure) -> ComparedRuns:
+def compared_runs(visible: VisibleBoard, measure: Measure) -> ComparedRuns:
     """Return the runs of a board that can be compared in a measure, with their scores."""
-    runs = by_mean((row.run for row in shown.board.rows), measure.name)
+    runs = by_mean((row.run for row in visible.board.rows), measure.name)
     keys = [run.key for run in runs]
-    matrix = topic_matrix(runs=keys, qrel_set=shown.qrel_set, measure=measure.name)
+    matrix = topic_matrix(runs=keys, qrel_set=visible.qrel_set, measure=measure.name)
     return ComparedRuns(measure, runs, matrix)
 
 
@@ -200,7 +200,7 @@ def several_runs(
             (compared.matrix.topics[place], [_known(value) for value in scores[:, place]])
             for place in order
         ],
-        [_summary(compared, places[one], places[other], values) for one, other in pairs],
+        [_summary(compared, places[first], places[second], values) for first, second in pairs],
     )
 
 

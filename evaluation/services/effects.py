@@ -67,7 +67,7 @@ class SecondEffect(NamedTuple):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """Return the means of each run by measure, with the measure's heading."""
-        headings = {one.measure.name: one.measure.heading for one in self.measures}
+        headings = {effect.measure.name: effect.measure.heading for effect in self.measures}
         return [row | {"heading": headings[row["measure"]]} for row in self.means.to_dicts()]
 
 
@@ -126,13 +126,13 @@ def comparable_indexes(
             yield run, index
 
 
-def second_effect(found: Round, pairs: pl.DataFrame) -> SecondEffect:
+def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
     """Return the effect of the second labels of a round, from the cache if nothing changed.
 
     The official qrels are compared with the same qrels with the second labels of `pairs`, which
     are judgments (`only_judged_pairs`). An adjudicated label does not count here.
     """
-    contest = _contest(found.task)
+    contest = _contest(round_.task)
     judged = contest.draft.judged
     qrels = {
         side: contest.qrels(_relabelled(judged, pairs.select("topic", "doc_id", label=side)))
@@ -151,9 +151,9 @@ def second_effect(found: Round, pairs: pl.DataFrame) -> SecondEffect:
     topics = qrels["first"]["topic"].unique()
     return SecondEffect(
         [
-            MeasureEffect(one, effects[one.name], again_effects.get(one.name, nothing))
-            for one in contest.measures
-            if one.name in effects
+            MeasureEffect(measure, effects[measure.name], again_effects.get(measure.name, nothing))
+            for measure in contest.measures
+            if measure.name in effects
         ],
         len(topics),
         int(topics.is_in(again).sum()),
@@ -209,10 +209,10 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     if effects is None:
         effects = _largest_changes(contest, qrels, some.select("topic", "name"))
         computed_values.set(key, effects, timeout=KEPT)
-    found: dict[int, float] = {}
+    effect_of: dict[int, float] = {}
     for instance, name in some.select("instance", "name").iter_rows():
-        found[instance] = max(found.get(instance, 0.0), effects.get(name, 0.0))
-    return found
+        effect_of[instance] = max(effect_of.get(instance, 0.0), effects.get(name, 0.0))
+    return effect_of
 
 
 def main_measure(task: Task) -> Measure | None:
@@ -230,7 +230,7 @@ def _largest_changes(
     """Return the largest change of a run's mean for each copy of a topic (topic, name)."""
     measure = contest.measures[0]
     scorer = contest.scorer(qrels, [measure])
-    found: dict[str, float] = {}
+    largest: dict[str, float] = {}
     for _, index in contest.indexes(qrels):
         copied = index.join(copies, on="topic").with_columns(topic="name").select(index.columns)
         scored = scorer.score(pl.concat([index, copied])).select("topic", "value")
@@ -240,8 +240,8 @@ def _largest_changes(
         )
         change = ((pl.col("other") - pl.col("value")).abs() / topics.height).alias("change")
         for name, value in both.select("name", change).iter_rows():
-            found[name] = max(found.get(name, 0.0), value)
-    return found
+            largest[name] = max(largest.get(name, 0.0), value)
+    return largest
 
 
 def _contest(task: Task) -> _Contest:

@@ -55,22 +55,23 @@ def measure_correlations(board: Board, further: Sequence[Column] = ()) -> Measur
     runs = [row.run for row in board.rows if row.run.counts]
     own = [
         Column(
-            one.label,
-            one.heading,
-            {run.key: run.values[one.name] for run in runs if one.name in run.values},
+            measure.label,
+            measure.heading,
+            {run.key: run.values[measure.name] for run in runs if measure.name in run.values},
         )
-        for one in board.measures
-        if one.is_rating
+        for measure in board.measures
+        if measure.is_rating
     ]
     columns = [*own, *further]
-    values = np.array([[one.values.get(run.key, np.nan) for one in columns] for run in runs])
+    values = np.array([[column.values.get(run.key, np.nan) for column in columns] for run in runs])
     matrix = values.reshape(len(runs), len(columns)).astype(float)
     return MeasureCorrelations(columns, len(runs), correlations(matrix))
 
 
 def question_rounds(task: Task) -> list[Round]:
     """Return the rounds of special questions about the items of a task's runs."""
-    tasks = [each for each in (host_of(task), task) if each]
+    host = host_of(task)
+    tasks = [host, task] if host else [task]
     rounds = Round.objects.filter(task__in=tasks, kind=Round.Kind.QUESTIONS, archived_at=None)
     return list(rounds.select_related("pool", "task__lab").order_by("pk"))
 
@@ -81,9 +82,9 @@ def question_columns(task: Task, rounds: Sequence[Round]) -> list[Column]:
     If two rounds ask the same question, the later one counts.
     """
     columns: dict[str, Column] = {}
-    for found in rounds:
-        rows = [row for row in round_answers(found).runs if row.run.task_id == task.pk]
-        for place, question in enumerate(found.questions):
+    for round_ in rounds:
+        rows = [row for row in round_answers(round_).runs if row.run.task_id == task.pk]
+        for place, question in enumerate(round_.questions):
             shares = {row.run.pk: row.shares[place].share for row in rows}
             known = {key: share for key, share in shares.items() if share is not None}
             columns[question.key] = Column(question.key, question.key, known)
@@ -140,7 +141,7 @@ class FurtherMeasures(NamedTuple):
     - runs, waiting: the number of runs, and of those that are not computed yet.
     """
 
-    shown: VisibleBoard
+    visible: VisibleBoard
     text: str
     error: str = ""
     columns: int = 0
@@ -154,7 +155,7 @@ class FurtherMeasures(NamedTuple):
 
 
 def with_further_measures(
-    shown: VisibleBoard, text: str, *, waits: bool = False
+    visible: VisibleBoard, text: str, *, waits: bool = False
 ) -> FurtherMeasures:
     """Return a board with the measures in a text, separated by spaces or commas.
 
@@ -164,26 +165,26 @@ def with_further_measures(
     """
     text = " ".join(text.split())
     if not text:
-        return FurtherMeasures(shown, "")
+        return FurtherMeasures(visible, "")
     try:
-        measures = _read(shown, text)
+        measures = _read(visible, text)
     except MeasureRefusedError as error:
-        return FurtherMeasures(shown, text, str(error))
-    keys = [row.run.key for row in shown.board.rows]
-    scores = further_scores(shown.qrel_set, keys, measures, seconds=None if waits else SECONDS)
-    board = extended_board(shown, measures, scores.values)
+        return FurtherMeasures(visible, text, str(error))
+    keys = [row.run.key for row in visible.board.rows]
+    scores = further_scores(visible.qrel_set, keys, measures, seconds=None if waits else SECONDS)
+    board = extended_board(visible, measures, scores.values)
     return FurtherMeasures(board, text, "", len(measures), len(keys), scores.waiting)
 
 
-def _read(shown: VisibleBoard, text: str) -> tuple[Measure, ...]:
+def _read(visible: VisibleBoard, text: str) -> tuple[Measure, ...]:
     """Return the measures of a text that the board lacks; raise MeasureRefusedError."""
-    known, relevant_from = shown.board.measures, shown.qrel_set.relevant_from
+    known, relevant_from = visible.board.measures, visible.qrel_set.relevant_from
     parts = [part for part in _BETWEEN.split(text) if part]
     wanted = [parse_measure(part, relevant_from=relevant_from) for part in parts]
     names = [measure.name for measure in known]
-    if any(one.needs_texts and one.name not in names for one in wanted):
+    if any(measure.needs_texts and measure.name not in names for measure in wanted):
         raise MeasureRefusedError("LO compares texts of answers. Add it to the measures of Task 3.")
-    new = [name for name in dict.fromkeys(one.name for one in wanted) if name not in names]
+    new = [name for name in dict.fromkeys(measure.name for measure in wanted) if name not in names]
     if len(new) > MOST:
         raise MeasureRefusedError(f"You asked for {len(new)} measures. Ask for at most {MOST}.")
     return parse_measures([*names, *new], relevant_from=relevant_from)[len(names) :]
@@ -219,11 +220,17 @@ def further_scores(
         )
         indexes = comparable_indexes(lacking, qrel_set, judged)
         computed = _computed(lacking, indexes, scorer, seconds=seconds)
-        found = {run: each for run, each in computed.items() if None not in each.values()}
-        computed_values.set_many({cached[run]: each for run, each in found.items()}, KEPT)
-        failed = {cached[run]: each for run, each in computed.items() if run not in found}
+        complete = {
+            run: run_means for run, run_means in computed.items() if None not in run_means.values()
+        }
+        computed_values.set_many(
+            {cached[run]: run_means for run, run_means in complete.items()}, KEPT
+        )
+        failed = {
+            cached[run]: run_means for run, run_means in computed.items() if run not in complete
+        }
         computed_values.set_many(failed, KEPT_FAILURES)
-        values |= {run.pk: each for run, each in computed.items()}
+        values |= {run.pk: run_means for run, run_means in computed.items()}
     return FurtherScores(values, len(cached) - len(values) if names else 0)
 
 
@@ -252,47 +259,48 @@ def _computed(
 ) -> dict[Run, dict[str, float | None]]:
     """Return the means of as many runs as the time allows. Unreadable runs have none."""
     nothing: dict[str, float | None] = {measure.name: None for measure in scorer.measures}
-    found: dict[Run, dict[str, float | None]] = {}
+    computed: dict[Run, dict[str, float | None]] = {}
     deepest = _deepest(scorer.measures)
     end = None if seconds is None else time.monotonic() + seconds
     for run, index in indexes:
         try:
             mean_of = means(scorer.score(index.filter(pl.col("order") <= deepest)))
             # A run that answers no topic of the qrels has no mean; its score is 0.
-            found[run] = {name: float(mean_of.get(name) or 0.0) for name in nothing}
+            computed[run] = {name: float(mean_of.get(name) or 0.0) for name in nothing}
         except MeasureFailedError:
             log.exception("A measure of run %s (%s) fails.", run.pk, run.tag)
-            found[run] = nothing
+            computed[run] = nothing
         if end is not None and time.monotonic() > end:
-            return found
-    return dict.fromkeys(runs, nothing) | found
+            return computed
+    return dict.fromkeys(runs, nothing) | computed
 
 
 def _deepest(measures: Iterable[Measure]) -> int:
     """Return the last rank that measures read: a short ranking is scored much faster."""
     cutoffs = [
-        0 if one.judged_only or one.kind not in _CUT else one.cutoff or 0 for one in measures
+        0 if measure.judged_only or measure.kind not in _CUT else measure.cutoff or 0
+        for measure in measures
     ]
     return max(cutoffs) if all(cutoffs) else _ALL_RANKS
 
 
 def extended_board(
-    shown: VisibleBoard,
+    visible: VisibleBoard,
     measures: Sequence[Measure],
     values: Mapping[int, Mapping[str, float | None]],
 ) -> VisibleBoard:
     """Return a board with further columns, and the best possible values of these."""
     if not measures:
-        return shown
-    board = shown.board
+        return visible
+    board = visible.board
     runs = []
     for row in board.rows:
-        found = values.get(row.run.key, {})
-        known = {name: value for name, value in found.items() if value is not None}
+        added = values.get(row.run.key, {})
+        known = {name: value for name, value in added.items() if value is not None}
         runs.append(replace(row.run, values={**row.run.values, **known}))
-    best = {**board.ceilings, **further_ceilings(shown.qrel_set, measures)}
+    best = {**board.ceilings, **further_ceilings(visible.qrel_set, measures)}
     wider = replace(board, measures=(*board.measures, *measures), ceilings=best)
-    return replace(shown, board=with_runs(wider, runs))
+    return replace(visible, board=with_runs(wider, runs))
 
 
 def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str, float]:
@@ -300,11 +308,11 @@ def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str
     names = [measure.name for measure in measures]
     rules = (_RULES, qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
     key = f"further-ceilings:{sha256(repr(rules).encode()).hexdigest()}"
-    found: dict[str, float] | None = computed_values.get(key)
-    if found is None:
-        found = ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from)
-        computed_values.set(key, found, timeout=KEPT)
-    return found
+    best: dict[str, float] | None = computed_values.get(key)
+    if best is None:
+        best = ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from)
+        computed_values.set(key, best, timeout=KEPT)
+    return best
 
 
 MEASURES = ("AR", "P@1")
@@ -328,16 +336,16 @@ def first_answers_access(user: Visitor, task: Task) -> ScoreAccess | None:
     return access if access.sight is Sight.EVERYTHING and has_board else None
 
 
-def first_answers(shown: VisibleBoard, *, waits: bool = False) -> FurtherMeasures:
+def first_answers(visible: VisibleBoard, *, waits: bool = False) -> FurtherMeasures:
     """Return the board with the measures of Task 3 instead of its own.
 
     A mean is over the topics of the qrels that a run answered. Answers without a judgment count 0.
     """
-    measures = parse_measures(MEASURES, relevant_from=shown.qrel_set.relevant_from)
-    keys = [row.run.key for row in shown.board.rows]
+    measures = parse_measures(MEASURES, relevant_from=visible.qrel_set.relevant_from)
+    keys = [row.run.key for row in visible.board.rows]
     seconds = None if waits else SECONDS
-    scores = further_scores(shown.qrel_set, keys, measures, answered_only=True, seconds=seconds)
-    rows = tuple(row._replace(run=replace(row.run, values={})) for row in shown.board.rows)
-    bare = replace(shown, board=replace(shown.board, measures=(), ceilings={}, rows=rows))
-    found = extended_board(bare, measures, scores.values)
-    return FurtherMeasures(found, "", "", len(measures), len(keys), scores.waiting)
+    scores = further_scores(visible.qrel_set, keys, measures, answered_only=True, seconds=seconds)
+    rows = tuple(row._replace(run=replace(row.run, values={})) for row in visible.board.rows)
+    bare = replace(visible, board=replace(visible.board, measures=(), ceilings={}, rows=rows))
+    extended = extended_board(bare, measures, scores.values)
+    return FurtherMeasures(extended, "", "", len(measures), len(keys), scores.waiting)

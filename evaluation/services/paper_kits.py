@@ -91,17 +91,17 @@ def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
 def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
     """Return the numbers of the judged items of qrels, and the time of the official judging."""
     topics, scale = version_topics(qrel_set), qrel_set.label_scale
-    lowest = min(one.value for one in scale.judgments)
-    values = [one.value for one in scale.judgments]
+    lowest = min(label.value for label in scale.judgments)
+    values = [label.value for label in scale.judgments]
     task = host_of(qrel_set.task) or qrel_set.task
     sheet = time_sheet_of(task.lab).part(SheetPart(task=task, kinds={OFFICIAL}))
     work = sheet.total
     timed = work.labels - work.untimed
     return AssessmentFacts(
-        judged={one.topic: sum(one.labels[value] for value in values) for one in topics},
+        judged={topic.topic: sum(topic.labels[value] for value in values) for topic in topics},
         positive={
-            one.topic: sum(one.labels[value] for value in values if value > lowest)
-            for one in topics
+            topic.topic: sum(topic.labels[value] for value in values if value > lowest)
+            for topic in topics
         },
         dropped=[row["topic"] for row in qrel_set.dropped if not row.get("by_hand")],
         binarization=binarization(scale, qrel_set.relevant_from),
@@ -115,32 +115,32 @@ def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
 def kappa_facts(task: Task) -> list[KappaFacts]:
     """Return the agreement in the training rounds and the open rounds of second judgments."""
     return [
-        _kappas(row.round, found)
+        _kappas(row.round, agreement)
         for row in round_rows(task)
-        if row.done and (found := _agreement(row)) is not None and found.items
+        if row.done and (agreement := _agreement(row)) is not None and agreement.items
     ]
 
 
 def _agreement(row: RoundRow) -> Agreement | None:
     """Return the agreement in a round as its page shows it, or None if it is not to be seen."""
-    found = row.round
-    if found.archived_at:
+    round_ = row.round
+    if round_.archived_at:
         return None
-    if found.kind == Round.Kind.TRAINING:
-        return training_agreement(found, resamples=0)
-    if found.kind != Round.Kind.SECOND or not row.shows_labels:
+    if round_.kind == Round.Kind.TRAINING:
+        return training_agreement(round_, resamples=0)
+    if round_.kind != Round.Kind.SECOND or not row.shows_labels:
         return None
-    scale = task_scale(found.task)
-    pairs = only_judged_pairs(second_pairs(found), scale)
-    from_ = found.task.protocol.relevant_from
+    scale = task_scale(round_.task)
+    pairs = only_judged_pairs(second_pairs(round_), scale)
+    from_ = round_.task.protocol.relevant_from
     return pair_agreement(pairs, scale, relevant_from=from_, resamples=0)
 
 
-def _kappas(found: Round, agreement: Agreement) -> KappaFacts:
+def _kappas(round_: Round, agreement: Agreement) -> KappaFacts:
     graded, binary = agreement.graded, agreement.binary
     return KappaFacts(
-        title=str(found),
-        is_training=found.kind == Round.Kind.TRAINING,
+        title=str(round_),
+        is_training=round_.kind == Round.Kind.TRAINING,
         items=agreement.items,
         assessors={
             name: (graded.assessors[key].value, binary.assessors[key].value)
@@ -197,11 +197,11 @@ class PaperKit(NamedTuple):
     @property
     def parts(self) -> dict[str, list[str]]:
         """Return the names of the tables, sentences and figures by folder."""
-        found: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for folder, _, name in (path.removesuffix(".tex").partition("/") for path in self.texts):
             if name and not name.endswith(".tsv"):
-                found.setdefault(folder, []).append(name)
-        return found
+                names.setdefault(folder, []).append(name)
+        return names
 
     def files(self) -> dict[str, str | bytes]:
         """Return all files by path. Figures that are not in the cache are drawn first."""
@@ -229,15 +229,15 @@ def paper_kit(qrel_set: QrelSet, user: Visitor, *, waits: bool = False) -> Paper
 
     Tables with scores that take long are complete if it `waits`.
     """
-    task, shown = qrel_set.task, paper_board(qrel_set)
-    tables = paper_tables(user, shown, waits=waits)
+    task, visible = qrel_set.task, paper_board(qrel_set)
+    tables = paper_tables(user, visible, waits=waits)
     files = {"preamble.tex": PREAMBLE}
     for table in tables:
         files[f"tables/{table.name}.tex"] = table.latex()
         files[f"tables/{table.name}.tsv"] = table.tsv()
-    sentences = _sentences(shown)
+    sentences = _sentences(visible)
     files |= {f"sentences/{name}.tex": f"{text}\n" for name, text in sentences.items()}
-    figures = paper_figures(shown)
+    figures = paper_figures(visible)
     for figure in figures:
         files[f"figures/{figure.name}.tex"] = figure.latex()
         files[f"figures/{figure.name}.tsv"] = figure.tsv
@@ -255,9 +255,9 @@ def _key(figure: PaperFigure) -> str:
     return f"paper-figure:{figure.key}"
 
 
-def _sentences(shown: VisibleBoard) -> dict[str, str]:
+def _sentences(visible: VisibleBoard) -> dict[str, str]:
     """Return the texts that have numbers, by name, in the order of a paper."""
-    qrel_set, board = shown.qrel_set, shown.board
+    qrel_set, board = visible.qrel_set, visible.board
     task, scale = qrel_set.task, qrel_set.label_scale
     words = PAPER_WORDS[ItemKind(qrel_set.items)]
     pooled = PAPER_WORDS[POOL_KINDS[TaskKind(task.kind)]]
@@ -266,28 +266,28 @@ def _sentences(shown: VisibleBoard) -> dict[str, str]:
         agreement_sentence(facts, ways=len(scale.judgments), binarization=threshold)
         for facts in kappa_facts(task)
     ]
-    found = {
+    texts = {
         "runs": runs_sentence([row.run for row in board.rows]),
         "pools": pool_sentences(pooling_facts(task), item=pooled.many),
         "assessment": assessment_sentences(
-            assessment_facts(qrel_set), item=words.many, one=words.label
+            assessment_facts(qrel_set), item=words.many, labelled=words.label
         ),
         "agreement": "\n\n".join(filter(None, kappas)),
         "results": results_sentences(board, board.measures[:MEASURES]),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
-def paper_figures(shown: VisibleBoard) -> tuple[PaperFigure, ...]:
+def paper_figures(visible: VisibleBoard) -> tuple[PaperFigure, ...]:
     """Return the figures of a board and of its qrels."""
-    figures, qrel_set = [], shown.qrel_set
-    main = next((measure for measure in shown.board.measures if measure.is_rating), None)
-    runs = [row.run for row in shown.board.rows]
+    figures, qrel_set = [], visible.qrel_set
+    main = next((measure for measure in visible.board.measures if measure.is_rating), None)
+    runs = [row.run for row in visible.board.rows]
     if main and runs:
         keys = [run.key for run in runs]
-        found = topic_matrix(runs=keys, qrel_set=qrel_set, measure=main.name)
-        if found.topics:
-            scores = TopicScores(main.heading, runs, found.topics, found.scores)
+        matrix = topic_matrix(runs=keys, qrel_set=qrel_set, measure=main.name)
+        if matrix.topics:
+            scores = TopicScores(main.heading, runs, matrix.topics, matrix.scores)
             figures += [scores_figure(scores), topics_figure(scores)]
     scale = qrel_set.label_scale
     figures.append(labels_figure(version_topics(qrel_set), scale))

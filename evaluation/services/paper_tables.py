@@ -43,48 +43,54 @@ Trained = Mapping[int, Iterable[str]]
 
 
 def paper_tables(
-    user: Visitor, shown: VisibleBoard, *, waits: bool
+    user: Visitor, visible: VisibleBoard, *, waits: bool
 ) -> list[PaperTable | CorrelationTable]:
     """Return the tables for which the board has data, as an organizer sees them.
 
     Scores that take long are complete if it `waits`.
     """
-    if not shown.board.rows:
+    if not visible.board.rows:
         return []
-    by_lab = _by_lab(user, shown)
+    by_lab = _by_lab(user, visible)
     # A lab whose systems have no runs in other labs gets the table of its results only.
     has_others = len({column.panel for column in by_lab.columns}) > 1
-    found: Iterable[PaperTable | CorrelationTable | None] = (_results(shown),)
-    if shown.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
-        first = _first_answers(user, shown, waits=waits)
-        found = (_generated(shown), _correlations(shown), first)
-    return [table for table in (*found, by_lab if has_others else None) if table]
+    tables: Iterable[PaperTable | CorrelationTable | None] = (_results(visible),)
+    if visible.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
+        first = _first_answers(user, visible, waits=waits)
+        tables = (_generated(visible), _correlations(visible), first)
+    return [table for table in (*tables, by_lab if has_others else None) if table]
 
 
-def _results(shown: VisibleBoard) -> PaperTable:
+def _results(visible: VisibleBoard) -> PaperTable:
     """Return the table of 000 (A1, A2)."""
-    task, board = shown.qrel_set.task, shown.board
+    task, board = visible.qrel_set.task, visible.board
     rows, measures = _rows(task, board), board.measures[:MEASURES]
     title = f"{task.name} results, averaged over {_counted(board.topics)}"
-    if shown.qrel_set.items == ItemKind.VISUAL_IDS:
+    if visible.qrel_set.items == ItemKind.VISUAL_IDS:
         title += " and computed over deduplicated ranked lists of visually distinct formulae"
-    text = caption(title, rows, notes=_notes(shown.qrel_set, measures))
+    text = caption(title, rows, notes=_notes(visible.qrel_set, measures))
     return PaperTable("results", text, tuple(_columns(measures, "Evaluation measures")), rows)
 
 
-def _by_lab(user: Visitor, shown: VisibleBoard) -> PaperTable:
+def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
     """Return the table of 004 (3, 4): systems on the topics of each lab, those of this one last."""
-    task, measures = shown.qrel_set.task, shown.board.measures[:MEASURES]
-    found = system_progress(user, task, shown)
+    task, measures = visible.qrel_set.task, visible.board.measures[:MEASURES]
+    progress = system_progress(user, task, visible)
     columns: list[ScoreColumn] = []
     values: Values = defaultdict(dict)
     trained: dict[int, set[str]] = defaultdict(set)
-    for place, one in enumerate(found.tasks):
-        cells = {row.run.key: row.cells[place] for row in found.rows}
-        if one.task != task and not any(cell.run for cell in cells.values()):
+    for place, progress_task in enumerate(progress.tasks):
+        cells = {row.run.key: row.cells[place] for row in progress.rows}
+        if progress_task.task != task and not any(cell.run for cell in cells.values()):
             continue
-        prefix = "" if one.task == task else f"{one.task.lab.slug}/{one.task.slug}:"
-        added = _columns(one.measures, _panel(one, found.tasks), prefix=prefix)
+        prefix = (
+            ""
+            if progress_task.task == task
+            else f"{progress_task.task.lab.slug}/{progress_task.task.slug}:"
+        )
+        added = _columns(
+            progress_task.measures, _panel(progress_task, progress.tasks), prefix=prefix
+        )
         columns += added
         for key, cell in cells.items():
             both = zip(added, cell.values, strict=True)
@@ -92,36 +98,42 @@ def _by_lab(user: Visitor, shown: VisibleBoard) -> PaperTable:
             values[key].update(known)
             if cell.run and cell.run.is_trained:
                 trained[key].update(known)
-    rows = _rows(task, shown.board, values, trained)
+    rows = _rows(task, visible.board, values, trained)
     return _with_letters(
         "results-by-lab",
         f"{task.lab.name} {task.name} results",
         columns,
         rows,
-        _notes(shown.qrel_set, measures),
+        _notes(visible.qrel_set, measures),
     )
 
 
-def _panel(one: ProgressTask, tasks: Iterable[ProgressTask]) -> str:
+def _panel(progress_task: ProgressTask, tasks: Iterable[ProgressTask]) -> str:
     """Return the heading over a task's columns: its lab, and the task if the lab has another."""
-    of_lab = [each for each in tasks if each.task.lab_id == one.task.lab_id]
-    name = f"{one.task.lab.name} {one.task.name}" if of_lab[1:] else one.task.lab.name
-    return f"{name}\n{_counted(one.topics)}"
+    of_lab = [other for other in tasks if other.task.lab_id == progress_task.task.lab_id]
+    name = (
+        f"{progress_task.task.lab.name} {progress_task.task.name}"
+        if of_lab[1:]
+        else progress_task.task.lab.name
+    )
+    return f"{name}\n{_counted(progress_task.topics)}"
 
 
-def _generated(shown: VisibleBoard) -> PaperTable:
+def _generated(visible: VisibleBoard) -> PaperTable:
     """Return the table of 004 (5): all measures of Task 3, and its special questions."""
-    task, board = shown.qrel_set.task, shown.board
+    task, board = visible.qrel_set.task, visible.board
     columns = _columns(board.measures, _counted(board.topics))
     values: Values = defaultdict(dict)
-    notes = {"": _notes(shown.qrel_set, board.measures)}
-    for found in question_rounds(task):
-        panel = _counted(found.pool.items.values("topic").distinct().count())
-        for question, column in zip(found.questions, question_columns(task, [found]), strict=True):
+    notes = {"": _notes(visible.qrel_set, board.measures)}
+    for round_ in question_rounds(task):
+        panel = _counted(round_.pool.items.values("topic").distinct().count())
+        for question, column in zip(
+            round_.questions, question_columns(task, [round_]), strict=True
+        ):
             key, is_rated = f"question:{question.key}", question.key in LOWER_IS_BETTER
-            columns = [one for one in columns if one.key != key]
+            columns = [earlier for earlier in columns if earlier.key != key]
             columns.append(ScoreColumn(key, question.key, panel, rises=False, is_rated=is_rated))
-            answer = found.pool.label_scale.of(question.counted).word
+            answer = round_.pool.label_scale.of(question.counted).word
             notes[key] = question_note(question, answer)
             for run, share in column.values.items():
                 values[run][key] = share
@@ -130,27 +142,29 @@ def _generated(shown: VisibleBoard) -> PaperTable:
     return _with_letters("results", title, columns, rows, " ".join(notes.values()))
 
 
-def _correlations(shown: VisibleBoard) -> CorrelationTable | None:
+def _correlations(visible: VisibleBoard) -> CorrelationTable | None:
     """Return the table of 004 (6): measures of Task 3 against each other."""
-    found = measure_correlations(shown.board)
-    if found.runs < FEWEST or not found.columns[1:]:
+    correlations = measure_correlations(visible.board)
+    if correlations.runs < FEWEST or not correlations.columns[1:]:
         return None
-    task = shown.qrel_set.task
-    text = correlations_caption(f"{task.lab.name} {task.name}", found.runs)
-    measures = [one for one in shown.board.measures if one.is_rating]
-    notes = _notes(shown.qrel_set, measures)
-    headings = [column.heading for column in found.columns]
-    return CorrelationTable("correlations", f"{text} {notes}".strip(), headings, found.matrices)
+    task = visible.qrel_set.task
+    text = correlations_caption(f"{task.lab.name} {task.name}", correlations.runs)
+    measures = [measure for measure in visible.board.measures if measure.is_rating]
+    notes = _notes(visible.qrel_set, measures)
+    headings = [column.heading for column in correlations.columns]
+    return CorrelationTable(
+        "correlations", f"{text} {notes}".strip(), headings, correlations.matrices
+    )
 
 
-def _first_answers(user: Visitor, shown: VisibleBoard, *, waits: bool) -> PaperTable | None:
+def _first_answers(user: Visitor, board: VisibleBoard, *, waits: bool) -> PaperTable | None:
     """Return the table of 004 (7): Task 1's runs, cut to their first answers."""
-    task = shown.qrel_set.task
+    task = board.qrel_set.task
     access = first_answers_access(user, task)
     visible = visible_board(access) if access else None
     if access is None or visible is None or not visible.board.rows:
         return None
-    first = first_answers(visible, waits=waits).shown
+    first = first_answers(visible, waits=waits).visible
     measures = first.board.measures
     return _with_letters(
         "first-answers",
@@ -178,8 +192,8 @@ def _counted(topics: int) -> str:
 
 def _columns(measures: Sequence[Measure], panel: str, prefix: str = "") -> list[ScoreColumn]:
     return [
-        ScoreColumn(f"{prefix}{one.name}", one.heading, panel, is_rated=one.is_rating)
-        for one in measures
+        ScoreColumn(f"{prefix}{measure.name}", measure.heading, panel, is_rated=measure.is_rating)
+        for measure in measures
     ]
 
 

@@ -48,19 +48,19 @@ class SystemProgress(NamedTuple):
     rows: list[ProgressRow]
 
 
-def has_linked_runs(shown: VisibleBoard) -> bool:
+def has_linked_runs(visible: VisibleBoard) -> bool:
     """Return whether a team linked a run of the board with runs of other tasks."""
-    keys = [row.run.key for row in shown.board.rows]
+    keys = [row.run.key for row in visible.board.rows]
     return Run.objects.filter(pk__in=keys).exclude(system=None).exists()
 
 
-def system_progress(user: Visitor, task: Task, shown: VisibleBoard) -> SystemProgress:
+def system_progress(user: Visitor, task: Task, visible: VisibleBoard) -> SystemProgress:
     """Return the linked runs of the runs on a board, in all tasks where the user sees scores.
 
     The task itself comes last. A team that links a post-hoc run shares its scores with everyone who
     sees a released board of its task.
     """
-    own = {row.run.key: row.run for row in shown.board.rows}
+    own = {row.run.key: row.run for row in visible.board.rows}
     runs = Run.objects.filter(pk__in=list(own)).exclude(system=None)
     systems = {run.pk: run for run in runs.select_related("task__lab")}
     linked: dict[int, list[Run]] = {}
@@ -68,11 +68,11 @@ def system_progress(user: Visitor, task: Task, shown: VisibleBoard) -> SystemPro
     others = others.exclude(task=task).filter(task__in=tasks_visible_to(user))
     for run in others.select_related("task__lab").order_by("task__lab__slug", "task__slug", "pk"):
         linked.setdefault(run.task_id, []).append(run)
-    found = ((runs[0].task, _board(user, runs)) for runs in linked.values())
-    boards = {other: board for other, board in found if board}
+    task_boards = ((runs[0].task, _board(user, runs)) for runs in linked.values())
+    boards = {other: board for other, board in task_boards if board}
     columns = [
-        ProgressTask(each, board.measures[:MEASURES], board.topics)
-        for each, board in [*boards.items(), (task, shown.board)]
+        ProgressTask(other_task, board.measures[:MEASURES], board.topics)
+        for other_task, board in [*boards.items(), (task, visible.board)]
     ]
     by_key = {run.key: run for board in boards.values() for run in _runs(board)} | own
     of_system = {(run.system, run.task_id): run for runs in linked.values() for run in runs}
@@ -81,11 +81,11 @@ def system_progress(user: Visitor, task: Task, shown: VisibleBoard) -> SystemPro
         ProgressRow(
             row.run,
             [
-                _cell(of_system.get((systems[row.run.key].system, one.task.pk)), one, by_key)
-                for one in columns
+                _cell(of_system.get((systems[row.run.key].system, column.task.pk)), column, by_key)
+                for column in columns
             ],
         )
-        for row in shown.board.rows
+        for row in visible.board.rows
         if row.run.key in systems
     ]
     return SystemProgress(
@@ -96,13 +96,13 @@ def system_progress(user: Visitor, task: Task, shown: VisibleBoard) -> SystemPro
 def _board(user: Visitor, runs: list[Run]) -> Board | None:
     """Return the board of the runs' task that the user sees, with the linked post-hoc runs."""
     access = score_access_of(user, runs[0].task)
-    shown = visible_board(access)
-    if shown is None:
+    visible = visible_board(access)
+    if visible is None:
         return None
     if access.organizes:
-        return all_runs_of(access, shown).board
+        return all_runs_of(access, visible).board
     late = Run.objects.filter(pk__in=[run.pk for run in runs if run.is_post_hoc])
-    return with_post_hoc(shown.board, shown.qrel_set, late)
+    return with_post_hoc(visible.board, visible.qrel_set, late)
 
 
 def _runs(board: Board) -> Iterable[BoardRun]:
@@ -113,4 +113,4 @@ def _cell(run: Run | None, column: ProgressTask, by_key: dict[int, BoardRun]) ->
     scored = by_key.get(run.pk) if run else None
     if scored is None:
         return ProgressCell(None, [None] * len(column.measures))
-    return ProgressCell(run, [scored.values.get(one.name) for one in column.measures])
+    return ProgressCell(run, [scored.values.get(measure.name) for measure in column.measures])

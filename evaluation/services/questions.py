@@ -68,42 +68,42 @@ class RoundAnswers(NamedTuple):
     is_scored: bool
 
 
-def round_answers(found: Round) -> RoundAnswers:
+def round_answers(round_: Round) -> RoundAnswers:
     """Return the results of a round of special questions from the answers so far.
 
     Labels that are not judgments are no answers. Runs are those with an item among the answers,
     baselines first, then teams by their best AR (protocol §4).
     """
-    scale = found.pool.label_scale
-    votes = round_votes(found.pool).filter(scale.is_judged())
+    scale = round_.pool.label_scale
+    votes = round_votes(round_.pool).filter(scale.is_judged())
     answers = votes.select(*_ITEM, "label", question="doc_id")
-    runs = [row for task in _tasks(found) for row in _run_rows(task, answers, found)]
-    relevant = question_labels(found).select(
-        *_ITEM, relevant=pl.col("label") >= found.task.protocol.relevant_from
+    runs = [row for task in _tasks(round_) for row in _run_rows(task, answers, round_)]
+    relevant = question_labels(round_).select(
+        *_ITEM, relevant=pl.col("label") >= round_.task.protocol.relevant_from
     )
     questions = [
         _question(share, answers, relevant, scale.judgments)
-        for share in answer_shares(answers, found.questions)
+        for share in answer_shares(answers, round_.questions)
     ]
     return RoundAnswers(_ordered(runs), questions, any(row.means.topics for row in runs))
 
 
-def _tasks(found: Round) -> list[Task]:
+def _tasks(round_: Round) -> list[Task]:
     """Return the tasks whose runs brought the items: Task 3 for answers in the pool of Task 1."""
-    kinds = set(found.pool.items.order_by().values_list("kind", flat=True).distinct())
-    written = Task.objects.filter(lab=found.task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
-    guests = [task for task in written.select_related("lab") if host_of(task) == found.task]
-    return [*guests, *([found.task] if not guests or kinds - {PoolItem.Kind.ANSWERS} else [])]
+    kinds = set(round_.pool.items.order_by().values_list("kind", flat=True).distinct())
+    written = Task.objects.filter(lab=round_.task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
+    guests = [task for task in written.select_related("lab") if host_of(task) == round_.task]
+    return [*guests, *([round_.task] if not guests or kinds - {PoolItem.Kind.ANSWERS} else [])]
 
 
-def _run_rows(task: Task, answers: pl.DataFrame, found: Round) -> list[RunAnswers]:
+def _run_rows(task: Task, answers: pl.DataFrame, round_: Round) -> list[RunAnswers]:
     valid = Run.objects.valid().filter(task=task).select_related("team", "task__lab")
     runs = {run.pk: run for run in valid.order_by("pk")}
     means = _means(task)
     rows = []
     for key, numbers in _answers_by_run(task, list(runs.values()), answers).items():
         mine = answers[numbers]
-        shares = answer_shares(mine, found.questions)
+        shares = answer_shares(mine, round_.questions)
         items = mine.select(_ITEM).n_unique()
         rows.append(RunAnswers(runs[key], means.get(key, RunMeans()), items, shares))
     return rows
@@ -135,7 +135,7 @@ def _means(task: Task) -> dict[int, RunMeans]:
     qrels = qrels_named(task)
     if qrels is None:
         return {}
-    names = [one.name for one in parse_measures(MEASURES, relevant_from=qrels.relevant_from)]
+    names = [rating.name for rating in parse_measures(MEASURES, relevant_from=qrels.relevant_from)]
     values: dict[int, dict[str, float]] = {}
     scores = RunScore.objects.filter(qrel_set=qrels, measure__in=names)
     for run, measure, value in scores.values_list("run", "measure", "value"):
@@ -159,7 +159,7 @@ def _question(
     counted = judged.filter(pl.col("label") == share.question.counted)
     return QuestionAnswers(
         share,
-        [(one, mine.filter(pl.col("label") == one.value).height) for one in labels],
+        [(label, mine.filter(pl.col("label") == label.value).height) for label in labels],
         _not_relevant(counted),
         _not_relevant(judged),
     )

@@ -65,8 +65,8 @@ def item_texts(
     if items is ItemKind.ANSWERS:
         answers = rows["answer"] if "answer" in rows.columns else [""] * rows.height
         return [ItemText(_snippet(plain_html(answer or "", prefix=""))) for answer in answers]
-    found = posts_of(lab, rows["source"])
-    return [_post(found.get(item), item, lab, closed, corrections) for item in rows["source"]]
+    posts = posts_of(lab, rows["source"])
+    return [_post(posts.get(item), item, lab, closed, corrections) for item in rows["source"]]
 
 
 def _post(
@@ -74,8 +74,8 @@ def _post(
 ) -> ItemText:
     if post is None or _thread_of(post, corrections.threads) in closed:
         return ItemText()
-    shown = corrected_post(post, item, corrections)
-    return ItemText(_snippet(shown.safe_body if shown else ""), post_url(lab.slug, item))
+    corrected = corrected_post(post, item, corrections)
+    return ItemText(_snippet(corrected.safe_body if corrected else ""), post_url(lab.slug, item))
 
 
 def _thread_of(post: Post, moved: Mapping[str, str]) -> str:
@@ -98,7 +98,7 @@ def _formulas(
     collection = collection_of(lab)
     are_visual = items is ItemKind.VISUAL_IDS
     known = formulas_shown(collection, ids, are_visual=are_visual) if collection else {}
-    return [_formula(known.get(one), lab, closed, corrections) for one in ids]
+    return [_formula(known.get(formula_id), lab, closed, corrections) for formula_id in ids]
 
 
 def _formula(
@@ -106,11 +106,11 @@ def _formula(
 ) -> ItemText:
     if formula is None or formula.thread_id in closed:
         return ItemText()
-    shown = render_formula(corrections.formulas.get(formula.latex, formula.latex))
+    html = render_formula(corrections.formulas.get(formula.latex, formula.latex))
     page = post_url(lab.slug, formula.post_id).partition("#")[0]
     name = formula.formula_id
     url = f"{page}?{urlencode({'formula': name})}#formula-{quote(name)}"
-    return ItemText(SafeString(shown), url)
+    return ItemText(SafeString(html), url)
 
 
 _COLUMNS = ("topic", "item", "post", "rank", "score")

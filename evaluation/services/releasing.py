@@ -117,16 +117,16 @@ def _require_change(
     out: list[LeftOutRun],
 ) -> None:
     """Raise `UserError` if the released leaderboard is the same."""
-    shown = released_leaderboard(task)
+    released = released_leaderboard(task)
     new = qrel_set.pk, measures, scores, out
-    if shown and new == (
-        shown.qrel_set_id,
-        shown.measures,
-        shown.scores,
-        shown.out_of_competition,
+    if released and new == (
+        released.qrel_set_id,
+        released.measures,
+        released.scores,
+        released.out_of_competition,
     ):
         raise UserError(
-            f"Version {shown.version} of this leaderboard is already released, "
+            f"Version {released.version} of this leaderboard is already released, "
             "and nothing has changed since.",
             code="already-released",
         )

@@ -70,24 +70,26 @@ class TextScorer:
         texts = dict(answers.filter(pl.col("topic").is_in(self._topics.to_list())).iter_rows())
         values = self._overlap.values(texts, team=run.team_id)
         rows = [
-            (topic, one.name, value) for one in self.measures for topic, value in values.items()
+            (topic, measure.name, value)
+            for measure in self.measures
+            for topic, value in values.items()
         ]
         return pl.DataFrame(rows, schema=SCORES, orient="row")
 
 
 def _references(qrel_set: QrelSet, judged: pl.DataFrame) -> dict[str, list[Reference]]:
-    found: dict[str, list[Reference]] = defaultdict(list)
+    references: dict[str, list[Reference]] = defaultdict(list)
     relevant = judged.filter(pl.col("label") >= qrel_set.relevant_from)
     for run in runs_known(qrel_set.task):
         named = named_answers(readable_index(run, "answer"), run, judged)
         answers = named.join(relevant, on=["topic", "item"], how="semi")
         for topic, text in answers.select("topic", "answer").iter_rows():
-            found[topic].append(Reference(text, frozenset([run.team_id])))
+            references[topic].append(Reference(text, frozenset([run.team_id])))
     first = answers_qrels(qrel_set.task)
     longest = qrel_set.task.protocol.max_characters
     for topic, posts in (post_references(first, longest=longest) if first else {}).items():
-        found[topic] += posts
-    return found
+        references[topic] += posts
+    return references
 
 
 log = logging.getLogger(__name__)
@@ -181,7 +183,11 @@ def _scored(
         everything = {
             measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures
         }
-        everything |= {one.name: mean_of[one.name] for one in texts.measures if one.name in mean_of}
+        everything |= {
+            text_measure.name: mean_of[text_measure.name]
+            for text_measure in texts.measures
+            if text_measure.name in mean_of
+        }
         yield _ScoredRun(run, identity, scores.select("topic", "measure", "value"), everything)
 
 
@@ -234,11 +240,12 @@ def _store(
         for scoring in Scoring.objects.filter(qrel_set=qrel_set, run__in=_ids(scored))
     }
     new = [
-        one
-        for one in scored
-        if not (known := before.get(one.run.pk)) or not known.covers(measures, order, one.identity)
+        scored_run
+        for scored_run in scored
+        if not (known := before.get(scored_run.run.pk))
+        or not known.covers(measures, order, scored_run.identity)
     ]
-    identities = {one.run.pk: one.identity for one in new}
+    identities = {scored_run.run.pk: scored_run.identity for scored_run in new}
     kept = {
         pk: known.measures
         for pk, known in before.items()
@@ -249,14 +256,14 @@ def _store(
     Scoring.objects.bulk_create(
         [
             Scoring(
-                run=one.run,
+                run=scored_run.run,
                 qrel_set=qrel_set,
-                measures=sorted({*measures, *kept.get(one.run.pk, ())}),
+                measures=sorted({*measures, *kept.get(scored_run.run.pk, ())}),
                 order=order,
-                identity=one.identity,
+                identity=scored_run.identity,
                 scored_at=at,
             )
-            for one in new
+            for scored_run in new
         ],
         update_conflicts=True,  # keeps the key, by which `counted_runs` counts submissions
         unique_fields=["run", "qrel_set"],
@@ -266,7 +273,7 @@ def _store(
 
 
 def _ids(scored: Sequence[_ScoredRun]) -> list[int]:
-    return [one.run.pk for one in scored]
+    return [scored_run.run.pk for scored_run in scored]
 
 
 def _remove_scores(
@@ -285,12 +292,12 @@ def _remove_scores(
 
 def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:
     topics, runs = [], []
-    for one in scored:
-        whose = {"run_id": pl.lit(one.run.pk), "qrel_set_id": pl.lit(qrel_set.pk)}
+    for scored_run in scored:
+        whose = {"run_id": pl.lit(scored_run.run.pk), "qrel_set_id": pl.lit(qrel_set.pk)}
         topics.append(
-            one.topics.select(**whose, query_id="topic", measure="measure", value="value")
+            scored_run.topics.select(**whose, query_id="topic", measure="measure", value="value")
         )
-        means = {"measure": list(one.means), "value": list(one.means.values())}
+        means = {"measure": list(scored_run.means), "value": list(scored_run.means.values())}
         runs.append(pl.DataFrame(means).select(**whose, measure="measure", value="value"))
     for model, rows in ((TopicScore, topics), (RunScore, runs)):
         if rows:

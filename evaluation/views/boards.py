@@ -107,24 +107,24 @@ def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, 
 
 
 def spread_context(
-    shown: VisibleBoard, sight: ScoreAccess, label: str, *, further: int = 0
+    visible: VisibleBoard, sight: ScoreAccess, label: str, *, further: int = 0
 ) -> dict[str, Any]:
     """Return the chart of a leaderboard in the measure with this label, and its table.
 
     The last measures (`further`) have no scores by topic. An unknown label is the main measure.
     """
-    stored = shown.board.measures[: len(shown.board.measures) - further]
-    measures = {one.label: one for one in stored if one.is_rating}
+    stored = visible.board.measures[: len(visible.board.measures) - further]
+    measures = {rating.label: rating for rating in stored if rating.is_rating}
     measure = measures.get(label, next(iter(measures.values()), None))
     if measure is None:
         return {}
-    spreads = run_spreads(shown.board, qrel_set=shown.qrel_set, measure=measure)
+    spreads = run_spreads(visible.board, qrel_set=visible.qrel_set, measure=measure)
     return {
         "spread_measure": measure,
         "spread_measures": measures.values(),
         "spreads": spreads,
         "most_runs": MOST_RUNS,
-        "spread_chart": _chart(spreads, measure, sight, link_ends(shown, sight, [measure])[0]),
+        "spread_chart": _chart(spreads, measure, sight, link_ends(visible, sight, [measure])[0]),
     }
 
 
@@ -138,13 +138,13 @@ def _chart(
         "end": end,
         "runs": [
             [
-                one.run.key,
-                one.run.label,
-                one.run.team,
-                "own" if one.run.team in own else "base" if one.run.is_baseline else "",
-                *(round(value, 4) for value in (one.mean, *one[3:])),
+                spread.run.key,
+                spread.run.label,
+                spread.run.team,
+                "own" if spread.run.team in own else "base" if spread.run.is_baseline else "",
+                *(round(value, 4) for value in (spread.mean, *spread[3:])),
             ]
-            for one in spreads
+            for spread in spreads
         ],
     }
 
@@ -160,45 +160,47 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     Without a leaderboard, the page explains why.
     """
     sight = score_access_of(request.user, task)
-    shown = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
+    visible = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
     format_, also = request.GET.get("format"), request.GET.get("also", "")
-    further = with_further_measures(shown, also, waits=bool(format_)) if shown else None
-    shown = further.shown if further else None
+    further = with_further_measures(visible, also, waits=bool(format_)) if visible else None
+    visible = further.visible if further else None
     if format_:
-        return board_file(shown, format_)
-    context = _board_context(request, sight, shown)
+        return board_file(visible, format_)
+    context = _board_context(request, sight, visible)
     if further:
         columns, sort = further.columns, request.GET.get("sort", "")
-        context["lines"] = board_lines(further.shown, sight, sort=sort, further=columns)
-        if further.shown.board.rows:
+        context["lines"] = board_lines(further.visible, sight, sort=sort, further=columns)
+        if further.visible.board.rows:
             label = request.GET.get("chart", "")
-            context |= spread_context(further.shown, sight, label, further=columns)
+            context |= spread_context(further.visible, sight, label, further=columns)
     return render(request, "evaluation/leaderboard.html", context | {"further": further})
 
 
 def _board_context(
-    request: HttpRequest, sight: ScoreAccess, shown: VisibleBoard | None
+    request: HttpRequest, sight: ScoreAccess, visible: VisibleBoard | None
 ) -> dict[str, Any]:
-    """Return what the page of a leaderboard shows beside its lines; `shown` is None without one."""
+    """Return what the page of a leaderboard shows beside its lines."""
     task = sight.task
     return {
         "task": task,
         "lab": task.lab,
         "sight": sight,
-        "shown": shown,
-        "own": None if shown else own_means(sight),
+        "visible": visible,
+        "own": None if visible else own_means(sight),
         "columns": columns_in("page"),
         "lines": (),
-        "post_hoc": _post_hoc_lines(shown, sight) if shown else (),
-        "board_query": f"?{urlencode(live_query(shown))}"
-        if shown and shown.state == "live"
+        "post_hoc": _post_hoc_lines(visible, sight) if visible else (),
+        "board_query": f"?{urlencode(live_query(visible))}"
+        if visible and visible.state == "live"
         else "",
-        "has_progress": shown and has_linked_runs(shown),
+        "has_progress": visible and has_linked_runs(visible),
         "sort": request.GET.get("sort", ""),
         "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
-        "definitions": [(one, definition_of(one)) for one in shown.board.measures] if shown else (),
-        "unscored": _unscored(shown, sight) if shown else (),
+        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures]
+        if visible
+        else (),
+        "unscored": _unscored(visible, sight) if visible else (),
         "versions": QrelSet.objects.filter(task=task) if sight.organizes else (),
         "first_answers": first_answers_access(request.user, task) is not None,
         "history": _history(sight),
@@ -214,17 +216,17 @@ def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpR
     """
     sight = score_access_of(request.user, task)
     released = get_object_or_404(released_versions(sight), version=version)
-    shown = VisibleBoard("version", released.qrel_set, released_board(released))
+    visible = VisibleBoard("version", released.qrel_set, released_board(released))
     if format_ := request.GET.get("format"):
-        return board_file(shown, format_, name=f"version-{version}")
-    sort, measures = request.GET.get("sort", ""), len(shown.board.measures)
-    lines = board_lines(shown, sight, sort=sort, further=measures, task_url="../../../")
+        return board_file(visible, format_, name=f"version-{version}")
+    sort, measures = request.GET.get("sort", ""), len(visible.board.measures)
+    lines = board_lines(visible, sight, sort=sort, further=measures, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
     context = {
         "task": task,
         "lab": task.lab,
         "sight": sight,
-        "shown": shown,
+        "visible": visible,
         "released": released,
         "columns": columns_in("page"),
         "lines": [_openable(line, sight, newest) for line in lines],
@@ -264,27 +266,29 @@ def _certificate_url(sight: ScoreAccess) -> str:
     return reverse("evaluation:certificate-detail", args=address)
 
 
-def _post_hoc_lines(shown: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
+def _post_hoc_lines(visible: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
     """Return the rows of the post-hoc runs that the user may see, which are in no file."""
-    lines = board_lines(all_runs_of(sight, shown), sight)
+    lines = board_lines(all_runs_of(sight, visible), sight)
     return [line for line in lines if line.row.run.is_post_hoc]
 
 
-def board_file(shown: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:
+def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:
     """Return a board as a file that is named after its task and qrels and, if given, a name."""
-    if shown is None or format_ not in CONTENT_TYPES:
+    if visible is None or format_ not in CONTENT_TYPES:
         raise Http404
-    response = HttpResponse(write_board(shown.board, format_), content_type=CONTENT_TYPES[format_])
-    parts = [shown.board.task.replace("/", "-"), shown.board.qrels, name]
+    response = HttpResponse(
+        write_board(visible.board, format_), content_type=CONTENT_TYPES[format_]
+    )
+    parts = [visible.board.task.replace("/", "-"), visible.board.qrels, name]
     stem = "-".join(part for part in parts if part)
     ending = FILE_ENDINGS[format_]
     response["Content-Disposition"] = f'attachment; filename="{stem}.{ending}"'
     return response
 
 
-def _unscored(shown: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]]:
+def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]]:
     """Return the valid runs missing from the leaderboard, with the reasons."""
-    if shown.state == "released":
+    if visible.state == "released":
         return []
-    runs = unscored_runs(shown.qrel_set, [row.run.key for row in shown.board.rows])
+    runs = unscored_runs(visible.qrel_set, [row.run.key for row in visible.board.rows])
     return [(run, reason) for run, reason in runs if sight.may_see_run_of(run.team.name)]

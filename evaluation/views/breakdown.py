@@ -70,9 +70,11 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
     board = live_board(qrel_set)
     runs = sorted((row.run for row in board.rows), key=lambda run: not run.counts)
     ranked = sum(run.counts for run in runs)
-    versions = sorted((qrel_set, other), key=lambda one: list(SIDES).index(ItemKind(one.items)))
+    versions = sorted(
+        (qrel_set, other), key=lambda version: list(SIDES).index(ItemKind(version.items))
+    )
     measures, topics = [], 0
-    for measure in [one for one in board.measures if one.is_rating][:MOST_MEASURES]:
+    for measure in [measure for measure in board.measures if measure.is_rating][:MOST_MEASURES]:
         matrices = [
             topic_matrix(runs=[run.key for run in runs], qrel_set=version, measure=measure.name)
             for version in versions
@@ -117,7 +119,9 @@ def _instance_lines(scores: InstanceScores | None) -> list[tuple[object, list[fl
     """Return each run with its means: those of all measures on one side, then on the other."""
     if scores is None:
         return []
-    sides = [[one.sides[side].means for one in scores.measures] for side in (0, 1)]
+    sides = [
+        [measure_sides.sides[side].means for measure_sides in scores.measures] for side in (0, 1)
+    ]
     return [
         (run, [None if np.isnan(m[place]) else float(m[place]) for side in sides for m in side])
         for place, run in enumerate(scores.runs)
@@ -128,9 +132,11 @@ def _table(scores: InstanceScores) -> pl.DataFrame:
     names = {"team": [run.team for run in scores.runs], "run": [run.tag for run in scores.runs]}
     names["standing"] = [run.standing.key for run in scores.runs]
     means = {
-        f"{one.measure.label}, {one.sides[side].name}": one.sides[side].means
+        f"{measure_sides.measure.label}, {measure_sides.sides[side].name}": measure_sides.sides[
+            side
+        ].means
         for side in (0, 1)
-        for one in scores.measures
+        for measure_sides in scores.measures
     }
     return pl.DataFrame(names | means).fill_nan(None)
 
@@ -146,12 +152,12 @@ def topic_attributes(task: Task) -> dict[str, dict[str, str]]:
     """
     topics = Topic.objects.filter(task=task).only("query_id", "info", "info_edits")
     facts = {topic.query_id: topic.facts for topic in topics}
-    found = {
+    attributes = {
         name: {topic: values[name] for topic, values in facts.items() if values.get(name)}
         for name in PUBLIC_INFO
         if name not in FREE_TEXT
     }
-    return {name: values for name, values in found.items() if values}
+    return {name: values for name, values in attributes.items() if values}
 
 
 def usual_values(attribute: str) -> tuple[str, ...]:
@@ -163,7 +169,7 @@ def usual_values(attribute: str) -> tuple[str, ...]:
 @pages.read("breakdown/", "breakdown")
 def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the board that the user sees by groups of topics, or return it as TSV."""
-    shown, compared, context = board_context(request, task)
+    visible, compared, context = board_context(request, task)
     attributes = topic_attributes(task)
     chosen = request.GET.get("by", next(iter(attributes), ""))
     if chosen and chosen not in attributes:
@@ -176,7 +182,7 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     if request.GET.get("format") == "tsv":
         if not groups:
             raise Http404
-        return _file(chosen, columns, compared, shown)
+        return _file(chosen, columns, compared, visible)
     context |= {
         "shows_instances": task.kind == Task.Kind.FORMULAS and may_organize(request.user, task.lab),
         "attributes": {name: heading(name) for name in attributes},
@@ -198,13 +204,13 @@ def _lines(columns: list[TopicGroup], compared: ComparedRuns) -> list[dict[str, 
     As on the leaderboard, only runs that compete are the best.
     """
     competes = np.array([run.counts for run in compared.runs], dtype=bool)
-    best = [np.nanmax(one.means, initial=0.0, where=competes) for one in columns]
+    best = [np.nanmax(group.means, initial=0.0, where=competes) for group in columns]
     return [
         {
             "run": run,
             "cells": [
-                (_known(one.means[place]), run.counts and one.means[place] >= most > 0)
-                for one, most in zip(columns, best, strict=True)
+                (_known(group.means[place]), run.counts and group.means[place] >= most > 0)
+                for group, most in zip(columns, best, strict=True)
             ],
         }
         for place, run in enumerate(compared.runs)
@@ -223,12 +229,12 @@ def _chart(
         return None
     return {
         "measure": compared.measure.heading,
-        "groups": [one.name for one in columns],
+        "groups": [group.name for group in columns],
         "runs": [
             {
                 "run": run.label,
                 "team": run.team,
-                "values": [_known(one.means[place]) for one in columns],
+                "values": [_known(group.means[place]) for group in columns],
                 "url": reverse("evaluation:run-scores", args=[*address, run.key]),
             }
             for place, run in enumerate(compared.runs)
@@ -237,11 +243,11 @@ def _chart(
 
 
 def _file(
-    by: str, columns: list[TopicGroup], compared: ComparedRuns, shown: VisibleBoard
+    by: str, columns: list[TopicGroup], compared: ComparedRuns, visible: VisibleBoard
 ) -> HttpResponse:
     runs = compared.runs
     names = {"team": [run.team for run in runs], "run": [run.tag for run in runs]}
     names["standing"] = [run.standing.key for run in runs]
-    means = {f"{one.name} ({one.topics} topics)": one.means for one in columns}
-    name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-by-{by}.tsv"
+    means = {f"{group.name} ({group.topics} topics)": group.means for group in columns}
+    name = f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-by-{by}.tsv"
     return table_response(pl.DataFrame(names | means).fill_nan(None), name)

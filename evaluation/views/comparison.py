@@ -135,21 +135,21 @@ def several_response(
     test, correction = request.GET.get("test", "t"), request.GET.get("correction", "holm")
     if test not in TESTS or correction not in CORRECTIONS:
         raise Http404
-    found = several_runs(compared, places, test=test, correction=correction)
+    several = several_runs(compared, places, test=test, correction=correction)
     if request.GET.get("format") == "tsv":
-        return _several_file(found, context)
+        return _several_file(several, context)
     topics = task_topics(context["task"])
     context |= {
-        "several": found,
-        "first": found.runs[0],
-        "second": found.runs[1],
+        "several": several,
+        "first": several.runs[0],
+        "second": several.runs[1],
         "test": test,
         "tests": TESTS,
         "correction": correction,
         "corrections": CORRECTIONS,
         "is_corrected": test == TUKEY,
-        "rows": [(name, topics.get(name), values) for name, values in found.topics],
-        "chart": _several_chart(found, compared, topics, context["task"]),
+        "rows": [(name, topics.get(name), values) for name, values in several.topics],
+        "chart": _several_chart(several, compared, topics, context["task"]),
     }
     return render(request, "evaluation/comparison.html", context)
 
@@ -161,13 +161,13 @@ def task_topics(task: Task) -> dict[str, Topic]:
 
 
 def _several_chart(
-    found: SeveralRuns, compared: ComparedRuns, topics: Mapping[str, Topic], task: Task
+    several: SeveralRuns, compared: ComparedRuns, topics: Mapping[str, Topic], task: Task
 ) -> dict[str, Any]:
     """Return the data of the chart, as `js/charts.js` reads it."""
     address = [task.lab.slug, task.slug]
     return {
         "measure": compared.measure.heading,
-        "runs": [run.label for run in found.runs],
+        "runs": [run.label for run in several.runs],
         "topics": [
             {
                 "topic": name,
@@ -177,18 +177,18 @@ def _several_chart(
                 if name in topics
                 else None,
             }
-            for name, values in found.topics
+            for name, values in several.topics
         ],
     }
 
 
-def _several_file(found: SeveralRuns, context: Mapping[str, Any]) -> HttpResponse:
-    names = [f"{run.label} ({number})" for number, run in enumerate(found.runs, start=1)]
-    rows = [(name, *values) for name, values in found.topics]
+def _several_file(several: SeveralRuns, context: Mapping[str, Any]) -> HttpResponse:
+    names = [f"{run.label} ({number})" for number, run in enumerate(several.runs, start=1)]
+    rows = [(name, *values) for name, values in several.topics]
     table = pl.DataFrame(rows, schema=["topic", *names], orient="row")
-    board = context["shown"].board
+    board = context["visible"].board
     label = context["measure"].label.replace("'", "-prime").replace("@", "-")
-    keys = "-".join(str(run.key) for run in found.runs)
+    keys = "-".join(str(run.key) for run in several.runs)
     return table_response(table, f"{board.task.replace('/', '-')}-{keys}-{label}.tsv")
 
 
@@ -223,10 +223,10 @@ def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity 
     ]
     rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
     key = f"run-similarity:{sha256(repr(rules).encode()).hexdigest()}"
-    found: RunSimilarity | None = computed_values.get(key)
-    if found is None and (found := _similarity(qrel_set, both)):
-        computed_values.set(key, found, timeout=KEPT)
-    return found
+    similarity: RunSimilarity | None = computed_values.get(key)
+    if similarity is None and (similarity := _similarity(qrel_set, both)):
+        computed_values.set(key, similarity, timeout=KEPT)
+    return similarity
 
 
 def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:
@@ -244,8 +244,12 @@ def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:
     scorer = Scorer(judged, [f"Judged@{CUTOFF}"], answered_only=True)
     shares = [dict(scorer.score(index).select("topic", "value").iter_rows()) for index in indexes]
     both = shares[0].keys() & shares[1].keys()
-    one, other = (_mean({topic: share[topic] for topic in both}) for share in shares)
-    return RunSimilarity(_mean(overlap), _mean(jaccard(first, second, cutoff=CUTOFF)), (one, other))
+    first_judged, second_judged = (
+        _mean({topic: share[topic] for topic in both}) for share in shares
+    )
+    return RunSimilarity(
+        _mean(overlap), _mean(jaccard(first, second, cutoff=CUTOFF)), (first_judged, second_judged)
+    )
 
 
 def _mean(values: Mapping[str, float]) -> float:
@@ -259,7 +263,7 @@ ENOUGH = 60
 @pages.read("compare/", "comparison")
 def comparison(request: HttpRequest, task: Task) -> HttpResponse:
     """Compare runs of the board that the user sees, or return their scores as TSV."""
-    shown, everyone, context = board_context(request, task, post_hoc=True)
+    visible, everyone, context = board_context(request, task, post_hoc=True)
     chosen = _places(request, everyone)
     compared, places = everyone.around(chosen)
     context |= {"family": compared, "most": MOST, "also": also_runs(everyone, chosen)}
@@ -271,7 +275,7 @@ def comparison(request: HttpRequest, task: Task) -> HttpResponse:
     if request.GET.get("format") == "tsv":
         if pair is None:
             raise Http404
-        return _topics_file(pair, compared, shown)
+        return _topics_file(pair, compared, visible)
     context |= {
         "pair": pair,
         "first": compared.runs[first] if compared.runs else None,
@@ -285,14 +289,16 @@ def comparison(request: HttpRequest, task: Task) -> HttpResponse:
         context["chart"] = _chart(pair, compared, topics, task)
         sight = score_access_of(request.user, task)
         if all(sight.may_open(run) for run in (pair.first, pair.second)):
-            context["similarity"] = run_similarity(shown.qrel_set, pair.first.key, pair.second.key)
+            context["similarity"] = run_similarity(
+                visible.qrel_set, pair.first.key, pair.second.key
+            )
     return render(request, "evaluation/comparison.html", context)
 
 
 @pages.read("pairs/", "comparison-matrix")
 def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show a test of all pairs of runs of the board that the user sees, or return it as TSV."""
-    shown, every, context = board_context(request, task)
+    visible, every, context = board_context(request, task)
     compared = every.competing
     test = request.GET.get("test", FAMILY_TESTS[0])
     correction = request.GET.get("correction", "holm")
@@ -300,7 +306,7 @@ def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
         raise Http404
     family = compared.family(test)
     if request.GET.get("format") == "tsv":
-        name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-pairs.tsv"
+        name = f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-pairs.tsv"
         return table_response(pair_table(compared, family), name)
     query = context["board_query"] | {"measure": compared.measure.label}
     address = (
@@ -332,23 +338,23 @@ def board_context(
     """
     qrels, is_live = request.GET.get("qrels", ""), "live" in request.GET
     sight = score_access_of(request.user, task)
-    shown = visible_board(sight, qrels=qrels, live=is_live)
-    if shown is None:
+    visible = visible_board(sight, qrels=qrels, live=is_live)
+    if visible is None:
         raise Http404
     if post_hoc:
-        shown = all_runs_of(sight, shown)
-    compared = compared_runs(shown, measure_or_404(shown.board, request.GET.get("measure", "")))
-    query = {"live": "1", "qrels": shown.qrel_set.name} if shown.state == "live" else {}
+        visible = all_runs_of(sight, visible)
+    compared = compared_runs(visible, measure_or_404(visible.board, request.GET.get("measure", "")))
+    query = {"live": "1", "qrels": visible.qrel_set.name} if visible.state == "live" else {}
     context = {
         "task": task,
         "lab": task.lab,
-        "shown": shown,
+        "visible": visible,
         "compared": compared,
         "measure": compared.measure,
         "board_query": query,
         "board_address": f"?{urlencode(query)}" if query else "",
     }
-    return shown, compared, context
+    return visible, compared, context
 
 
 def _places(request: HttpRequest, compared: ComparedRuns) -> list[int]:
@@ -394,12 +400,12 @@ def _chart(
     }
 
 
-def _topics_file(pair: RunPair, compared: ComparedRuns, shown: VisibleBoard) -> HttpResponse:
+def _topics_file(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> HttpResponse:
     table = pl.DataFrame(
         [(row.query_id, row.first, row.second, row.difference) for row in pair.topics],
         schema=["topic", f"{pair.first.label} (1)", f"{pair.second.label} (2)", "difference"],
         orient="row",
     )
     label = compared.measure.label.replace("'", "-prime").replace("@", "-")
-    name = f"{shown.board.task.replace('/', '-')}-{pair.first.key}-{pair.second.key}-{label}.tsv"
+    name = f"{visible.board.task.replace('/', '-')}-{pair.first.key}-{pair.second.key}-{label}.tsv"
     return table_response(table, name)

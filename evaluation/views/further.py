@@ -74,25 +74,29 @@ class ProvisionalBoard(NamedTuple):
 def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
     """Return the leaderboard by the current labels; compute missing scores only if asked."""
     draft, measures, scores = draft_scores(task, computes=computes)
-    finished = {one.topic for one in draft.topics if one.labelled == one.total}
-    found = ProvisionalBoard(
+    finished = {
+        draft_topic.topic
+        for draft_topic in draft.topics
+        if draft_topic.labelled == draft_topic.total
+    }
+    board = ProvisionalBoard(
         next(iter(measures), None), draft.topics, len(finished), scores is not None, None, []
     )
-    if scores is None or found.measure is None:
-        return found
-    main = scores.filter(pl.col("measure") == found.measure.name)
+    if scores is None or board.measure is None:
+        return board
+    main = scores.filter(pl.col("measure") == board.measure.name)
     if main.is_empty():
-        return found
+        return board
     wide = main.pivot("topic", index="run", values="value").sort("run")
     matrix = wide.drop("run").cast(pl.Float64).to_numpy()
     scored = wide.columns[1:]
     marks = np.array([topic in finished for topic in scored])
-    waiting = {one.topic for one in draft.topics} - finished - set(scored)
+    waiting = {draft_topic.topic for draft_topic in draft.topics} - finished - set(scored)
     stable = top_stability(matrix, marks, unscored=len(waiting), top=TOP, seed=SEED)
     means = np.nanmean(matrix, axis=1).tolist()
     rows = map(ProvisionalRun, wide["run"].to_list(), means, stable.each.tolist())
     ordered = sorted(rows, key=lambda row: -row.mean)
-    return found._replace(same=stable.same, rows=ordered)
+    return board._replace(same=stable.same, rows=ordered)
 
 
 @pages.read("provisional/", "provisional-board", access=organized_task_or_404)
@@ -107,16 +111,16 @@ def provisional_board(request: HttpRequest, task: Task) -> HttpResponse:
 def progress(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the scores of linked runs in all labs, or return them as TSV."""
     qrels, live = request.GET.get("qrels", ""), "live" in request.GET
-    shown = visible_board(score_access_of(request.user, task), qrels=qrels, live=live)
-    if shown is None:
+    visible = visible_board(score_access_of(request.user, task), qrels=qrels, live=live)
+    if visible is None:
         raise Http404
-    systems = system_progress(request.user, task, shown)
+    systems = system_progress(request.user, task, visible)
     if request.GET.get("format") == "tsv":
         return table_response(
             _progress_table(systems),
-            f"progress-{task.lab.slug}-{task.slug}-{shown.qrel_set.name}.tsv",
+            f"progress-{task.lab.slug}-{task.slug}-{visible.qrel_set.name}.tsv",
         )
-    context = {"task": task, "lab": task.lab, "shown": shown, "systems": systems}
+    context = {"task": task, "lab": task.lab, "visible": visible, "systems": systems}
     return render(request, "evaluation/progress.html", context)
 
 
@@ -130,13 +134,13 @@ def _progress_table(systems: SystemProgress) -> pl.DataFrame:
             str(column.task),
             cell.run.tag,
             cell.run.is_trained,
-            one.name,
+            measure.name,
             value,
         )
         for row in systems.rows
         for column, cell in zip(systems.tasks, row.cells, strict=True)
         if cell.run
-        for one, value in zip(column.measures, cell.values, strict=True)
+        for measure, value in zip(column.measures, cell.values, strict=True)
     ]
     names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
     return pl.DataFrame(rows, schema=names, orient="row")
@@ -146,26 +150,28 @@ def _progress_table(systems: SystemProgress) -> pl.DataFrame:
 def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     """Show Task 1's runs cut to their first answers, or return them as a file."""
     access, format_ = first_answers_access(request.user, task), request.GET.get("format")
-    visible = visible_board(access) if access else None
-    if access is None or visible is None:
+    source = visible_board(access) if access else None
+    if access is None or source is None:
         raise Http404
-    further = first_answers(visible, waits=bool(format_))
-    shown = further.shown
+    further = first_answers(source, waits=bool(format_))
+    visible = further.visible
     if format_:
-        return board_file(shown, format_, name="first-answers")
+        return board_file(visible, format_, name="first-answers")
     sort = request.GET.get("sort", "")
     task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
     context = {
         "task": task,
         "lab": task.lab,
         "source": access.task,
-        "shown": shown,
+        "visible": visible,
         "sight": access,
         "further": further,
         "columns": columns_in("page"),
-        "lines": board_lines(shown, access, sort=sort, further=further.columns, task_url=task_url),
+        "lines": board_lines(
+            visible, access, sort=sort, further=further.columns, task_url=task_url
+        ),
         "sort": sort,
-        "definitions": [(one, definition_of(one)) for one in shown.board.measures],
+        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],
     }
     return render(request, "evaluation/first_answers.html", context)
 
@@ -177,20 +183,20 @@ Line = tuple[Column, list[float | None]]
 def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show how the measures of the board that the user sees correlate, or return it as TSV."""
     access, is_file = score_access_of(request.user, task), request.GET.get("format") == "tsv"
-    shown = visible_board(access, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
-    if shown is None:
+    visible = visible_board(access, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
+    if visible is None:
         raise Http404
-    further = with_further_measures(shown, request.GET.get("also", ""), waits=is_file)
+    further = with_further_measures(visible, request.GET.get("also", ""), waits=is_file)
     rounds = question_rounds(task) if access.organizes else []
-    result = measure_correlations(further.shown.board, question_columns(task, rounds))
+    result = measure_correlations(further.visible.board, question_columns(task, rounds))
     if is_file:
-        name = f"{shown.board.task.replace('/', '-')}-{shown.board.qrels}-correlations.tsv"
+        name = f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-correlations.tsv"
         return table_response(_table(result), name)
-    query = live_query(shown)
+    query = live_query(visible)
     context = {
         "task": task,
         "lab": task.lab,
-        "shown": further.shown,
+        "visible": further.visible,
         "further": further,
         "kinds": MEASURE_KINDS,
         "kept": list(query.items()),
@@ -210,16 +216,16 @@ def _lines(result: MeasureCorrelations, matrix: Reals) -> list[Line]:
 
 def _table(result: MeasureCorrelations) -> pl.DataFrame:
     """Return one row for each pair of measures, with empty cells for unknown coefficients."""
-    found = result.matrices
+    matrices = result.matrices
     first, second = np.triu_indices(len(result.columns), 1)
     labels = [column.label for column in result.columns]
     return pl.DataFrame(
         {
             "measure": [labels[place] for place in first],
             "other": [labels[place] for place in second],
-            "runs": found.runs[first, second],
-            "pearson": found.pearson[first, second],
-            "kendall": found.kendall[first, second],
+            "runs": matrices.runs[first, second],
+            "pearson": matrices.pearson[first, second],
+            "kendall": matrices.kendall[first, second],
         },
         schema_overrides={"measure": pl.String, "other": pl.String},
     ).with_columns(pl.col("pearson", "kendall").fill_nan(None))

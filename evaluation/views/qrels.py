@@ -39,16 +39,16 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
     """
     sight = score_access_of(request.user, task)
     versions = QrelSet.objects.select_related("task__lab")
-    shown = get_object_or_404(versions, task=task, version=version)
-    if not sight.may_open_certificate(shown):
+    qrel_set = get_object_or_404(versions, task=task, version=version)
+    if not sight.may_open_certificate(qrel_set):
         raise Http404
     computes = sight.organizes and request.GET.get("compute") == "yes"
-    certified = _opened(certification_of(shown, computes=computes), sight)
-    context: dict[str, Any] = {"task": task, "lab": task.lab, "shown": shown, "sight": sight}
+    certified = _opened(certification_of(qrel_set, computes=computes), sight)
+    context: dict[str, Any] = {"task": task, "lab": task.lab, "qrel_set": qrel_set, "sight": sight}
     context |= {"certified": certified, "measures": certified.measures}
     if certificate := certified.certificate:
         if request.GET.get("format") == "tsv":
-            return _file(certified, certificate, request.GET.get("part", ""), shown)
+            return _file(certified, certificate, request.GET.get("part", ""), qrel_set)
         measure = _chosen(certified, request.GET.get("measure", ""))
         context |= _tables(certified, certificate, measure)
     return render(request, "evaluation/certificate_detail.html", context)
@@ -58,8 +58,8 @@ def _opened(certified: Certification, sight: ScoreAccess) -> Certification:
     """Return a certification with the runs that the user may open, and their teams."""
     if sight.organizes or certified.certificate is None:
         return certified
-    shown = visible_board(sight)
-    rows = shown.board.rows if shown else ()
+    visible = visible_board(sight)
+    rows = visible.board.rows if visible else ()
     runs = {str(row.run.key) for row in rows if sight.may_open(row.run)}
     names = {key: name for key, name in certified.names.items() if key in runs}
     teams = {team for team, _ in names.values()}
@@ -75,18 +75,20 @@ def _chosen(certified: Certification, name: str) -> Measure:
     raise Http404
 
 
-def _tables(certified: Certification, found: Certificate, measure: Measure) -> dict[str, Any]:
-    teams = _named(certified, _only(found.teams.changes, measure))
-    own = _named(certified, _with_items(found.each_run, measure))
-    depths = _only(found.depths, measure).to_dicts()
+def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, Any]:
+    teams = _named(certified, _only(certificate.teams.changes, measure))
+    own = _named(certified, _with_items(certificate.each_run, measure))
+    depths = _only(certificate.depths, measure).to_dicts()
     return {
         "measure": measure,
-        "certificate": found,
-        "findings": [_finding(found, one) for one in certified.measures],
-        "teams": _parties(found.teams, measure),
+        "certificate": certificate,
+        "findings": [
+            _finding(certificate, certified_measure) for certified_measure in certified.measures
+        ],
+        "teams": _parties(certificate.teams, measure),
         "runs": list(zip(teams, own, strict=True)),
         "depths": depths,
-        "primes": found.primes.to_dicts(),
+        "primes": certificate.primes.to_dicts(),
         "scores_chart": {
             "measure": measure.heading,
             "runs": [{"name": f"{row['tag']}, {row['team']}", **_pair(row)} for row in teams],
@@ -132,10 +134,10 @@ def _ranks(change: int) -> str:
     return f"{change:+d}".replace("-", "−") if change else "0"
 
 
-def _finding(found: Certificate, measure: Measure) -> dict[str, Any]:
+def _finding(certificate: Certificate, measure: Measure) -> dict[str, Any]:
     """Return how much leaving out teams and runs changes a measure."""
     finding: dict[str, Any] = {"measure": measure}
-    for name, left in (("teams", found.teams), ("runs", found.each_run)):
+    for name, left in (("teams", certificate.teams), ("runs", certificate.each_run)):
         changes = _only(left.changes, measure)
         size = changes["change"].abs()
         finding[name] = {
@@ -148,13 +150,13 @@ def _finding(found: Certificate, measure: Measure) -> dict[str, Any]:
 
 
 def _file(
-    certified: Certification, found: Certificate, part: str, shown: QrelSet
+    certified: Certification, certificate: Certificate, part: str, qrel_set: QrelSet
 ) -> HttpResponseBase:
     if part not in PARTS:
         raise Http404
-    left = {"teams": found.teams.changes, "runs": found.each_run.changes}
+    left = {"teams": certificate.teams.changes, "runs": certificate.each_run.changes}
     if part == "depths":
-        frame = found.depths
+        frame = certificate.depths
     else:
         names = certified.names
         frame = (
@@ -167,7 +169,7 @@ def _file(
         )
         frame = frame.select("team", pl.exclude("team"))
     columns = {name: _column(name) for name in frame.columns}
-    name = f"certificate-{shown.task.lab.slug}-{shown.task.slug}-{shown.name}-{part}.tsv"
+    name = f"certificate-{qrel_set.task.lab.slug}-{qrel_set.task.slug}-{qrel_set.name}-{part}.tsv"
     return file_response(tsv_lines(columns, frame.to_dicts()), name)
 
 
@@ -182,19 +184,19 @@ def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResp
     With `format=zip`, return the archive, and with `part=state`, only the state of the drawing.
     """
     versions = QrelSet.objects.select_related("task__lab")
-    shown = get_object_or_404(versions, task=task, version=version)
+    qrel_set = get_object_or_404(versions, task=task, version=version)
     is_file = request.GET.get("format") == "zip"
-    kit = paper_kit(shown, request.user, waits=is_file)
+    kit = paper_kit(qrel_set, request.user, waits=is_file)
     if request.method == "POST":
         if kit.claim_drawing():
-            wake_after_commit(draw_paper_kit, shown.pk)
+            wake_after_commit(draw_paper_kit, qrel_set.pk)
         return redirect(request.path)
     if is_file:
         response = HttpResponse(kit.archive(), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response
     template = "_paper_kit_state" if request.GET.get("part") == "state" else "paper_kit_detail"
-    context = {"task": task, "lab": task.lab, "shown": shown, "kit": kit}
+    context = {"task": task, "lab": task.lab, "qrel_set": qrel_set, "kit": kit}
     return render(request, f"evaluation/{template}.html", context)
 
 
@@ -225,8 +227,8 @@ def shared_measures(before: QrelSet, after: QrelSet) -> dict[Measure, Measure]:
 
     They differ in the lowest relevant label if the versions do.
     """
-    known = {one.label: one for one in measures_of(before)}
-    return {one: known[one.label] for one in measures_of(after) if one.is_rating}
+    known = {measure.label: measure for measure in measures_of(before)}
+    return {measure: known[measure.label] for measure in measures_of(after) if measure.is_rating}
 
 
 def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> VersionEffect:
@@ -265,7 +267,7 @@ def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> Version
 def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the ranks and scores of all runs by two versions, by default the two newest."""
     qrel_sets = QrelSet.objects.filter(task=task).select_related("task__lab").order_by("-version")
-    versions = {str(one.version): one for one in qrel_sets}
+    versions = {str(qrel_set.version): qrel_set for qrel_set in qrel_sets}
     context: dict[str, Any] = {"task": task, "lab": task.lab, "versions": versions.values()}
     if not versions:
         return render(request, "evaluation/qrels_effect.html", context)
@@ -276,7 +278,9 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
         raise Http404
     context |= {"before": before, "after": after}
     label = request.GET.get("measure", "")
-    measures = [one for one in shared_measures(before, after) if label in ("", one.label)]
+    measures = [
+        measure for measure in shared_measures(before, after) if label in ("", measure.label)
+    ]
     if label and not measures:
         raise Http404
     if measures:

@@ -10,25 +10,30 @@ from urllib.parse import urlencode
 import polars as pl
 from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 
 from arqkit.labels import ScaleLabel
 from arqkit.records import ItemKind
-from arqlab.core.models import Lab, Task, Topic, Visitor
-from arqlab.core.permissions import task_or_404
+from arqlab.core.models import Lab, Topic, Visitor
 from arqlab.web.pages import TASK, Pages
 from assessment.judging.selectors.related import judged_ids
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
-from evaluation.permissions import ScoreAccess, VisibleBoard, board_with_run, score_access_of
+from evaluation.permissions import (
+    ScoreAccess,
+    VisibleBoard,
+    board_with_run,
+    run_of_task_or_404,
+    score_access_of,
+)
 from evaluation.selectors.topics import RunValue, spread_of, topic_values, values_of_runs
 from evaluation.services.rankings import ItemText, item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, version_query
 from submissions.models import Run
 from submissions.selectors import run_items
 
-pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", task_or_404, section="runs")
+pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", run_of_task_or_404, section="runs")
 
 
 def closed_to(user: Visitor, lab: Lab) -> Set[str]:
@@ -76,39 +81,40 @@ class RankingSide:
 
 
 @pages.read("", "run-ranking")
-def run_ranking(request: HttpRequest, task: Task, run: int, query_id: str) -> HttpResponse:
+def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     """Show the items of a run for a topic in the scored order, next to those of another run.
 
     `beside` is the key of the other run, `best` (the default), `median` or `none`. Users see the
     rankings of the runs that they may open.
     """
-    one = get_object_or_404(Run.objects.select_related("team"), task=task, pk=run)
-    sight = score_access_of(request.user, task)
-    shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
-    is_judged = shown.qrel_set.qrels.filter(query_id=query_id).exists()
-    if not (is_judged and sight.may_open(shown.board.row_of(one.pk).run)):
+    task, sight = run.task, score_access_of(request.user, run.task)
+    visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
+    is_judged = visible.qrel_set.qrels.filter(query_id=query_id).exists()
+    if not (is_judged and sight.may_open(visible.board.row_of(run.pk).run)):
         raise Http404
-    measure = measure_or_404(shown.board, request.GET.get("measure", ""))
-    values = topic_values(shown.board, qrel_set=shown.qrel_set, query_id=query_id, measure=measure)
-    others = [v for v in values if v.run.key != one.pk and sight.may_open(v.run)]
+    measure = measure_or_404(visible.board, request.GET.get("measure", ""))
+    values = topic_values(
+        visible.board, qrel_set=visible.qrel_set, query_id=query_id, measure=measure
+    )
+    others = [v for v in values if v.run.key != run.pk and sight.may_open(v.run)]
     chosen = request.GET.get("beside", "best")
     beside = _beside(chosen, others, values)
-    runs = [one, *Run.objects.filter(pk=beside.run.key).select_related("team")] if beside else [one]
+    runs = [run, *Run.objects.filter(pk=beside.run.key).select_related("team")] if beside else [run]
     context = {
         "task": task,
         "lab": task.lab,
-        "run": one,
+        "run": run,
         "query_id": query_id,
         "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
-        "shown": shown,
+        "visible": visible,
         "sight": sight,
         "measure": measure,
         "spread": spread_of(values),
         "others": others,
         "chosen": chosen,
         "beside": beside,
-        "query": urlencode({"measure": measure.label, **version_query(shown)}),
-        **_sides(request, runs, shown, sight, query_id),
+        "query": urlencode({"measure": measure.label, **version_query(visible)}),
+        **_sides(request, runs, visible, sight, query_id),
     }
     return render(request, "evaluation/run_ranking.html", context)
 
@@ -116,26 +122,28 @@ def run_ranking(request: HttpRequest, task: Task, run: int, query_id: str) -> Ht
 def _beside(chosen: str, others: Sequence[RunValue], values: Sequence[RunValue]) -> RunValue | None:
     """Return the run to show beside: one of `others`, which are sorted best first."""
     spread = spread_of(values)
-    competing = [one for one in others if one.run.counts]
+    competing = [run_value for run_value in others if run_value.run.counts]
     if chosen == "median" and spread:
-        return min(competing, key=lambda one: abs(one.value - spread.median), default=None)
-    named = next((one for one in others if str(one.run.key) == chosen), None)
+        return min(
+            competing, key=lambda run_value: abs(run_value.value - spread.median), default=None
+        )
+    named = next((run_value for run_value in others if str(run_value.run.key) == chosen), None)
     return named or (competing[0] if chosen == "best" and competing else None)
 
 
 def _sides(
     request: HttpRequest,
     runs: Sequence[Run],
-    shown: VisibleBoard,
+    visible: VisibleBoard,
     sight: ScoreAccess,
     query_id: str,
 ) -> dict[str, Any]:
     """Return a side for each run, on the page and with the filter of the address."""
     only_judged = "judged" in request.GET
-    frames = [ranking_of(run, qrel_set=shown.qrel_set, query_id=query_id) for run in runs]
-    measures = shown.board.measures
+    frames = [ranking_of(run, qrel_set=visible.qrel_set, query_id=query_id) for run in runs]
+    measures = visible.board.measures
     known = values_of_runs(
-        [run.pk for run in runs], qrel_set=shown.qrel_set, query_id=query_id, measures=measures
+        [run.pk for run in runs], qrel_set=visible.qrel_set, query_id=query_id, measures=measures
     )
     closed = closed_to(request.user, sight.task.lab)
     judgments = judgments_links(sight, query_id)
@@ -144,9 +152,9 @@ def _sides(
         rows = frame.filter(pl.col("label").is_not_null()) if only_judged else frame
         page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
         part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
-        texts = item_texts(part, items=_kind(run, shown), lab=sight.task.lab, closed=closed)
+        texts = item_texts(part, items=_kind(run, visible), lab=sight.task.lab, closed=closed)
         other = dict(frames[1 - number].select("item", "order").iter_rows()) if runs[1:] else {}
-        listed = _rows(part, texts, other, shown, judgments)
+        listed = _rows(part, texts, other, visible, judgments)
         values = [known[run.pk].get(measure.name) for measure in measures]
         sides.append(RankingSide(run, frame.height, page, listed, values))
     longest = max((side.page for side in sides), key=lambda page: page.paginator.num_pages)
@@ -157,10 +165,10 @@ def _rows(
     part: pl.DataFrame,
     texts: Sequence[ItemText],
     other: Mapping[str, int],
-    shown: VisibleBoard,
+    visible: VisibleBoard,
     judgments: Mapping[str, str],
 ) -> list[RankedRow]:
-    scale = shown.qrel_set.label_scale
+    scale = visible.qrel_set.label_scale
     return [
         RankedRow(
             order=order,
@@ -177,7 +185,7 @@ def _rows(
     ]
 
 
-def _kind(run: Run, shown: VisibleBoard) -> ItemKind:
+def _kind(run: Run, visible: VisibleBoard) -> ItemKind:
     """Return the type of the ids in the run: a run scored by visual ids may have formula ids."""
-    kind = ItemKind(shown.qrel_set.items)
-    return run_items(run, shown.qrel_set.task) if kind is ItemKind.VISUAL_IDS else kind
+    kind = ItemKind(visible.qrel_set.items)
+    return run_items(run, visible.qrel_set.task) if kind is ItemKind.VISUAL_IDS else kind

@@ -87,10 +87,10 @@ def look_alikes(task: Task) -> list[LookAlike]:
     for run in _runs(task):
         by_items.setdefault(run_items(run, task), []).append(run)
     pairs = [
-        LookAlike(runs[one.first], runs[one.second], one)
+        LookAlike(runs[likeness.first], runs[likeness.second], likeness)
         for runs in by_items.values()
-        for one in _likenesses(runs, task.protocol.order)
-        if runs[one.first].team_id != runs[one.second].team_id
+        for likeness in _likenesses(runs, task.protocol.order)
+        if runs[likeness.first].team_id != runs[likeness.second].team_id
     ]
     return sorted(pairs, key=lambda pair: -len(pair.likeness.copied))
 
@@ -107,23 +107,23 @@ def replays(task: Task) -> list[Replay]:
     facts = (order, qrel_set.sha256, qrel_set.relevant_from, formulas_index_of(qrel_set))
     names = [(run.pk, run.index.name) for run in runs]
     purities = _kept("replays", (facts, names), lambda: _purities(runs, qrel_set))
-    found = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
-    return sorted(found, key=lambda one: -len(one.purity.pure))
+    replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
+    return sorted(replaying, key=lambda replay: -len(replay.purity.pure))
 
 
 def _runs(task: Task) -> list[Run]:
-    found = Run.objects.scorable().filter(task=task).select_related("team", "upload", "task__lab")
-    return list(found.order_by("submitted_at", "pk"))
+    runs = Run.objects.scorable().filter(task=task).select_related("team", "upload", "task__lab")
+    return list(runs.order_by("submitted_at", "pk"))
 
 
 def _kept(name: str, facts: object, compute: Callable[[], Found]) -> Found:
     """Return what is computed from these facts, from the cache if possible."""
     key = f"{name}:{sha256(repr((_RULES, facts)).encode()).hexdigest()}"
-    found: Found | None = computed_values.get(key)
-    if found is None:
-        found = compute()
-        computed_values.set(key, found, timeout=KEPT)
-    return found
+    value: Found | None = computed_values.get(key)
+    if value is None:
+        value = compute()
+        computed_values.set(key, value, timeout=KEPT)
+    return value
 
 
 def _likenesses(runs: Sequence[Run], order: OrderBy) -> list[Likeness]:
@@ -146,13 +146,13 @@ def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:
 def _purities(runs: Sequence[Run], qrel_set: QrelSet) -> dict[int, Purity]:
     """Return the topics in which runs replay the qrels, of the runs that do."""
     judged = judged_frame(qrel_set).drop_nulls("label")
-    found = {}
+    purities = {}
     for run, index in comparable_indexes(runs, qrel_set, judged):
         ranking = index.with_columns(order=pl.int_range(pl.len()).over("topic"))
         purity = purity_of(ranking, judged, relevant_from=qrel_set.relevant_from)
         if is_replay(purity):
-            found[run.pk] = purity
-    return found
+            purities[run.pk] = purity
+    return purities
 
 
 SHOWN_TOPICS = 5

@@ -43,30 +43,30 @@ def second_detail(request: HttpRequest, task: Task, number: int) -> HttpResponse
     The effect on the leaderboard is computed with `effect=yes`.
     """
     rounds = Round.objects.select_related("pool", "task__lab")
-    shown = get_object_or_404(rounds, task=task, kind=Round.Kind.SECOND, number=number)
-    progress = round_progress(shown)
+    round_ = get_object_or_404(rounds, task=task, kind=Round.Kind.SECOND, number=number)
+    progress = round_progress(round_)
     context: dict[str, Any] = {
         "task": task,
         "lab": task.lab,
-        "round": shown,
+        "round": round_,
         "organizes": True,
-        "is_unused": is_unused(shown),
+        "is_unused": is_unused(round_),
         "progress": progress,
-        "items": sum(one.items for one in progress),
-        "done": sum(one.done for one in progress),
+        "items": sum(person.items for person in progress),
+        "done": sum(person.done for person in progress),
     }
-    if open_second_pools(task).filter(pk=shown.pool.pk).exists():
-        scale, every = task_scale(task), second_pairs(shown)
+    if open_second_pools(task).filter(pk=round_.pool.pk).exists():
+        scale, every = task_scale(task), second_pairs(round_)
         pairs = only_judged_pairs(every, scale)
-        context |= _results(shown, pairs, scale) | {"reported": every.height - pairs.height}
+        context |= _results(round_, pairs, scale) | {"reported": every.height - pairs.height}
         if request.GET.get("effect") == "yes":
-            context["effect"] = second_effect(shown, pairs)
+            context["effect"] = second_effect(round_, pairs)
     return render(request, "evaluation/second_detail.html", context)
 
 
-def _results(found: Round, pairs: pl.DataFrame, scale: LabelScale) -> dict[str, Any]:
-    relevant_from = found.task.protocol.relevant_from
-    own = only_judged_pairs(own_pairs(found), scale)
+def _results(round_: Round, pairs: pl.DataFrame, scale: LabelScale) -> dict[str, Any]:
+    relevant_from = round_.task.protocol.relevant_from
+    own = only_judged_pairs(own_pairs(round_), scale)
     agreement = pair_agreement(pairs, scale, relevant_from=relevant_from)
     differing = pairs.filter(pl.col("first") != pl.col("second")).height
     return {
@@ -89,27 +89,27 @@ def _results(found: Round, pairs: pl.DataFrame, scale: LabelScale) -> dict[str, 
 def questions_detail(request: HttpRequest, task: Task, number: int) -> HttpResponseBase:
     """Show the progress of a round and its results so far, or return them as CSV."""
     rounds = Round.objects.select_related("pool", "task__lab")
-    shown = get_object_or_404(rounds, task=task, kind=Round.Kind.QUESTIONS, number=number)
-    results = round_answers(shown)
+    round_ = get_object_or_404(rounds, task=task, kind=Round.Kind.QUESTIONS, number=number)
+    results = round_answers(round_)
     if request.GET.get("format") == "csv":
-        return _as_csv(shown, results.runs)
-    progress = round_progress(shown)
+        return _as_csv(round_, results.runs)
+    progress = round_progress(round_)
     context: dict[str, Any] = {
         "task": task,
         "lab": task.lab,
-        "round": shown,
+        "round": round_,
         "organizes": True,
-        "is_unused": is_unused(shown),
+        "is_unused": is_unused(round_),
         "results": results,
         "measures": MEASURES,
         "progress": progress,
-        "items": sum(one.items for one in progress),
-        "done": sum(one.done for one in progress),
+        "items": sum(person.items for person in progress),
+        "done": sum(person.done for person in progress),
     }
     return render(request, "evaluation/questions_detail.html", context)
 
 
-def _as_csv(found: Round, rows: list[RunAnswers]) -> HttpResponseBase:
+def _as_csv(round_: Round, rows: list[RunAnswers]) -> HttpResponseBase:
     columns: dict[str, Callable[[RunAnswers], object]] = {
         "task": attrgetter("run.task.slug"),
         "team": attrgetter("run.team.name"),
@@ -122,11 +122,11 @@ def _as_csv(found: Round, rows: list[RunAnswers]) -> HttpResponseBase:
         **{name: _mean(place) for place, name in enumerate(MEASURES)},
         "items": attrgetter("items"),
     }
-    for place, question in enumerate(found.questions):
+    for place, question in enumerate(round_.questions):
         columns[question.key] = _share(place, "share")
         columns[f"{question.key} answers"] = _share(place, "answered")
     lines = csv_lines(columns, rows)
-    return file_response(lines, f"{found.task.lab.slug}-{found.task.slug}-{found.key}.csv")
+    return file_response(lines, f"{round_.task.lab.slug}-{round_.task.slug}-{round_.key}.csv")
 
 
 def _mean(place: int) -> Callable[[RunAnswers], object]:
@@ -147,7 +147,7 @@ def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
     listing = AdjudicationListForm(request.GET, rows)
     page, part = listing.page_of_frame(rows)
     scale = task_scale(task)
-    shown = [
+    lines = [
         {
             **row,
             "first_label": scale.of(row["first"]),
@@ -163,7 +163,7 @@ def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
         "decided": rows.filter(pl.col("state") == DECIDED).height,
         "listing": listing,
         "page": page,
-        "rows": shown,
+        "rows": lines,
         "by_effect": by_effect,
         "most": MOST_CHANGES,
         "measure": main_measure(task),

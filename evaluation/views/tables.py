@@ -40,7 +40,7 @@ class BoardLine:
 
 
 def board_lines(
-    shown: VisibleBoard,
+    visible: VisibleBoard,
     sight: ScoreAccess,
     *,
     sort: str = "",
@@ -52,16 +52,16 @@ def board_lines(
     The last columns (`further`) are not stored, and have no links. The others lead to addresses
     relative to the leaderboard's, to keep long pages small; runs are at the address of their task.
     """
-    stored = shown.board.measures[: len(shown.board.measures) - further]
-    ends = link_ends(shown, sight, stored) + [""] * further
-    return [_line(row, sight, ends, task_url) for row in sorted_board(shown.board, sort).rows]
+    stored = visible.board.measures[: len(visible.board.measures) - further]
+    ends = link_ends(visible, sight, stored) + [""] * further
+    return [_line(row, sight, ends, task_url) for row in sorted_board(visible.board, sort).rows]
 
 
-def link_ends(shown: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:
+def link_ends(visible: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:
     """Return the ends of the links to scores in measures, which follow the key of the run."""
-    is_default = shown.state != "live" or (shown.qrel_set.is_current and not sight.leaderboard)
-    query = "" if is_default else f"?{urlencode(version_query(shown))}"
-    return [f"{quote(one.label, safe=_IN_PATHS)}{query}" for one in measures]
+    is_default = visible.state != "live" or (visible.qrel_set.is_current and not sight.leaderboard)
+    query = "" if is_default else f"?{urlencode(version_query(visible))}"
+    return [f"{quote(measure.label, safe=_IN_PATHS)}{query}" for measure in measures]
 
 
 def _line(row: BoardRow, sight: ScoreAccess, ends: Sequence[str], task_url: str) -> BoardLine:
@@ -92,14 +92,14 @@ def measure_or_404(board: Board, label: str) -> Measure:
     raise Http404
 
 
-def live_query(shown: VisibleBoard) -> dict[str, str]:
+def live_query(visible: VisibleBoard) -> dict[str, str]:
     """Return the parameters that lead from the leaderboard to other pages of the same board."""
-    return ({"live": "1"} if shown.state == "live" else {}) | version_query(shown)
+    return ({"live": "1"} if visible.state == "live" else {}) | version_query(visible)
 
 
-def version_query(shown: VisibleBoard) -> dict[str, str]:
+def version_query(visible: VisibleBoard) -> dict[str, str]:
     """Return the parameters that lead to the same board: live boards are named by their qrels."""
-    return {"qrels": shown.qrel_set.name} if shown.state == "live" else {}
+    return {"qrels": visible.qrel_set.name} if visible.state == "live" else {}
 
 
 def chart_of(

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import polars as pl
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.urls import reverse
 
 from arqkit.labels import ScaleLabel
@@ -31,6 +31,7 @@ from evaluation.permissions import (
     ScoreAccess,
     VisibleBoard,
     board_with_run,
+    run_of_task_or_404,
     score_access_of,
     visible_board,
 )
@@ -69,19 +70,19 @@ class TieBounds(NamedTuple):
     means: list[tuple[str, float, float, float]]
 
 
-def tie_bounds(shown: VisibleBoard, run: Run) -> TieBounds | None:
+def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
     """Return the bounds of a run's scores on a board; None without ties, or if labels are hidden.
 
     Bounds depend on the labels of single items, so only those who may see the labels see them.
     """
-    measures = [measure for measure in shown.board.measures if has_tie_bounds(measure)]
+    measures = [measure for measure in visible.board.measures if has_tie_bounds(measure)]
     if not measures:
         return None
-    key = _key(run, shown.qrel_set, measures)
-    found: TieBounds | None = computed_values.get(key)
-    if found is None and (found := _bounds(run, shown.qrel_set, measures)):
-        computed_values.set(key, found, timeout=KEPT)
-    return found if found and found.items else None
+    key = _key(run, visible.qrel_set, measures)
+    bounds: TieBounds | None = computed_values.get(key)
+    if bounds is None and (bounds := _bounds(run, visible.qrel_set, measures)):
+        computed_values.set(key, bounds, timeout=KEPT)
+    return bounds if bounds and bounds.items else None
 
 
 def _key(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
@@ -89,7 +90,13 @@ def _key(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
     protocol = qrel_set.task.protocol
     scale = qrel_set.label_scale.unjudged
     qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
-    rules = (_RULES, qrels, protocol.order, protocol.answered_only, [one.name for one in measures])
+    rules = (
+        _RULES,
+        qrels,
+        protocol.order,
+        protocol.answered_only,
+        [measure.name for measure in measures],
+    )
     contents = repr((rules, run.pk, run.index.name, identity))
     return f"tie-bounds:{sha256(contents.encode()).hexdigest()}"
 
@@ -113,30 +120,29 @@ def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBoun
         means(scorer.score(index)) for index in (orders.worst, indexes[0], orders.best)
     )
     rows = [
-        (one.heading, worst[one.name], reported[one.name], best[one.name])
-        for one in measures
-        if one.name in reported
+        (measure.heading, worst[measure.name], reported[measure.name], best[measure.name])
+        for measure in measures
+        if measure.name in reported
     ]
     return TieBounds(orders.items, orders.topics, rows)
 
 
-@pages.read("runs/<int:run>/scores/", "run-scores")
-def run_scores(request: HttpRequest, task: Task, run: int) -> HttpResponse:
+@pages.read("runs/<int:run>/scores/", "run-scores", access=run_of_task_or_404)
+def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run's score per topic with the median and best of the runs the user can see."""
-    one = get_object_or_404(Run.objects.select_related("team"), task=task, pk=run)
-    sight = score_access_of(request.user, task)
-    shown = board_with_run(sight, one, qrels=request.GET.get("qrels", ""))
-    measure = measure_or_404(shown.board, request.GET.get("measure", ""))
-    peers = [row.run.key for row in shown.board.rows if row.run.counts]
-    rows = topic_rows(run=one, qrel_set=shown.qrel_set, measure=measure.name, peers=peers)
-    line = shown.board.row_of(one.pk)
+    task, sight = run.task, score_access_of(request.user, run.task)
+    visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
+    measure = measure_or_404(visible.board, request.GET.get("measure", ""))
+    peers = [row.run.key for row in visible.board.rows if row.run.counts]
+    rows = topic_rows(run=run, qrel_set=visible.qrel_set, measure=measure.name, peers=peers)
+    line = visible.board.row_of(run.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
-    query = urlencode({"measure": measure.label, **version_query(shown)})
+    query = urlencode({"measure": measure.label, **version_query(visible)})
     context = {
         "task": task,
         "lab": task.lab,
-        "run": one,
-        "shown": shown,
+        "run": run,
+        "visible": visible,
         "sight": sight,
         "measure": measure,
         "rows": rows,
@@ -145,9 +151,9 @@ def run_scores(request: HttpRequest, task: Task, run: int) -> HttpResponse:
         "scores_nothing": scores == {0},
         "peers": len(peers),
         "columns": info_columns(rows),
-        "chart": chart_of(rows, one, measure, query=query),
-        "bounds": tie_bounds(shown, one),
-        "may_see_run": sight.may_see_run_of(one.team.name),
+        "chart": chart_of(rows, run, measure, query=query),
+        "bounds": tie_bounds(visible, run),
+        "may_see_run": sight.may_see_run_of(run.team.name),
         "may_open": sight.may_open(line.run),
         "query": query,
     }
@@ -184,20 +190,22 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
     Which runs found a relevant item is shown of the runs that the user may open.
     """
     sight = score_access_of(request.user, task)
-    shown = visible_board(sight, qrels=request.GET.get("qrels", ""))
-    if shown is None or not shown.qrel_set.qrels.filter(query_id=query_id).exists():
+    visible = visible_board(sight, qrels=request.GET.get("qrels", ""))
+    if visible is None or not visible.qrel_set.qrels.filter(query_id=query_id).exists():
         raise Http404
-    measure = measure_or_404(shown.board, request.GET.get("measure", ""))
-    values = topic_values(shown.board, qrel_set=shown.qrel_set, query_id=query_id, measure=measure)
-    query = urlencode({"measure": measure.label, **version_query(shown)})
+    measure = measure_or_404(visible.board, request.GET.get("measure", ""))
+    values = topic_values(
+        visible.board, qrel_set=visible.qrel_set, query_id=query_id, measure=measure
+    )
+    query = urlencode({"measure": measure.label, **version_query(visible)})
     spread = spread_of(values)
-    rows = [(one, _url(task, one.run, sight, query_id, query)) for one in values]
+    rows = [(run_value, _url(task, run_value.run, sight, query_id, query)) for run_value in values]
     context = {
         "task": task,
         "lab": task.lab,
         "query_id": query_id,
         "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
-        "shown": shown,
+        "visible": visible,
         "sight": sight,
         "measure": measure,
         "rows": rows,
@@ -206,9 +214,9 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "chart": {
             "measure": measure.heading,
             "median": spread.median if spread else None,
-            "runs": [_bar(one, url) for one, url in rows],
+            "runs": [_bar(run_value, url) for run_value, url in rows],
         },
-        **_labels(request, shown, sight, query_id, query),
+        **_labels(request, visible, sight, query_id, query),
     }
     return render(request, "evaluation/topic_scores.html", context)
 
@@ -221,23 +229,28 @@ def _url(task: Task, run: BoardRun, sight: ScoreAccess, query_id: str, query: st
     return f"{reverse('evaluation:run-scores', args=address)}?{query}"
 
 
-def _bar(one: RunValue, url: str) -> dict[str, Any]:
-    return {"run": one.run.label, "team": one.run.team, "value": one.value, "url": url}
+def _bar(run_value: RunValue, url: str) -> dict[str, Any]:
+    return {
+        "run": run_value.run.label,
+        "team": run_value.run.team,
+        "value": run_value.value,
+        "url": url,
+    }
 
 
 def _labels(
-    request: HttpRequest, shown: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
+    request: HttpRequest, visible: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
 ) -> dict[str, Any]:
     """Return the labels of the topic, and a page of its relevant items with who found them."""
-    judged = version_topics(shown.qrel_set, query_id=query_id)
-    items = relevant_items(shown.qrel_set, query_id)
+    judged = version_topics(visible.qrel_set, query_id=query_id)
+    items = relevant_items(visible.qrel_set, query_id)
     page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
     part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
-    kind, closed = ItemKind(shown.qrel_set.items), closed_to(request.user, sight.task.lab)
+    kind, closed = ItemKind(visible.qrel_set.items), closed_to(request.user, sight.task.lab)
     texts = item_texts(part, items=kind, lab=sight.task.lab, closed=closed)
-    found_by = _found_by(shown, sight, query_id, query)
+    found_by = _found_by(visible, sight, query_id, query)
     judgments = judgments_links(sight, query_id)
-    scale = shown.qrel_set.label_scale
+    scale = visible.qrel_set.label_scale
     rows = [
         RelevantRow(item, scale.of(label), text, judgments.get(item, ""), found_by.get(item, []))
         for (item, label), text in zip(part.select("item", "label").iter_rows(), texts, strict=True)
@@ -246,20 +259,20 @@ def _labels(
         "shares": label_shares(judged, scale),
         "relevant": rows,
         "page": page,
-        "found": sum(item in found_by for item in items["item"]),
-        "has_finders": any(sight.may_open(row.run) for row in shown.board.rows),
+        "retrieved": sum(item in found_by for item in items["item"]),
+        "has_finders": any(sight.may_open(row.run) for row in visible.board.rows),
     }
 
 
 def _found_by(
-    shown: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
+    visible: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
 ) -> Mapping[str, list[FoundBy]]:
     """Return the runs that found each relevant item, of the runs that the user may open."""
-    seen = {row.run.key: row.run for row in shown.board.rows if sight.may_open(row.run)}
+    seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
     runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
-    found = relevant_found(runs, qrel_set=shown.qrel_set, query_id=query_id)
+    positions = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
     urls = {key: _url(sight.task, run, sight, query_id, query) for key, run in seen.items()}
     by: dict[str, list[FoundBy]] = defaultdict(list)
-    for item, run, order in found.sort(pl.col("order"), "run").iter_rows():
+    for item, run, order in positions.sort(pl.col("order"), "run").iter_rows():
         by[item].append(FoundBy(seen[run], order, urls[run]))
     return by

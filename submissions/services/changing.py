@@ -35,14 +35,14 @@ from submissions.services.run_metadata import RunMetadata
 
 @transaction.atomic
 def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) -> None:
-    """Make a run and others the runs of one system; runs of the system that are left out leave it.
+    """Link a run with others as runs of one system; runs that are left out are unlinked.
 
-    `links` says by the key of each run, that of `run` included, whether the system was trained on
-    the topics of its task. A run that was linked elsewhere leaves its system. Raise `UserError` for
-    a user outside the team, for a run that the user may not link, and for two runs of one task.
+    `links` maps the key of each run, including `run`, to whether the system was trained on the
+    topics of its task. A run that was linked elsewhere leaves its system. Raise `UserError` for a
+    user outside the team, for a run that the user may not link, and for two runs of one task.
     """
     require_role(Sender(run.task, run.team, by, at))
-    others = {one.pk: one for one in linkable_runs(by, run)}
+    others = {other.pk: other for other in linkable_runs(by, run)}
     if unknown := links.keys() - others.keys() - {run.pk}:
         raise UserError(
             f"{len(unknown)} of the chosen runs cannot be linked. Choose valid runs of your teams "
@@ -50,7 +50,7 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
             code="system",
         )
     chosen = [others[key] for key in links if key != run.pk]
-    tasks = Counter(f"{one.task.lab.name}, {one.task.name}" for one in chosen)
+    tasks = Counter(f"{other.task.lab.name}, {other.task.name}" for other in chosen)
     if twice := [name for name, count in tasks.items() if count > 1]:
         raise UserError(
             f"A system has one run per task. Choose one run of {'; '.join(twice)}.", code="system"
@@ -69,7 +69,7 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
         actor=by,
         task=run.task.slug,
         run=run.pk,
-        linked=sorted(one.pk for one in chosen),
+        linked=sorted(other.pk for other in chosen),
     )
 
 
@@ -141,7 +141,7 @@ def _require_place(sender: Sender, run: Run) -> None:
     if not run.is_baseline and not left:
         quota = sender.task.protocol.quota
         raise UserError(
-            f"Team {sender.team.name} has no run left of its {quota} for {sender.task.name}. "
+            f"Team {sender.team.name} has used all of its {quota} runs for {sender.task.name}. "
             "Withdraw one of its runs, or raise the quota of the task.",
             code="quota",
         )
@@ -295,7 +295,7 @@ def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
         require_organizer(sender)
     if run.team.is_lab and not metadata.is_baseline:
         raise UserError(
-            f"Run {run.tag} belongs to the lab. Move it to a team instead: it then is no baseline.",
+            f"Run {run.tag} belongs to the lab. Move it to a team if it is not a baseline.",
             code="state",
         )
 

@@ -13,7 +13,7 @@ from submissions.models import Run
 
 
 class LeftOutRun(TypedDict):
-    """A run as a pool, a version of the qrels or a leaderboard records that it is left out."""
+    """A run that was left out of a pool, a version of the qrels or a leaderboard, and why."""
 
     run: int
     team: str
@@ -22,33 +22,33 @@ class LeftOutRun(TypedDict):
 
 
 def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftOutRun]:
-    """Return the record of those of `runs` that have a reason, by team and tag.
+    """Return records of the `runs` that have a reason, by team and tag.
 
     Raises `UserError` for a reason of another run.
     """
     chosen = runs.filter(pk__in=list(reasons)).select_related("team")
-    found = [
+    left_out = [
         LeftOutRun(run=run.pk, team=run.team.name, tag=run.tag, reason=reasons[run.pk])
         for run in chosen.order_by("team__name", "tag", "pk")
     ]
-    if len(found) != len(reasons):
+    if len(left_out) != len(reasons):
         raise UserError(
             "A run that you left out is no longer valid. Reload the page.",
             code="unknown-run",
         )
-    return found
+    return left_out
 
 
 def out_of_competition(runs: QuerySet[Run]) -> list[LeftOutRun]:
-    """Return the record of those of `runs` that are out of competition."""
+    """Return records of the `runs` that are out of competition."""
     apart = runs.exclude(out_of_competition="").values_list("pk", "out_of_competition")
     return left_out_runs(runs, dict(apart))
 
 
 def set_out_of_competition(task: Task, reasons: Mapping[int, str] | None) -> list[LeftOutRun]:
-    """Mark the valid runs that have a reason as out of competition. Return the record of them.
+    """Mark the valid runs that have a reason as out of competition. Return their records.
 
-    Without `reasons`, they stay as they are. Call this in a transaction. Raises `UserError` as
+    Without `reasons`, nothing changes. Call this in a transaction. Raises `UserError` as
     `left_out_runs` does.
     """
     runs = Run.objects.valid().filter(task=task)

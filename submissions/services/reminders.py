@@ -32,9 +32,9 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
     first = together.order_by("upload").values("upload")[:1]
     Upload.objects.select_for_update().get(pk__in=first)
     runs = list(together.select_related("upload").order_by("pk"))
-    if any(one.status in (Run.Status.UPLOADED, Run.Status.VALIDATING) for one in runs):
+    if any(sent_run.status in (Run.Status.UPLOADED, Run.Status.VALIDATING) for sent_run in runs):
         return
-    files = list(dict.fromkeys(one.upload.name for one in runs))
+    files = list(dict.fromkeys(sent_run.upload.name for sent_run in runs))
     notify(
         lab=run.task.lab,
         kind=Kind.RUNS_VALIDATED,

@@ -112,7 +112,7 @@ class Sender:
 
     @property
     def is_post_hoc(self) -> bool:
-        """Return whether what the user submits now are post-hoc runs; never for organizers."""
+        """Return whether a run that the user submits now is post-hoc; never for organizers."""
         return not self.organizes and self.task.takes_post_hoc(self.at)
 
     @property
@@ -155,8 +155,8 @@ def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | st
     `confirmed` is True, or the question of an earlier error that the user answered. Names are
     compared without case, spaces and punctuation; a name without a team matches every team.
     """
-    found = lab_teams_in_names(team.lab, names)
-    others = [name for name in found if team_key(name) != team_key(team.name)]
+    names_found = lab_teams_in_names(team.lab, names)
+    others = [name for name in names_found if team_key(name) != team_key(team.name)]
     named = ", ".join(others)
     says = "file name says" if len(others) == 1 else "file names say"
     question = f"Upload for {team.name} although the {says} {named}"

@@ -122,7 +122,7 @@ def check_upload(
 def _metadata(
     sender: Sender, file: File, metadata: Mapping[str, RunMetadata] | None
 ) -> dict[str, RunMetadata]:
-    """Return the metadata of the runs in a file. What is sent for the lab itself is a baseline."""
+    """Return the metadata of the runs in a file. Files of the lab itself are baselines."""
     by_member = metadata_by_member(file, metadata or {})
     if any(own.out_of_competition for own in by_member.values()):
         require_organizer(sender)
@@ -151,15 +151,15 @@ def metadata_by_member(file: File, metadata: Mapping[str, RunMetadata]) -> dict[
     The keys of `metadata` are the names that users see: the member's path or the file's name. Raise
     `UserError` for a path or a tag that cannot be stored.
     """
-    shown = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
-    if long := next((member for member in shown if len(member) > NAME_LENGTH), None):
+    names = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
+    if long := next((member for member in names if len(member) > NAME_LENGTH), None):
         raise UserError(
             f"The zip contains a file with a path of more than {NAME_LENGTH} characters: "
             f"{long[:60]}… Shorten the path.",
             code="name",
         )
     by_member = {
-        member: metadata.get(name) or metadata_from_name(name) for member, name in shown.items()
+        member: metadata.get(name) or metadata_from_name(name) for member, name in names.items()
     }
     require_tags(own.tag for own in by_member.values())
     return by_member

@@ -44,7 +44,7 @@ def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):
         marks = {"10": (SINCE, EVEN)}.get(doc_id, ([], []))
         vote(made, scene.assessor, doc_id, labels[0], comment="Line 2.", marks=marks[0])
         vote(made, other, doc_id, labels[1], marks=marks[1])
-    reveal_round(found=made, by=scene.organizer, at=NOW)
+    reveal_round(round_=made, by=scene.organizer, at=NOW)
     page.goto("/healthz/")
     enter(page, scene.organizer)
     page.goto(f"{ROUNDS}training-1/meeting/")
@@ -69,7 +69,7 @@ def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):
 def test_an_applicant_judges_the_samples_behind_the_link(page: Page, scene, look):
     source = {"expert": scene.organizer.pk}
     made = round_of(scene.task, Round.Kind.SAMPLE, scene.organizer, source=source)
-    renew_link(found=made, by=scene.organizer)
+    renew_link(round_=made, by=scene.organizer)
     page.goto("/healthz/")
     enter(page, scene.outsider)
     page.goto(f"/samples/{made.token}/")

@@ -53,7 +53,7 @@ def by_sample_task(scene, client_of, person):
         scene.organizer,
         source={"expert": scene.organizer.pk},
     )
-    renew_link(found=made, by=scene.organizer)
+    renew_link(round_=made, by=scene.organizer)
     made.refresh_from_db()
     client_of(person).post(reverse("assessment:sample-join", args=[made.token]))
     address = reverse("assessment:sample-rate", args=["arqmath-x", "task1", 1, person.pk])

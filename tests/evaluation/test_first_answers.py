@@ -57,7 +57,7 @@ def url(both, **query):
 
 def test_means_are_over_answered_topics_and_labels_that_are_no_judgments_count_0(both):
     shown = visible_board(first_answers_access(both.organizer, both.third))
-    found = {row.run.key: row.run.values for row in first_answers(shown).shown.board.rows}
+    found = {row.run.key: row.run.values for row in first_answers(shown).visible.board.rows}
 
     for run, lists in zip(both.runs, both.lists, strict=True):
         first = [both.labels[topic].get(items[0], 0) for topic, items in lists.items()]

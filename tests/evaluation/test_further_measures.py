@@ -50,7 +50,7 @@ def board_of(asked, text, **options):
 
 
 def values(further, name):
-    return {row.run.key: row.run.values.get(name) for row in further.shown.board.rows}
+    return {row.run.key: row.run.values.get(name) for row in further.visible.board.rows}
 
 
 def url(asked, **query):
@@ -170,7 +170,7 @@ def test_a_wrong_measure_is_explained(text, error, asked, client_of):
 def test_a_measure_of_the_task_is_not_added(asked):
     further = board_of(asked, "AP(rel=2,judged_only=True), P(rel=2)@7;R@5")
 
-    labels = [measure.label for measure in further.shown.board.measures]
+    labels = [measure.label for measure in further.visible.board.measures]
     assert labels[-2:] == ["P@7", "R@5"]
     assert len(labels) == len(set(labels))
 
@@ -181,8 +181,8 @@ def test_the_column_has_its_definition_and_ceiling_and_no_link(asked, client_of)
     assert "Chapelle et al., CIKM 2009" in page
     assert "measure=ERR" not in page
     further = board_of(asked, "ERR@20 NumRet")
-    assert 0 < further.shown.board.ceilings["ERR@20"] <= 1
-    assert "NumRet" not in further.shown.board.ceilings
+    assert 0 < further.visible.board.ceilings["ERR@20"] <= 1
+    assert "NumRet" not in further.visible.board.ceilings
 
 
 def test_who_sees_no_labels_cannot_ask(asked, client_of):

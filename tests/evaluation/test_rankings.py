@@ -294,7 +294,7 @@ def test_labels_of_a_round_appear_when_it_is_revealed(played, client_of):
     vote(second, played.assessor, "10", 1)
     client, url = client_of(played.organizer), judgments_url(played, "10")
     hidden = client.get(url).text
-    reveal_round(found=second, by=played.organizer, at=NOW)
+    reveal_round(round_=second, by=played.organizer, at=NOW)
 
     assert "Not judged yet" in hidden
     assert "L Low" in " ".join(table(client.get(url).text, "judgments")[0])

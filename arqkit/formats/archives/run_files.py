@@ -48,10 +48,15 @@ class MemberRefusedError(Exception):
     """One file of an upload is refused; `uploads.unpack` collects these."""
 
     def __init__(
-        self, found: str, *, expected: str = RUN_FILE, todo: str = SEND_RUN, line: int | None = None
+        self,
+        actual: str,
+        *,
+        expected: str = RUN_FILE,
+        todo: str = SEND_RUN,
+        line: int | None = None,
     ) -> None:
-        super().__init__(found)
-        self.found, self.expected, self.todo, self.line = found, expected, todo, line
+        super().__init__(actual)
+        self.found, self.expected, self.todo, self.line = actual, expected, todo, line
 
     def at(self, path: str) -> Problem:
         """Return the problem of the file at a path."""
@@ -74,9 +79,9 @@ class ByteBudget:
         self.left -= size
         if self.left < 0:
             limit = _readable_size(self.max_bytes)
-            found, most = f"more than {limit} when unpacked", f"at most {limit}"
+            actual, most = f"more than {limit} when unpacked", f"at most {limit}"
             todo = "Upload fewer runs at a time, or check that you chose the right file."
-            raise MemberRefusedError(found, expected=most, todo=todo)
+            raise MemberRefusedError(actual, expected=most, todo=todo)
 
 
 class UploadLimits(NamedTuple):
@@ -181,11 +186,11 @@ def _null_bytes(chunk: bytes, lines: int) -> MemberRefusedError:
 
 
 def _huge_line(line: int) -> MemberRefusedError:
-    found, todo = (
+    actual, todo = (
         f"more than {MAX_LINE_BYTES:,} bytes in one line",
         "Check that each row ends with a line end.",
     )
-    return MemberRefusedError(found, expected="one line per item", todo=todo, line=line)
+    return MemberRefusedError(actual, expected="one line per item", todo=todo, line=line)
 
 
 def _too_many_lines(max_lines: int) -> MemberRefusedError:

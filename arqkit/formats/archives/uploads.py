@@ -39,7 +39,7 @@ OFFICE_MEMBERS = ("[Content_Types].xml", "mimetype", "META-INF/")
 
 
 class UploadRefusedError(FileRefusedError):
-    """An upload cannot be unpacked into run files. Has every problem of it."""
+    """An upload cannot be unpacked into run files; holds all of its problems."""
 
 
 def zip_members(file: BinaryIO, *, name: str, max_bytes: int = MAX_BYTES) -> list[str]:

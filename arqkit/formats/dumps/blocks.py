@@ -60,8 +60,8 @@ def blocks(path: Path, kind: str) -> Iterator[Block]:
 
 def too_long(source: str, line: int) -> Problem:
     """Return the problem of a row longer than `MAX_ROW`."""
-    found, expected = f"a row of more than {MAX_ROW:,} bytes", f"at most {MAX_ROW:,} bytes"
-    return Problem(source, line, found, expected, "Shorten its text and import the file again.")
+    actual, expected = f"a row of more than {MAX_ROW:,} bytes", f"at most {MAX_ROW:,} bytes"
+    return Problem(source, line, actual, expected, "Shorten its text and import the file again.")
 
 
 def _without_asides(data: bytes) -> tuple[bytes, int | None]:
@@ -202,10 +202,10 @@ class _Scan:
         if root := _ROOT.match(prolog):
             self.root = root[1]
             return ()
-        found = "other text before the first row" if prolog.strip() else "a row without a root"
+        actual = "other text before the first row" if prolog.strip() else "a row without a root"
         return (
             Problem(
-                self.name, 1, found, f"<{self.kind.replace('_', '')}>", "Import the complete file."
+                self.name, 1, actual, f"<{self.kind.replace('_', '')}>", "Import the complete file."
             ),
         )
 
@@ -224,12 +224,12 @@ class _Scan:
             return (self._cut_short(1),)
         expected = f"<{self.kind.replace('_', '')}>"
         if len(root):  # an empty root may have any name
-            found = f"no row in <{root.tag}>"
+            actual = f"no row in <{root.tag}>"
             return (
                 Problem(
                     self.name,
                     1,
-                    found,
+                    actual,
                     f"{expected} with its rows",
                     f"Import {DUMP_FILES[self.kind]}.",
                 ),
@@ -244,7 +244,7 @@ class _Scan:
         return Problem(self.name, 1, "a DOCTYPE", "XML without a DOCTYPE", todo)
 
     def _cut_short(self, line: int) -> Problem:
-        found = f"the end of the file ({self.fault})" if self.fault else "the end of the file"
+        actual = f"the end of the file ({self.fault})" if self.fault else "the end of the file"
         closing = (
             f"</{self.root.decode()}>"
             if self.root
@@ -253,7 +253,7 @@ class _Scan:
         return Problem(
             self.name,
             line,
-            found,
+            actual,
             closing,
             "Import the complete file. The rows before this line are imported.",
         )

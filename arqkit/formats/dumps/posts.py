@@ -66,8 +66,8 @@ def read_post(row: DumpRow, source: str) -> PostReading:
         (fields.get("ParentId") or fields.get("ParentID") or "").strip(),
     )
     if problem := _lack(post_id, kind, post_type, parent):
-        found, expected = problem
-        return PostReading(None, (Problem(source, row.line, found, expected, _COMPLETE),))
+        actual, expected = problem
+        return PostReading(None, (Problem(source, row.line, actual, expected, _COMPLETE),))
     post_id, parent = str(int(post_id)), str(int(parent)) if kind == "answer" else ""  # 007 is 7
     values = _Values(row, source)
     record = PostRecord(
@@ -97,20 +97,20 @@ def read_posts(path: Path) -> Iterator[PostRecord]:
 def _lack(post_id: str, kind: str | None, post_type: str, parent: str) -> tuple[str, str] | None:
     """Return what was found and expected in a row that is not a post."""
     if _ID.fullmatch(post_id) is None:
-        found = f"the Id {post_id[:60]!r}" if post_id else "a post without Id"
-        return found, "Id, a number of at most 18 digits"
+        actual = f"the Id {post_id[:60]!r}" if post_id else "a post without Id"
+        return actual, "Id, a number of at most 18 digits"
     if kind is None:
-        found = (
+        actual = (
             f"the PostTypeId {post_type[:60]!r}"
             if post_type
             else f"the post {post_id} without PostTypeId"
         )
-        return found, "PostTypeId, 1 for a question or 2 for an answer"
+        return actual, "PostTypeId, 1 for a question or 2 for an answer"
     if kind == "answer" and _ID.fullmatch(parent) is None:
-        found = (
+        actual = (
             f"the ParentId {parent[:60]!r}" if parent else f"the answer {post_id} without ParentId"
         )
-        return found, "ParentId, the Id of the question"
+        return actual, "ParentId, the Id of the question"
     return None
 
 
@@ -152,5 +152,5 @@ class _Values:
             return None
 
     def _refuse(self, name: str, text: str, expected: str) -> None:
-        found = f"the {name} {text[:60]!r}"
-        self.problems.append(Problem(self.source, self.row.line, found, expected, _CORRECT))
+        actual = f"the {name} {text[:60]!r}"
+        self.problems.append(Problem(self.source, self.row.line, actual, expected, _CORRECT))

@@ -129,9 +129,9 @@ class BadgeRecord(NamedTuple):
 class _BadRowError(Exception):
     """An attribute of a row cannot be read; the readers below turn this into a Problem."""
 
-    def __init__(self, found: str, expected: str) -> None:
-        super().__init__(found)
-        self.found, self.expected = found, expected
+    def __init__(self, actual: str, expected: str) -> None:
+        super().__init__(actual)
+        self.found, self.expected = actual, expected
 
     def at(self, row: Row, source: str) -> Problem:
         """Return the problem of a row of a file."""
@@ -225,9 +225,9 @@ def read_badge(row: Row, source: str) -> BadgeRecord | Problem:
 
 def _value(row: Row, name: str) -> str | None:
     """Return an attribute by its name in the public dump or in another one."""
-    found = row.fields.get(name)
-    if found is not None:
-        return found
+    value = row.fields.get(name)
+    if value is not None:
+        return value
     lowered = {key.lower(): value for key, value in row.fields.items()}
     return lowered.get(name.lower(), lowered.get(_OTHER_NAMES.get(name.lower(), "")))
 

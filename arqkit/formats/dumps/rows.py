@@ -82,23 +82,23 @@ def _read_row(
     if len(data) > MAX_ROW:
         yield too_long(source, line)
         return
-    found: etree._Element | str = _parsed(data, parser)
+    parsed: etree._Element | str = _parsed(data, parser)
     following = ""
     tag = ROW_TAG.match(data)
-    if isinstance(found, str) and tag and tag[0].endswith(b"/>"):
-        following = found
-        found = _parsed(tag[0], parser)
-    if isinstance(found, str):
+    if isinstance(parsed, str) and tag and tag[0].endswith(b"/>"):
+        following = parsed
+        parsed = _parsed(tag[0], parser)
+    if isinstance(parsed, str):
         expected = "well-formed XML: values in quotes, and <, & and quotes in them escaped"
         yield Problem(
             source,
             line,
-            f"a malformed row ({found})",
+            f"a malformed row ({parsed})",
             expected,
             "Correct the row, and import the file again.",
         )
         return
-    yield DumpRow(number, line, _fields(found[0]))
+    yield DumpRow(number, line, _fields(parsed[0]))
     if following and tag:
         place = line + tag[0].count(b"\n")
         yield Problem(

@@ -61,14 +61,14 @@ def dump_files(path: Path) -> dict[str, Path]:
     cannot be read, or if there are several files of one kind.
     """
     if path.is_dir():
-        found = defaultdict[tuple[str | None, str], list[str]](list)
-        for one in sorted(path.iterdir()):
-            found[kind_of(one), one.suffix.lower()].append(one.name)
+        names = defaultdict[tuple[str | None, str], list[str]](list)
+        for file in sorted(path.iterdir()):
+            names[kind_of(file), file.suffix.lower()].append(file.name)
         packings = {
-            kind: [p for p in (".xml", *PACKINGS) if (kind, p) in found] for kind in DUMP_FILES
+            kind: [p for p in (".xml", *PACKINGS) if (kind, p) in names] for kind in DUMP_FILES
         }
         return {
-            kind: path / _only(found[kind, first[0]], path)
+            kind: path / _only(names[kind, first[0]], path)
             for kind, first in packings.items()
             if first
         }
@@ -116,8 +116,8 @@ def opened(path: Path, kind: str) -> Iterator[Source]:
 
 
 def _in_folder(path: Path, kind: str) -> Path:
-    found = dump_files(path).get(kind)
-    if found is None:
+    file = dump_files(path).get(kind)
+    if file is None:
         expected = f"{DUMP_FILES[kind]}, plain or compressed as .gz, .bz2 or .7z"
         raise FileRefusedError(
             [
@@ -130,7 +130,7 @@ def _in_folder(path: Path, kind: str) -> Path:
                 )
             ]
         )
-    return found
+    return file
 
 
 @contextmanager
@@ -146,13 +146,13 @@ def _archive(path: Path) -> Iterator["SevenZipFile"]:
     except FileRefusedError:
         raise
     except Exception as error:  # each codec has its own errors
-        found = "an archive with a password" if isinstance(error, PasswordRequired) else str(error)
-        found, todo = (
-            found or "a damaged archive",
+        actual = "an archive with a password" if isinstance(error, PasswordRequired) else str(error)
+        actual, todo = (
+            actual or "a damaged archive",
             "Create the archive again, without a password.",
         )
         raise FileRefusedError(
-            [Problem(path.name, None, found, "a complete 7z archive", todo)]
+            [Problem(path.name, None, actual, "a complete 7z archive", todo)]
         ) from error
 
 
@@ -171,13 +171,13 @@ def _extract(path: Path, kind: str, file: BinaryIO) -> None:
     with _archive(path) as archive:
         member = _member(archive.getnames(), kind, path)
         if member is None:
-            found = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"
+            actual = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"
             raise FileRefusedError(
                 [
                     Problem(
                         path.name,
                         None,
-                        found,
+                        actual,
                         DUMP_FILES[kind],
                         "Name the archive that contains it.",
                     )
@@ -189,20 +189,20 @@ def _extract(path: Path, kind: str, file: BinaryIO) -> None:
 def _only(names: list[str], path: Path) -> str:
     """Return the only file of a kind. Raise FileRefusedError if there are several."""
     if len(names) > 1:
-        found, todo = (
+        actual, todo = (
             f"{len(names)} files of one kind ({', '.join(names[:5])})",
             "Remove the others.",
         )
-        raise FileRefusedError([Problem(path.name, None, found, "one of each kind", todo)])
+        raise FileRefusedError([Problem(path.name, None, actual, "one of each kind", todo)])
     return names[0]
 
 
 def _member(names: list[str], kind: str, path: Path) -> str | None:
     """Return the member of a kind; a single XML file may have any name."""
-    found = [name for name in names if kind_of(Path(name)) == kind]
+    members = [name for name in names if kind_of(Path(name)) == kind]
     alone = [name for name in names if name.lower().endswith(".xml") and len(names) == 1]
-    found = found or [name for name in alone if kind_of(Path(name)) is None]
-    return _only(found, path) if found else None
+    members = members or [name for name in alone if kind_of(Path(name)) is None]
+    return _only(members, path) if members else None
 
 
 class _Factory:

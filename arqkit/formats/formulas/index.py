@@ -71,10 +71,10 @@ def read_index(path: Path) -> Iterator[IndexPart]:
         return
     files = index_files(path)
     if not files:
-        found, expected = "a folder without an index", f"files ending in {', '.join(SUFFIXES)}"
+        actual, expected = "a folder without an index", f"files ending in {', '.join(SUFFIXES)}"
         yield IndexPart(
             pl.DataFrame(schema=SCHEMA),
-            [Problem(path.name, None, found, expected, "Name another folder.")],
+            [Problem(path.name, None, actual, expected, "Name another folder.")],
         )
     for file in files:
         yield from _parts(file, f"{path.name}/{file.name}", seen)
@@ -145,10 +145,10 @@ class _IndexFile:
         elif not self.headings and not self.is_refused:
             yield self.refusal("an empty file", "a TSV file with headings")
 
-    def refusal(self, found: str, expected: str, todo: str = COMPLETE_FILE) -> IndexPart:
+    def refusal(self, actual: str, expected: str, todo: str = COMPLETE_FILE) -> IndexPart:
         """Return a problem of the file from this line on."""
         return IndexPart(
-            pl.DataFrame(schema=SCHEMA), [Problem(self.source, self.line, found, expected, todo)]
+            pl.DataFrame(schema=SCHEMA), [Problem(self.source, self.line, actual, expected, todo)]
         )
 
     def _read(self, data: bytes, *, is_last: bool) -> Iterator[IndexPart]:
@@ -246,8 +246,8 @@ def _again(row: dict[str, str | int | None], source: str) -> Problem:
     )
 
 
-def _problem(row: dict[str, str | int | None], source: str, found: str, expected: str) -> Problem:
-    return Problem(source, int(row["line"] or 0), found, expected, REMEDY)
+def _problem(row: dict[str, str | int | None], source: str, actual: str, expected: str) -> Problem:
+    return Problem(source, int(row["line"] or 0), actual, expected, REMEDY)
 
 
 def _in_words(name: str) -> str:

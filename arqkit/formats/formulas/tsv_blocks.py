@@ -36,8 +36,8 @@ class TsvBlock(NamedTuple):
 
 
 @dataclass
-class _Found:
-    """The rows and problems that the plain loop found."""
+class _OddRows:
+    """The rows that only the plain loop can read, and their problems."""
 
     source: str
     headings: list[str]
@@ -51,15 +51,15 @@ class _Found:
         if cells is None:
             return
         if len(cells) != len(self.headings):
-            found = f"{len(cells)} columns"
-            self.complain(line, found, f"{len(self.headings)} columns, as in the headings")
+            actual = f"{len(cells)} columns"
+            self.complain(line, actual, f"{len(self.headings)} columns, as in the headings")
         else:
             self.lines.append(line)
             self.rows.append(tuple(cell or None for cell in cells))
 
-    def complain(self, line: int, found: str, expected: str) -> None:
+    def complain(self, line: int, actual: str, expected: str) -> None:
         """Note a problem."""
-        self.problems.append(Problem(self.source, line, found, expected, REMEDY))
+        self.problems.append(Problem(self.source, line, actual, expected, REMEDY))
 
     def _cells(self, line: int, raw: bytes) -> list[str] | None:
         try:
@@ -84,11 +84,11 @@ def cells_of(text: str) -> list[str] | None:
     cells: list[str] = []
     place, text = 0, text.removesuffix("\r")
     while place <= len(text):
-        found = _CELL.match(text, place)
-        if found is None:
+        match = _CELL.match(text, place)
+        if match is None:
             return None
-        cells.append(found[2] if found[1] is None else found[1].replace('""', '"'))
-        place = found.end() + 1
+        cells.append(match[2] if match[1] is None else match[1].replace('""', '"'))
+        place = match.end() + 1
     return cells
 
 
@@ -101,20 +101,25 @@ def read_tsv_block(
     """
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_END)
     starts = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1] + 1])
-    found = _Found(source, headings)
+    odd_rows = _OddRows(source, headings)
     rows = _rows_of(data, starts, ends, is_last=is_last)
     for first, last in rows.joined:
-        found.read(line + first, data[starts[first] : ends[last]])
+        odd_rows.read(line + first, data[starts[first] : ends[last]])
     for first in rows.unclosed:
-        found.complain(line + first, "an unclosed quoted cell", 'a cell that ends with "')
-    frame = _simple_rows(data, starts, ends, rows.is_simple, found, line)
-    if found.rows:
-        others = pl.DataFrame(found.rows, schema=dict.fromkeys(headings, pl.String), orient="row")
-        others = others.with_columns(line=pl.Series(found.lines, dtype=pl.Int64))
+        odd_rows.complain(line + first, "an unclosed quoted cell", 'a cell that ends with "')
+    frame = _simple_rows(data, starts, ends, rows.is_simple, odd_rows, line)
+    if odd_rows.rows:
+        others = pl.DataFrame(
+            odd_rows.rows, schema=dict.fromkeys(headings, pl.String), orient="row"
+        )
+        others = others.with_columns(line=pl.Series(odd_rows.lines, dtype=pl.Int64))
         frame = pl.concat([frame, others.select(frame.columns)]).sort("line")
     used = len(data) if rows.ended == len(ends) else int(starts[rows.ended])
     return TsvBlock(
-        frame, sorted(found.problems, key=lambda one: one.line or 0), data[used:], line + rows.ended
+        frame,
+        sorted(odd_rows.problems, key=lambda problem: problem.line or 0),
+        data[used:],
+        line + rows.ended,
     )
 
 
@@ -175,24 +180,24 @@ def _simple_rows(
     starts: Lines,
     ends: Lines,
     is_simple: npt.NDArray[np.bool_],
-    found: _Found,
+    odd_rows: _OddRows,
     line: int,
 ) -> pl.DataFrame:
     """Read the rows of one line; the plain loop reads those with odd tabs, quotes or bytes."""
     tabs = _counts(np.flatnonzero(np.frombuffer(data, np.uint8) == TAB), ends)
-    fast = is_simple & (tabs == len(found.headings) - 1)
+    fast = is_simple & (tabs == len(odd_rows.headings) - 1)
     try:
-        frame = _split(data, starts, ends, fast, found.headings)
+        frame = _split(data, starts, ends, fast, odd_rows.headings)
     except pl.exceptions.ComputeError:
         fast &= _is_utf8(data, starts, ends)
-        frame = _split(data, starts, ends, fast, found.headings)
+        frame = _split(data, starts, ends, fast, odd_rows.headings)
     frame = frame.with_columns(line=pl.Series(np.flatnonzero(fast) + line, dtype=pl.Int64))
     frame, left = _without_quotes(frame)
     left += (np.flatnonzero(is_simple & ~fast) + line).tolist()
     for number in sorted(left):
         raw = data[starts[number - line] : ends[number - line]]
         if raw.strip():
-            found.read(number, raw)
+            odd_rows.read(number, raw)
     return frame
 
 

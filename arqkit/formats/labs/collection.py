@@ -55,14 +55,14 @@ def read_collection_table(table: LabTable) -> CollectionFile | None:
 
 
 def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
-    found = {kind: table.file(kind, required=False) for kind in kinds}
-    return {kind: file for kind, file in found.items() if file is not None}
+    files = {kind: table.file(kind, required=False) for kind in kinds}
+    return {kind: file for kind, file in files.items() if file is not None}
 
 
 def _documents(table: LabTable) -> dict[str, Path]:
     """Return the file or folder of the key `documents`."""
-    found = table.file_or_folder("documents", required=False)
-    return {} if found is None else {"documents": found}
+    documents = table.file_or_folder("documents", required=False)
+    return {} if documents is None else {"documents": documents}
 
 
 def _dump(table: LabTable) -> dict[str, Path]:
@@ -71,37 +71,37 @@ def _dump(table: LabTable) -> dict[str, Path]:
     if dump is None:
         return {}
     try:
-        found = dump_files(dump)
+        files = dump_files(dump)
     except FileRefusedError as error:
         table.add_those_of(error.problems)
         return {}
-    if not found:
+    if not files:
         known = ", ".join(DUMP_FILES.values())
-        shown = f"dump = {dump.name!r}, which has no dump files"
+        actual = f"dump = {dump.name!r}, which has no dump files"
         expected = f"one or more of {known}, plain or compressed (gz, bz2, 7z)"
-        table.mistake("dump", shown, expected, "Correct the path.")
-    return found
+        table.mistake("dump", actual, expected, "Correct the path.")
+    return files
 
 
 def _indexes(table: LabTable) -> dict[str, Path]:
-    found = {name: table.file_or_folder(name) for name in REPRESENTATIONS if name in table}
+    paths = {name: table.file_or_folder(name) for name in REPRESENTATIONS if name in table}
     table.close(*REPRESENTATIONS)
-    return {name: path for name, path in found.items() if path is not None}
+    return {name: path for name, path in paths.items() if path is not None}
 
 
 def _window(table: LabTable) -> Window:
     since, until = table.take("since", a_day, None), table.take("until", a_day, None)
     keep_later = bool(table.take("keep_later", truth, False))
     if since is not None and until is not None and until < since:
-        found = f"a last day ({until}) before the first day ({since})"
+        actual = f"a last day ({until}) before the first day ({since})"
         table.mistake(
-            "until", found, "a last day on or after the first day", "Correct one of the two."
+            "until", actual, "a last day on or after the first day", "Correct one of the two."
         )
     if keep_later and "until" not in table:
-        found = "keep_later without until"
+        actual = "keep_later without until"
         table.mistake(
             "keep_later",
-            found,
+            actual,
             "the last day that is searched",
             "Add until, or remove keep_later.",
         )

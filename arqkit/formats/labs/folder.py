@@ -125,8 +125,8 @@ def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRule
     if scale is not None:
         policy.close()
     if "expert" in actions.values() and not expert:
-        found, todo = "no expert", "Name the user who gets these tickets."
-        policy.mistake(None, found, "the key expert beside the action expert", todo)
+        actual, todo = "no expert", "Name the user who gets these tickets."
+        policy.mistake(None, actual, "the key expert beside the action expert", todo)
     return JudgingRules(text, actions, expert, closes)
 
 
@@ -176,10 +176,10 @@ def _check_order(
     (earlier, event), (later, name) = first, last
     if earlier is not None and later is not None and later <= earlier:
         key = name.replace(" ", "_")
-        found = f"a {name} ({later}) that is not after the {event} ({earlier})"
+        actual = f"a {name} ({later}) that is not after the {event} ({earlier})"
         expected, todo = f"a {name} after the {event}", "Correct one of the two."
         other = "opens" if event == "opening" else event
-        table.mistake(key if key in table else other, found, expected, todo)
+        table.mistake(key if key in table else other, actual, expected, todo)
 
 
 def take_answer_ids(
@@ -309,7 +309,9 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     numbers = None if topics is None else {topic.query_id for topic in topics}
     answer_ids = take_answer_ids(table, kind, numbers)
     tables = table.tables("qrels", required=False)
-    qrels = [found for one in tables if (found := _qrels(one, rules, numbers)) is not None]
+    qrels = [
+        file for qrels_table in tables if (file := _qrels(qrels_table, rules, numbers)) is not None
+    ]
     _check_distinct(tables, "name")
     judging = take_judging_rules(table, rules.labels if rules else None)
     published = table.take("published_runs", _published, None)

@@ -36,13 +36,13 @@ def unpack_lab(sent: Path, to: Path) -> Path:
     to.mkdir(parents=True)
     for file in sorted(sent.iterdir()):
         _unpack(file, to)
-    found = [path for path in to.rglob("lab.toml") if "__MACOSX" not in path.parts]
-    least = min((len(path.parts) for path in found), default=0)
-    tops = [path for path in found if len(path.parts) == least]
+    paths = [path for path in to.rglob("lab.toml") if "__MACOSX" not in path.parts]
+    least = min((len(path.parts) for path in paths), default=0)
+    tops = [path for path in paths if len(path.parts) == least]
     if len(tops) != 1:
-        shown = f"{len(tops)} files named lab.toml" if tops else "no lab.toml"
+        actual = f"{len(tops)} files named lab.toml" if tops else "no lab.toml"
         raise FileRefusedError(
-            [Problem("lab.toml", None, shown, "one lab.toml", "Add the lab.toml of one lab.")]
+            [Problem("lab.toml", None, actual, "one lab.toml", "Add the lab.toml of one lab.")]
         )
     _place_named_files(tops[0])
     return tops[0].parent
@@ -64,19 +64,19 @@ def _unpack(file: Path, to: Path) -> None:
         else:
             _link(file, to / file.name)
     except _DAMAGE as error:
-        found, todo = f"a damaged archive ({error})", "Create the archive again."
+        actual, todo = f"a damaged archive ({error})", "Create the archive again."
         raise FileRefusedError(
-            [Problem(file.name, None, found, "a zip or tar archive without a password", todo)]
+            [Problem(file.name, None, actual, "a zip or tar archive without a password", todo)]
         ) from error
 
 
 def _require_room(size: int, file: Path, to: Path) -> None:
     room = shutil.disk_usage(to).free - SPARE
     if size > room:
-        found = f"{size / 1e9:,.1f} GB of files"
-        expected = f"at most {max(room, 0) / 1e9:,.1f} GB, for which the server has room"
-        todo = "Ask the administrators for room, or load the folder with manage.py load_lab."
-        raise FileRefusedError([Problem(file.name, None, found, expected, todo)])
+        actual = f"{size / 1e9:,.1f} GB of files"
+        expected = f"at most {max(room, 0) / 1e9:,.1f} GB, the free space on the server"
+        todo = "Ask the administrators for more space, or load the folder with manage.py load_lab."
+        raise FileRefusedError([Problem(file.name, None, actual, expected, todo)])
 
 
 def _place_named_files(toml: Path) -> None:

@@ -33,8 +33,8 @@ class TomlLines:
                 table = self._table(header[2], bool(header[1]), seen)
                 key = table
                 self._lines.setdefault(table, number)
-            elif found := _KEY.match(line):
-                key = (*table, found[1])
+            elif match := _KEY.match(line):
+                key = (*table, match[1])
                 self._lines.setdefault(key, number)
             elif _INLINE_TABLE.match(line):
                 self._lines.setdefault((*key, seen[key]), number)
@@ -90,12 +90,12 @@ class Mistakes:
             self._lines = TomlLines(text)
             return LabTable(self, (), tomllib.loads(text))
         except OSError as error:
-            found, expected = (
+            actual, expected = (
                 f"no readable file ({error.strerror})",
                 "a lab.toml in the lab's folder",
             )
             raise FileRefusedError(
-                [Problem(str(self.path), None, found, expected, "Name the lab's folder.")]
+                [Problem(str(self.path), None, actual, expected, "Name the lab's folder.")]
             ) from error
         except tomllib.TOMLDecodeError as error:
             line, reason = syntax_fault(error)
@@ -103,9 +103,9 @@ class Mistakes:
                 [Problem(str(self.path), line, reason, "valid TOML", "Correct the syntax.")]
             ) from error
 
-    def add(self, at: TomlPath, found: str, expected: str, todo: str) -> None:
+    def add(self, at: TomlPath, actual: str, expected: str, todo: str) -> None:
         """Add a problem of the lab.toml at a path of keys."""
-        self.problems.append(Problem(str(self.path), self._lines(at), found, expected, todo))
+        self.problems.append(Problem(str(self.path), self._lines(at), actual, expected, todo))
 
     def add_those_of(self, problems: tuple[Problem, ...]) -> None:
         """Add the problems of a file, only once if several tasks name it."""
@@ -116,7 +116,10 @@ class Mistakes:
         if self.problems:
             own = str(self.path)
             raise FileRefusedError(
-                sorted(self.problems, key=lambda one: (one.path != own, one.path, one.line or 0))
+                sorted(
+                    self.problems,
+                    key=lambda problem: (problem.path != own, problem.path, problem.line or 0),
+                )
             )
 
 
@@ -155,8 +158,8 @@ class LabTable:
             return read(self._values[key])
         except ValueError as error:
             value = self._values[key]
-            shown = repr(value) if isinstance(value, str) else str(value)
-            self.mistake(key, f"{key} = {shown[:80]}", str(error), "Correct the value.")
+            text = repr(value) if isinstance(value, str) else str(value)
+            self.mistake(key, f"{key} = {text[:80]}", str(error), "Correct the value.")
             return None
 
     def text(self, key: str, *, most: int = 200) -> str | None:
@@ -199,11 +202,13 @@ class LabTable:
         except FileRefusedError as error:
             self._mistakes.add_those_of(error.problems)
         except OSError as error:
-            found, todo = (
+            actual, todo = (
                 f"an unreadable file ({error.strerror})",
                 "Check the permissions of the file.",
             )
-            self._mistakes.add_those_of((Problem(str(file), None, found, "a readable file", todo),))
+            self._mistakes.add_those_of(
+                (Problem(str(file), None, actual, "a readable file", todo),)
+            )
         return None
 
     def table(self, key: str, *, required: bool = True) -> "LabTable | None":
@@ -219,9 +224,9 @@ class LabTable:
             for number, row in enumerate(rows or [])
         ]
 
-    def mistake(self, key: str | None, found: str, expected: str, todo: str) -> None:
+    def mistake(self, key: str | None, actual: str, expected: str, todo: str) -> None:
         """Add a problem of this table, or of one of its keys."""
-        self._mistakes.add(self._at if key is None else (*self._at, key), found, expected, todo)
+        self._mistakes.add(self._at if key is None else (*self._at, key), actual, expected, todo)
 
     def add_those_of(self, problems: tuple[Problem, ...]) -> None:
         """Add the problems of a file that the table names."""

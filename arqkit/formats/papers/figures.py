@@ -70,8 +70,8 @@ class PaperFigure(NamedTuple):
     @property
     def key(self) -> str:
         """Return a digest of everything that the images show."""
-        shown = (STYLE, self.name, self.caption, self.tsv, _VERSION)
-        return sha256(repr(shown).encode()).hexdigest()
+        content = (STYLE, self.name, self.caption, self.tsv, _VERSION)
+        return sha256(repr(content).encode()).hexdigest()
 
     def images(self) -> dict[str, bytes]:
         """Draw the figure and return it in all formats."""
@@ -169,8 +169,8 @@ def topics_figure(scores: TopicScores) -> PaperFigure:
     competing = scores.values[[run.counts for run in scores.runs]]
     some = np.flatnonzero(~np.isnan(competing).all(axis=0))
     known = [column[~np.isnan(column)] for column in competing.T[some]]
-    low, middle, high = np.array([np.quantile(one, (0.25, 0.5, 0.75)) for one in known]).T
-    best = np.array([one.max() for one in known])
+    low, middle, high = np.array([np.quantile(column, (0.25, 0.5, 0.75)) for column in known]).T
+    best = np.array([column.max() for column in known])
     order = np.lexsort((best, middle))[::-1]
     names = [scores.topics[some[place]] for place in order]
 
@@ -196,8 +196,8 @@ def topics_figure(scores: TopicScores) -> PaperFigure:
 
 def labels_figure(topics: Sequence[JudgedTopic], scale: LabelScale) -> PaperFigure:
     """Draw the number of items of each topic by label."""
-    labels = [one for one in scale if any(topic.labels[one.value] for topic in topics)]
-    counts = np.array([[topic.labels[one.value] for topic in topics] for one in labels])
+    labels = [label for label in scale if any(topic.labels[label.value] for topic in topics)]
+    counts = np.array([[topic.labels[label.value] for topic in topics] for label in labels])
     names = [topic.topic for topic in topics]
 
     def draw(figure: Figure) -> None:
@@ -235,24 +235,24 @@ def kappa_figure(rounds: Sequence[KappaFacts], *, ways: int, binarization: str) 
 
     def draw(figure: Figure) -> None:
         grid = figure.subplots(1, len(rounds), sharey=True, squeeze=False)
-        for axes, one in zip(grid[0], rounds, strict=True):
-            both = [*one.assessors.values(), one.total]
+        for axes, facts in zip(grid[0], rounds, strict=True):
+            both = [*facts.assessors.values(), facts.total]
             places = np.arange(len(both))
             for side, (shift, colour) in enumerate(((-0.2, "0.65"), (0.2, "black"))):
                 heights = [value[side] or 0.0 for value in both]
                 label = (f"{ways}-way", binarization)[side]
                 axes.bar(places + shift, heights, 0.4, color=colour, label=label)
-            axes.set_xticks(places, [*one.assessors, "Total"])
-            axes.set_title(_shown(one.title), fontsize=8)
+            axes.set_xticks(places, [*facts.assessors, "Total"])
+            axes.set_title(_shown(facts.title), fontsize=8)
             axes.axhline(0, color="black", lw=0.6)
         grid[0][0].set_ylabel("Cohen's kappa")
         handles, names = grid[0][0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper center", ncols=2)
 
     rows: list[list[object]] = [["round", "assessor", "items", "graded", "binary"]]
-    for one in rounds:
-        for name, (graded, binary) in [*one.assessors.items(), ("Total", one.total)]:
-            rows.append([one.title, name, one.items, _cell(graded), _cell(binary)])
+    for facts in rounds:
+        for name, (graded, binary) in [*facts.assessors.items(), ("Total", facts.total)]:
+            rows.append([facts.title, name, facts.items, _cell(graded), _cell(binary)])
     caption = (
         f"Inter-annotator agreement (mean pairwise Cohen's kappa) by assessor and over all "
         f"(Total): {ways}-way classification (gray) and {latex_text(binarization)} (black)."

@@ -78,7 +78,7 @@ class CorrelationTable:
 
     def latex(self) -> str:
         """Return the table as a float of LaTeX."""
-        found = self.matrices
+        matrices = self.matrices
         beside = r"\qquad" if len(self.headings) <= WIDEST else r"\\[2ex]"
         return "\n".join(
             [
@@ -86,9 +86,9 @@ class CorrelationTable:
                 r"\centering\footnotesize",
                 rf"\caption{{{self.caption}}}",
                 rf"\label{{tab:{self.name}}}",
-                *self._tabular(found.pearson, "(a) Pearson's $r$"),
+                *self._tabular(matrices.pearson, "(a) Pearson's $r$"),
                 beside,
-                *self._tabular(found.kendall, r"(b) Kendall's $\tau$"),
+                *self._tabular(matrices.kendall, r"(b) Kendall's $\tau$"),
                 r"\end{table}",
                 "",
             ]
@@ -97,9 +97,13 @@ class CorrelationTable:
     def tsv(self) -> str:
         """Return one row for each pair of measures, with the coefficients as they are computed."""
         rows = [["measure", "other", "runs", "pearson", "kendall"]]
-        for one, other in combinations(range(len(self.headings)), 2):
-            both = [self.headings[one], self.headings[other], str(self.matrices.runs[one, other])]
-            values = (self.matrices.pearson[one, other], self.matrices.kendall[one, other])
+        for first, second in combinations(range(len(self.headings)), 2):
+            both = [
+                self.headings[first],
+                self.headings[second],
+                str(self.matrices.runs[first, second]),
+            ]
+            values = (self.matrices.pearson[first, second], self.matrices.kendall[first, second])
             rows.append(
                 [*both, *("" if np.isnan(value) else repr(float(value)) for value in values)]
             )

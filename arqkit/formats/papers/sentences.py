@@ -90,9 +90,9 @@ def runs_sentence(runs: Sequence[BoardRun]) -> str:
 
 
 def pool_sentences(facts: PoolFacts, *, item: str) -> str:
-    """Return how the pools were made, and their size per topic; `item` is its word in the plural.
+    """Return how the pools were made, and their size per topic; `item` is the plural for items.
 
-    The number of instances follows where items have several.
+    The number of instances follows for items with several instances.
     """
     if not facts.items or not facts.topics:
         return ""
@@ -104,9 +104,9 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
         parts.append(f"Pools were created by taking {_and(tops)}.")
     for names, kind in ((facts.deep, "primary"), (facts.shallow, "alternate")):
         if names:
-            one = "a" if kind == "primary" else "an"
+            article = "a" if kind == "primary" else "an"
             known = _and([latex_text(name) for name in names])
-            many = f"{kind} runs" if names[1:] else f"{one} {kind} run"
+            many = f"{kind} runs" if names[1:] else f"{article} {kind} run"
             baselines = "baselines" if names[1:] else "baseline"
             parts.append(f"The {baselines} {known} {_were(len(names))} pooled as {many}.")
     mean = facts.items / facts.topics
@@ -118,10 +118,10 @@ def pool_sentences(facts: PoolFacts, *, item: str) -> str:
     return " ".join(parts)
 
 
-def assessment_sentences(facts: AssessmentFacts, *, item: str, one: str) -> str:
+def assessment_sentences(facts: AssessmentFacts, *, item: str, labelled: str) -> str:
     """Return how many items were assessed, how long it took, and how many are relevant.
 
-    `item` is the word for judged items in the plural, `one` the word for what has a label.
+    `item` is the plural for judged items, `labelled` the singular for what gets a label.
     """
     kept = len(facts.judged)
     if not kept:
@@ -141,7 +141,7 @@ def assessment_sentences(facts: AssessmentFacts, *, item: str, one: str) -> str:
     time = (
         ""
         if facts.seconds is None
-        else (f", with an average assessment time of {facts.seconds:.1f} seconds per {one}")
+        else (f", with an average assessment time of {facts.seconds:.1f} seconds per {labelled}")
     )
     parts.append(f"{for_topics}, an average of {mean:,.1f} {item} were assessed{time}.")
     if facts.assessors:
@@ -175,7 +175,7 @@ def agreement_sentence(facts: KappaFacts, *, ways: int, binarization: str) -> st
 
 
 def results_sentences(board: Board, measures: Sequence[Measure]) -> str:
-    """Return the best run, the best automatic one, and the best possible values below 1."""
+    """Return sentences on the best run, the best automatic one, and ceilings below 1."""
     if not measures:
         return ""
     main = measures[0]
@@ -195,10 +195,10 @@ def results_sentences(board: Board, measures: Sequence[Measure]) -> str:
         parts.append(
             f"Among automatic runs, {_run(first)} had the highest {heading}, {_value(first, main)}."
         )
-    for one in measures:
-        ceiling = board.ceilings.get(one.name, 1.0)
-        if one.is_rating and round(ceiling, DECIMALS) != 1.0:
-            parts.append(f"The highest possible {latex_text(one.heading)} is {ceiling:.2f}.")
+    for measure in measures:
+        ceiling = board.ceilings.get(measure.name, 1.0)
+        if measure.is_rating and round(ceiling, DECIMALS) != 1.0:
+            parts.append(f"The highest possible {latex_text(measure.heading)} is {ceiling:.2f}.")
     return " ".join(parts)
 
 

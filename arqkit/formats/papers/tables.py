@@ -94,13 +94,13 @@ class PaperTable:
 
     def latex(self) -> str:
         """Return the table as floats of LaTeX, with the numbers of a group of runs together."""
-        found = []
+        floats = []
         parts = list(_parts(self._groups()))
         for place, lines in enumerate(parts):
             caption = self.caption if place == 0 else r"\textit{Continued.}"
             if place:
-                found.append(r"\addtocounter{table}{-1}")
-            found += [
+                floats.append(r"\addtocounter{table}{-1}")
+            floats += [
                 r"\begin{table}[p]" if len(parts) > 1 else r"\begin{table}[!htb]",
                 r"\centering\footnotesize",
                 rf"\caption{{{caption}}}",
@@ -111,12 +111,15 @@ class PaperTable:
                 "}",
                 r"\end{table}",
             ]
-        return "\n".join([*found, ""])
+        return "\n".join([*floats, ""])
 
     def tsv(self) -> str:
         """Return the same rows as TSV, with the values as precise as they are stored."""
         marks = ("baseline", "primary", "manual", "generative", "out_of_competition", "withdrawn")
-        names = [one.heading if one.key == one.heading else one.key for one in self.columns]
+        names = [
+            column.heading if column.key == column.heading else column.key
+            for column in self.columns
+        ]
         lines: list[list[object]] = [["team", "run", "data", *marks, "standing", "pooled", *names]]
         for row in self.rows:
             run = row.run
@@ -129,7 +132,7 @@ class PaperTable:
                 run.is_withdrawn,
             )
             pooled = {None: "unknown", True: "yes", False: ""}[row.is_pooled]
-            values = [run.values.get(one.key, "") for one in self.columns]
+            values = [run.values.get(column.key, "") for column in self.columns]
             yes = ["yes" if flag else "" for flag in flags]
             lines.append([run.team, run.tag, run.data, *yes, run.standing.key, pooled, *values])
         return table_text(lines)
@@ -163,7 +166,7 @@ class PaperTable:
 
     def _groups(self) -> list[list[str]]:
         """Return the lines of each group of runs, with its heading."""
-        best = {one.key: _Best.of(self.rows, one) for one in self.columns}
+        best = {column.key: _Best.of(self.rows, column) for column in self.columns}
         width = 2 + len(self._marks) + len(self.columns)
         groups = []
         for (_, name), rows in groupby(self.rows, key=lambda row: group_of(row.run)):
@@ -171,7 +174,7 @@ class PaperTable:
             lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
             for row in rows:
                 texts = [row.name, self._data(row.run), *(mark(row) for _, mark in self._marks)]
-                texts += [best[one.key].text(row) for one in self.columns]
+                texts += [best[column.key].text(row) for column in self.columns]
                 lines.append(" & ".join(texts) + r" \\")
             groups.append(lines)
         return groups

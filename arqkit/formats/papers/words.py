@@ -42,7 +42,7 @@ _DATA = {
 
 def binarization(scale: LabelScale, relevant_from: int) -> str:
     """Return what counts as relevant: H+M binarization, or labels from 3 up."""
-    letters = [one.letter for one in scale.judgments if one.value >= relevant_from]
+    letters = [label.letter for label in scale.judgments if label.value >= relevant_from]
     if all(letter.isalpha() for letter in letters) and letters:
         return "+".join(letters) + " binarization"
     return f"binarization from label {relevant_from} up"
@@ -50,8 +50,12 @@ def binarization(scale: LabelScale, relevant_from: int) -> str:
 
 def measure_notes(measures: Sequence[Measure], scale: LabelScale, relevant_from: int) -> str:
     """Return the sentences on measures that need binary labels or have short names, in LaTeX."""
-    binary = [latex_text(one.heading) for one in measures if one.rel is not None]
-    notes = [f"{one.heading}: {_IN_FULL[one.kind]}." for one in measures if one.kind in _IN_FULL]
+    binary = [latex_text(measure.heading) for measure in measures if measure.rel is not None]
+    notes = [
+        f"{measure.heading}: {_IN_FULL[measure.kind]}."
+        for measure in measures
+        if measure.kind in _IN_FULL
+    ]
     if binary:
         names = " and ".join([", ".join(binary[:-1]), binary[-1]] if binary[1:] else binary)
         if len(binary) > MOST_NAMED:
@@ -62,7 +66,7 @@ def measure_notes(measures: Sequence[Measure], scale: LabelScale, relevant_from:
 
 
 def question_note(question: SpecialQuestion, answer: str) -> str:
-    """Return what the column of a special question is, in LaTeX."""
+    """Return the note that explains the column of a special question, in LaTeX."""
     text, counted = latex_text(question.text), latex_text(answer)
     return f"{latex_text(question.key)}: ratio of answers labeled ``{counted}'' for ``{text}''."
 

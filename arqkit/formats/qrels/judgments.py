@@ -86,11 +86,11 @@ def _rows(text: str, path: str, problems: list[Problem]) -> Iterator[_Row]:
             if has_heading
             else "topic, 0, item, label"
         )
-        found = f"{len(cells)} column{'s' * (len(cells) != 1)} in {line[:80]!r}"
+        actual = f"{len(cells)} column{'s' * (len(cells) != 1)} in {line[:80]!r}"
         todo = "Correct the line" + (
             "." if has_heading else ", or start the file with the headings topic, item, label."
         )
-        problems.append(Problem(path, number, found, expected, todo))
+        problems.append(Problem(path, number, actual, expected, todo))
 
 
 def _heading_problem(heading: list[str], path: str, line: int) -> Problem | None:
@@ -98,11 +98,11 @@ def _heading_problem(heading: list[str], path: str, line: int) -> Problem | None
     twice = sorted({name for name in heading if heading.count(name) > 1})
     missing = [name for name in _NEEDED if name not in heading]
     faults = [("missing column", missing), ("unknown column", unknown), ("repeated column", twice)]
-    found = "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in faults if names)
-    if not found:
+    actual = "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in faults if names)
+    if not actual:
         return None
     expected = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_COLUMNS[3:])}"
-    return Problem(path, line, found[:200], expected, "Correct the headings.")
+    return Problem(path, line, actual[:200], expected, "Correct the headings.")
 
 
 def _cell(text: str) -> str:
@@ -122,8 +122,8 @@ def _read(row: _Row, path: str, scale: LabelScale, problems: list[Problem]) -> J
         try:
             return read(cell)
         except (ValueError, OverflowError):
-            found = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
-            problems.append(Problem(path, row.line, found, expected, todo))
+            actual = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
+            problems.append(Problem(path, row.line, actual, expected, todo))
 
     known = f"one of {', '.join(map(str, scale.values))}"
     optional = "Correct it, or leave the cell empty."
@@ -189,9 +189,9 @@ def _repeated(read: Sequence[JudgedLine | None], path: str) -> Iterator[Problem]
             continue
         known = first.setdefault((row.topic, row.item), row)
         if known is not row:
-            found = f"{row.item} again for topic {row.topic} (first on line {known.line})"
+            actual = f"{row.item} again for topic {row.topic} (first on line {known.line})"
             expected, todo = (
                 "one label per topic and item",
                 "Keep the line with the right label.",
             )
-            yield Problem(path, row.line, found, expected, todo)
+            yield Problem(path, row.line, actual, expected, todo)

@@ -78,11 +78,11 @@ def _lines(text: str) -> pl.DataFrame:
 def _misshapen(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
     for line, text in rows.filter(pl.col("item").is_null()).select("line", "text").iter_rows():
         columns = len(text.split())
-        found = f"{columns} column{'s' * (columns != 1)} in {text[:80]!r}"
+        actual = f"{columns} column{'s' * (columns != 1)} in {text[:80]!r}"
         yield Problem(
             path,
             line,
-            found,
+            actual,
             _FOUR_COLUMNS,
             "Write the line as topic, 0, item, label, or remove it.",
         )
@@ -123,14 +123,14 @@ def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
     for topic, item, line, label, earlier, before in again.select(
         "topic", "item", "line", "label", "first", "before"
     ).iter_rows():
-        found = (
+        actual = (
             f"{item} again for topic {topic} with the label {label} "
             f"(label {before} on line {earlier})"
         )
         yield Problem(
             path,
             line,
-            found,
+            actual,
             "one label per topic and item",
             "Keep the line with the right label.",
         )
@@ -141,6 +141,6 @@ def _unknown_topics(rows: pl.DataFrame, path: str, topics: Collection[str]) -> I
     for topic, line, count in (
         unknown.group_by("topic").agg(pl.col("line").min(), n=pl.len()).iter_rows()
     ):
-        found = f"the topic {topic} on {count} line{'s' * (count != 1)}"
+        actual = f"the topic {topic} on {count} line{'s' * (count != 1)}"
         todo = "Add the topic to the topics file, or remove its lines."
-        yield Problem(path, line, found, f"one of the task's {len(topics)} topics", todo)
+        yield Problem(path, line, actual, f"one of the task's {len(topics)} topics", todo)

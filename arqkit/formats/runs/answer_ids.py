@@ -34,10 +34,10 @@ def read_answer_ids(
         problems += _faults(path, line, (run, topic, answer), topics)
         known, _ = rows.setdefault((run, topic), (line, answer))
         if known != line:
-            found = f"{run} and topic {topic} again (first on line {known})"
+            actual = f"{run} and topic {topic} again (first on line {known})"
             expected = "one answer id per run and topic"
             problems.append(
-                Problem(path, line, found, expected, "Keep the line with the right id.")
+                Problem(path, line, actual, expected, "Keep the line with the right id.")
             )
     if problems:
         raise FileRefusedError(problems)

@@ -72,7 +72,7 @@ def _index(ordered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
-    """Yield the findings of reading the file; find no rows, and a format of other tasks."""
+    """Yield findings on the whole file: how it reads, no rows, a format of other tasks."""
     yield from text.findings
     yield from table.findings
     if text.is_text and not table.rows.height and not table.lost.len():
@@ -158,8 +158,8 @@ def check_answers(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     measured = rows.with_columns(size=pl.col("answer").str.len_chars(), dollars=dollars)
     most = f"{rules.max_characters:,}"
     long = measured.filter(pl.col("size") > rules.max_characters)
-    found = pl.format("{} characters", "size")
-    yield from find_rows("long-answer", long, found, f"at most {most}", max_characters=most)
+    actual = pl.format("{} characters", "size")
+    yield from find_rows("long-answer", long, actual, f"at most {most}", max_characters=most)
     empty = measured.filter(pl.col("answer").str.strip_chars() == "")
     yield from find_rows("empty-answer", empty, pl.lit("an empty answer"), "an answer")
     odd = measured.filter(pl.col("dollars") % 2 == 1)

@@ -32,7 +32,7 @@ def repair_diff(before: bytes, after: bytes, *, most: int = 200) -> str:
     changes = list(_changes(old, new))
     if not changes:
         return ""
-    shown = ["--- as sent", "+++ repaired"]
+    diff = ["--- as sent", "+++ repaired"]
     room, left_out = most, 0
     for hunk in _hunks(changes):
         lines = _hunk_lines(old, new, hunk, room)
@@ -41,14 +41,14 @@ def repair_diff(before: bytes, after: bytes, *, most: int = 200) -> str:
         )
         left_out += changed - sum(line[0] in "+-" for line in lines)
         if lines:
-            shown += [_hunk_head(lines, hunk), *lines]
+            diff += [_hunk_head(lines, hunk), *lines]
         room -= len(lines)
     if left_out:
-        shown.append(
+        diff.append(
             f"… and {left_out:,} more changed {'line is' if left_out == 1 else 'lines are'} "
             "not shown here."
         )
-    return "\n".join(shown) + "\n"
+    return "\n".join(diff) + "\n"
 
 
 def _lines(data: bytes) -> list[str]:
@@ -88,19 +88,19 @@ def _hunks(changes: list[_Change]) -> Iterator[list[_Change]]:
 
 def _hunk_lines(old: list[str], new: list[str], hunk: list[_Change], room: int) -> list[str]:
     """Return the first `room` lines of a hunk, including context."""
-    shown: list[str] = []
+    lines: list[str] = []
     at = max(hunk[0].begin - CONTEXT, 0)
     for change in hunk:
-        shown += [f" {_visible(line)}" for line in old[at : change.begin]]
-        if len(shown) >= room:
-            return shown[: max(room, 0)]
-        size = room - len(shown)
-        shown += _changed_lines(
+        lines += [f" {_visible(line)}" for line in old[at : change.begin]]
+        if len(lines) >= room:
+            return lines[: max(room, 0)]
+        size = room - len(lines)
+        lines += _changed_lines(
             old[change.begin : change.end][:size], new[change.new_begin : change.new_end][:size]
         )
         at = change.end
-    shown += [f" {_visible(line)}" for line in old[at : at + CONTEXT]]
-    return shown[:room]
+    lines += [f" {_visible(line)}" for line in old[at : at + CONTEXT]]
+    return lines[:room]
 
 
 def _changed_lines(removed: list[str], added: list[str]) -> list[str]:

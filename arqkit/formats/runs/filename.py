@@ -65,7 +65,7 @@ def read_name(filename: str) -> RunName:
     items = ItemKind.VISUAL_IDS if VISUAL_IDS.search(stem) else None
     stem = COPY.sub("", VISUAL_IDS.sub("", stem))
     matches = ((mark, pattern.fullmatch(stem)) for mark, pattern in NAMES.items())
-    mark, parts = next(((mark, found) for mark, found in matches if found), ("", None))
+    mark, parts = next(((mark, match) for mark, match in matches if match), ("", None))
     if not parts:
         return RunName(tag=stem or None, items=items)
     words = (parts["rest"] or "").split(mark)

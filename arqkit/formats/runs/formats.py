@@ -94,7 +94,7 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
 def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) -> bool:
     """Return whether most of the first lines are answers (Task 3) and not rows of a ranked list.
 
-    With `may_lack_texts`, rows of Task 3 without texts are known too.
+    With `may_lack_texts`, rows of Task 3 without texts are recognized too.
     """
     first = (
         line.decode(errors="replace").rstrip("\r\n") for line in islice(io.BytesIO(data), SAMPLE)
@@ -196,9 +196,9 @@ def _line_findings(cells: Cells, headers: pl.DataFrame, padded: pl.DataFrame) ->
         ("open-quote", opened, "a quotation mark at the end of the cell"),
     ):
         if lines.height:
-            found = pl.col("text").str.slice(0, EXCERPT)
+            actual = pl.col("text").str.slice(0, EXCERPT)
             topic = pl.col("cell_0") if kind == "open-quote" else pl.lit(None, pl.String)
-            places = occurrences(lines, found=found, expected=pl.lit(expected), topic=topic)
+            places = occurrences(lines, actual=actual, expected=pl.lit(expected), topic=topic)
             yield Finding(kind, places)
 
 
@@ -208,12 +208,12 @@ def _column_findings(
     """Yield the lines with another number of columns, and whether every line lacks columns."""
     wanted = wanted_formats(rules)
     if bad.height:
-        shown = wanted if layout is UNKNOWN else str(layout)
+        wanted_layout = wanted if layout is UNKNOWN else str(layout)
         expected = pl.lit(wanted if layout is UNKNOWN else f"{width} columns")
-        found = pl.format("columns: {}; {}", "width", pl.col("text").str.slice(0, EXCERPT))
+        actual = pl.format("columns: {}; {}", "width", pl.col("text").str.slice(0, EXCERPT))
         topic = pl.when(pl.col("width") > 1).then(pl.col("cell_0"))
-        places = occurrences(bad, found=found, expected=expected, topic=topic)
-        yield Finding("columns", places, {"wanted": shown})
+        places = occurrences(bad, actual=actual, expected=expected, topic=topic)
+        yield Finding("columns", places, {"wanted": wanted_layout})
     if layout is TWO_COLUMNS:
         place = (None, None, "2 columns: topic, answer", str(TASK3))
         yield Finding("two-columns", listed([place]), {"wanted": str(TASK3)})

@@ -37,10 +37,10 @@ def with_homes(rows: pl.DataFrame, formulas: pl.DataFrame | pl.LazyFrame) -> pl.
     return rows.select(columns).join(known, on="item", how="left")
 
 
-def wrong_posts(found: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
+def wrong_posts(with_home: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
     """Return the rows whose formula is in another post, and whether a repair may omit them."""
-    wrong = found.filter((pl.col("post") != pl.col("home")) & (pl.col("post") != ""))
-    return wrong, wrong.height <= OMITTED * found.height
+    wrong = with_home.filter((pl.col("post") != pl.col("home")) & (pl.col("post") != ""))
+    return wrong, wrong.height <= OMITTED * with_home.height
 
 
 def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterator[Finding]:
@@ -67,14 +67,14 @@ def _check_posts(
 ) -> Iterator[Finding]:
     """Find posts that are not in the collection, and questions where the task asks for answers."""
     known = looked_up(posts.select(item="post_id", type="type"), rows)
-    found = rows.select("line", "topic", "item", "rank_text").join(known, on="item", how="left")
+    joined = rows.select("line", "topic", "item", "rank_text").join(known, on="item", how="left")
     ids = posts.select(item="post_id")
-    yield from _unknown_items(found, found["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
+    yield from _unknown_items(joined, joined["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
     if rules.kind is TaskKind.ANSWERS:
         # An error in a sample too, because what a sample has is certain.
-        questions = found.filter(pl.col("type") != "answer")
-        shown = pl.format("{}, a {}", "item", "type")
-        yield from find_rows("wrong-type", questions, shown, "an answer")
+        questions = joined.filter(pl.col("type") != "answer")
+        actual = pl.format("{}, a {}", "item", "type")
+        yield from find_rows("wrong-type", questions, actual, "an answer")
 
 
 def _has_documents(posts: pl.DataFrame | pl.LazyFrame) -> bool:
@@ -98,14 +98,14 @@ def _check_formulas(
     rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
     """Find formulas that are not in the collection, or not in the post that their row names."""
-    found = with_homes(rows, formulas)
-    is_unknown, ids = found["home"].is_null(), formulas.select(item="formula_id")
-    yield from _unknown_items(found, is_unknown, rules, ItemKind.FORMULA_IDS, ids=ids)
-    wrong, can_omit = wrong_posts(found)
+    joined = with_homes(rows, formulas)
+    is_unknown, ids = joined["home"].is_null(), formulas.select(item="formula_id")
+    yield from _unknown_items(joined, is_unknown, rules, ItemKind.FORMULA_IDS, ids=ids)
+    wrong, can_omit = wrong_posts(joined)
     left_out = [f"{item} (line {line:,})" for item, line in wrong["item", "line"].rows()]
-    shown = pl.format("formula {} in post {}", "item", "post")
+    actual = pl.format("formula {} in post {}", "item", "post")
     home = pl.format("post {}", "home")
-    for finding in find_rows("wrong-post", wrong, shown, home, left_out=named_list(left_out)):
+    for finding in find_rows("wrong-post", wrong, actual, home, left_out=named_list(left_out)):
         yield finding._replace(repairable=can_omit)
 
 
@@ -134,7 +134,8 @@ def _unknown_items(
 ) -> Iterator[Finding]:
     """Find the rows with an unknown item: an error if it has another spelling in `ids`.
 
-    Otherwise a note if it is uncertain, and a warning if all are.
+    Otherwise it is an error too, or a note where the collection may be incomplete. If all items are
+    unknown there, a warning follows.
     """
     every = rows.filter(is_unknown)
     meant = _meant_items(every, ids)
@@ -166,7 +167,7 @@ def _meant_items(unknown: pl.DataFrame, ids: pl.DataFrame | pl.LazyFrame) -> dic
 
 
 def _no_known_item(rows: pl.DataFrame, items: ItemKind, place: str) -> Finding:
-    """Return the finding of a run that joins nothing, with a hint that its ids give."""
+    """Return the finding of a run without any known item, with a hint based on its ids."""
     item = ITEM_WORDS[items].an_id
     ids = rows["item"].unique(maintain_order=True).head(HINTED).to_list()
     plain = [(name, plain_id(name)) for name in ids if plain_id(name) != name]
@@ -175,5 +176,5 @@ def _no_known_item(rows: pl.DataFrame, items: ItemKind, place: str) -> Finding:
         hint = "The ids are the same numbers as the ranks."
     elif len(plain) * 2 > len(ids):
         hint = f"Is `{visible(plain[0][0])}` meant to be `{plain[0][1]}`?"
-    found = listed([(None, None, "no known item", f"{item} in most rows")])
-    return Finding("no-known-item", found, {"item": item, "place": place, "hint": hint})
+    occurrence = listed([(None, None, "no known item", f"{item} in most rows")])
+    return Finding("no-known-item", occurrence, {"item": item, "place": place, "hint": hint})

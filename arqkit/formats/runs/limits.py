@@ -13,7 +13,7 @@ from arqkit.records import TaskKind
 def check_repeats(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
     """Find the lines that repeat an item of their topic, and those beyond the topic's limit.
 
-    Their repair drops these lines, if no rule would rather keep one of them.
+    The repair drops these lines, unless it is unclear which line of an item to keep.
     """
     can_drop = True
     if "answer" in rows.columns:

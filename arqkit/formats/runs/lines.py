@@ -171,9 +171,9 @@ def _quoted_cells(text: str, position: int) -> tuple[list[str], int, bool]:
     """Return the cells of the record at a position, its end, and whether a quote is not closed."""
     cells, is_open = [], False
     while True:
-        if found := QUOTED.match(text, position):
-            cells.append(found[1].replace('""', '"'))
-            position = found.end()
+        if match := QUOTED.match(text, position):
+            cells.append(match[1].replace('""', '"'))
+            position = match.end()
         else:
             is_open |= text.startswith('"', position)
             plain = PLAIN_END.search(text, position)

@@ -21,8 +21,8 @@ def check_runs(rows: pl.DataFrame) -> Iterator[Finding]:
         for place in ("rank", "item")
     )
     clash = named.filter(is_clash).filter(pl.col("tag") != tags[0])
-    shown = named_list([f"`{tag}`" for tag in tags])
-    yield from find_rows("two-runs", clash, "tag", tags[0], tags=shown)
+    listed = named_list([f"`{tag}`" for tag in tags])
+    yield from find_rows("two-runs", clash, "tag", tags[0], tags=listed)
 
 
 def check_lists(rows: pl.DataFrame) -> Iterator[Finding]:

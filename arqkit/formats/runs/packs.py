@@ -76,9 +76,10 @@ class FileLimits(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TaskPack:
-    """What the check of a run knows of its task: the rules, and the limits of its files.
+    """Everything needed to check a run of a task: the rules, and the limits of its files.
 
-    `task` is the name of the task, LAB/TASK; `version` that of the arqkit that wrote the pack.
+    `task` is the name of the task, LAB/TASK; `version` is the version of arqkit that wrote the
+    pack.
     """
 
     task: str
@@ -140,9 +141,9 @@ def read_pack(path: Path) -> TaskPack:
             todo = "Download the task pack from the task's page again."
             problem = Problem(str(path), None, f"no task pack ({error})", "a task pack", todo)
             raise FileRefusedError([problem]) from error
-    found, expected = f"version {settings['pack']} of task packs", f"version {PACK_VERSION}"
+    actual, expected = f"version {settings['pack']} of task packs", f"version {PACK_VERSION}"
     todo = f"Install the arqkit that wrote it: {settings['version']}."
-    raise FileRefusedError([Problem(str(path), None, found, expected, todo)])
+    raise FileRefusedError([Problem(str(path), None, actual, expected, todo)])
 
 
 def _pack_of(settings: dict[str, Any], archive: zipfile.ZipFile) -> TaskPack:

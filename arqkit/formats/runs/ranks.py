@@ -54,9 +54,9 @@ def with_point(text: pl.Expr) -> pl.Expr:
 
 
 def reads_commas(rows: pl.DataFrame) -> bool:
-    """Return whether the commas in the scores are decimal commas beyond doubt.
+    """Return whether the commas in the scores are certainly decimal commas.
 
-    `1,234` beside `987` may be a thousand, and be above or below it. If all scores are so written,
+    `1,234` beside `987` may be a thousand, and be above or below it. If all scores have a comma,
     both readings order them alike.
     """
     commas = rows["score_text"].str.contains(DECIMAL_COMMA)
@@ -112,8 +112,8 @@ def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterato
         **{kind: faults.filter(kind) for kind in RANK_KINDS},
     }
     for kind, part in parts.items():
-        found = FOUND.get(kind, "rank")
-        for finding in find_rows(kind, part, found, _expected(kind), counts=counts):
+        actual = FOUND.get(kind, "rank")
+        for finding in find_rows(kind, part, actual, _expected(kind), counts=counts):
             is_error = kind == "rank-repeated" and rules.ranks_count
             yield finding._replace(
                 severity=Severity.ERROR if is_error else None,

@@ -78,7 +78,7 @@ def _without_dropped(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -
 def _renumbered(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Renumber topics with wrong ranks: by score where the ranks contradict it, else by rank."""
     topics = {
-        kind: set(found["topic"]) for kind, found in findings.items() if kind.startswith("rank-")
+        kind: set(places["topic"]) for kind, places in findings.items() if kind.startswith("rank-")
     }
     by_score = set().union(*(topics.get(kind, set()) for kind in UNORDERED))
     parts: dict[OrderBy, set[str]] = {

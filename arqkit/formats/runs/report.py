@@ -142,12 +142,12 @@ class Count(NamedTuple):
 def occurrences(
     rows: pl.DataFrame,
     *,
-    found: pl.Expr | str,
+    actual: pl.Expr | str,
     expected: pl.Expr | str,
     topic: pl.Expr | str = "topic",
 ) -> pl.DataFrame:
     """Return an occurrence for each row, sorted by line. A string names a column."""
-    columns = {"line": pl.col("line"), "topic": topic, "found": found, "expected": expected}
+    columns = {"line": pl.col("line"), "topic": topic, "found": actual, "expected": expected}
     named = [pl.col(value) if isinstance(value, str) else value for value in columns.values()]
     # polars 2.1 panics when it formats a string from a column with an empty chunk.
     places = rows.rechunk().select(
@@ -163,15 +163,15 @@ def listed(places: Iterable[Place]) -> pl.DataFrame:
 
 
 def find_rows(
-    kind: str, rows: pl.DataFrame, found: pl.Expr | str, expected: pl.Expr | str, **facts: object
+    kind: str, rows: pl.DataFrame, actual: pl.Expr | str, expected: pl.Expr | str, **facts: object
 ) -> Iterator[Finding]:
     """Yield a finding with an occurrence for each row, or nothing if there are no rows.
 
-    As a string, `found` is the name of a column and `expected` a text.
+    As a string, `actual` is the name of a column and `expected` a text.
     """
     if rows.height:
         expected = pl.lit(expected) if isinstance(expected, str) else expected
-        yield Finding(kind, occurrences(rows, found=found, expected=expected), facts)
+        yield Finding(kind, occurrences(rows, actual=actual, expected=expected), facts)
 
 
 def named_list(parts: Sequence[str]) -> str:

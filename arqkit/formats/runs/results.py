@@ -173,7 +173,7 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
     repaired = repaired_run(data, rules)
     if repaired is None:
         return []
-    shown, number = [], 0
+    lines, number = [], 0
     for line in repair_diff(data, repaired, most=DIFF_LINES).splitlines():
         if line.startswith(("--- ", "+++ ")):
             continue
@@ -182,9 +182,9 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
             number = int(start[1])
         is_in_file = kind in {"", "removed"}
         text = _cut(line.replace("␍", r"\r"), DIFF_CHARACTERS)  # few fonts have U+240D
-        shown.append({"kind": kind, "line": number if is_in_file else None, "text": text})
+        lines.append({"kind": kind, "line": number if is_in_file else None, "text": text})
         number += is_in_file
-    return shown
+    return lines
 
 
 def report_data(
@@ -235,11 +235,11 @@ def _problem_text(problem: Mapping[str, Any]) -> Iterator[str]:
     for place in problem["first"]:
         where = "whole file" if place["line"] is None else f"line {place['line']}"
         topic = f", {place['topic']}" if place["topic"] else ""
-        found, expected = (
+        actual, expected = (
             _cut((place[name] or "").replace("\n", " "), TERMINAL_CHARACTERS)
             for name in ("found", "expected")
         )
-        yield f"      {where}{topic}: {found} (expected: {expected})"
+        yield f"      {where}{topic}: {actual} (expected: {expected})"
     if problem["count"] > len(problem["first"]) > 0:
         yield f"      and {problem['count'] - len(problem['first']):,} more"
 

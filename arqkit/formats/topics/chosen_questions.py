@@ -42,11 +42,11 @@ def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
     rows = csv.reader(io.StringIO(source_text(data, path=path), newline=""))
     header = [re.sub("[^a-z0-9]", "", name.lower()) for name in next(rows, [])]
     if _place(header, _POST) is None:
-        found, todo = (
+        actual, todo = (
             f"the columns {', '.join(header)[:80]}",
             "Rename the column with the question ids to post_id.",
         )
-        raise FileRefusedError([Problem(path, 1, found, "a column post_id", todo)])
+        raise FileRefusedError([Problem(path, 1, actual, "a column post_id", todo)])
     problems: list[Problem] = []
     chosen = [_question(line, cells, header) for line, cells in _lines(rows, path, problems)]
     problems += _bad_numbers(chosen, path)
@@ -62,7 +62,7 @@ def read_chosen(data: bytes, *, path: str) -> list[ChosenQuestion]:
             )
         )
     if problems:
-        raise FileRefusedError(sorted(problems, key=lambda one: one.line or 0))
+        raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
     return chosen
 
 
@@ -77,13 +77,15 @@ def _question(line: int, cells: list[str], header: list[str]) -> ChosenQuestion:
 
 
 def _bad_numbers(chosen: list[ChosenQuestion], path: str) -> Iterator[Problem]:
-    for one in chosen:
-        if one.topic and not _TOPIC.fullmatch(one.topic):
+    for question in chosen:
+        if question.topic and not _TOPIC.fullmatch(question.topic):
             expected, todo = (
                 "a number such as 401 or A.401",
                 "Correct the number, or leave it empty.",
             )
-            yield Problem(path, one.line, f"the topic number {one.topic[:80]!r}", expected, todo)
+            yield Problem(
+                path, question.line, f"the topic number {question.topic[:80]!r}", expected, todo
+            )
 
 
 def _place(header: list[str], names: tuple[str, ...]) -> int | None:
@@ -107,25 +109,28 @@ def _lines(
 def _repeated(chosen: list[ChosenQuestion], path: str) -> Iterator[Problem]:
     posts: dict[str, int] = {}
     numbers: dict[int, int] = {}
-    for one in chosen:
-        if not one.post_id:
+    for question in chosen:
+        if not question.post_id:
             yield Problem(
                 path,
-                one.line,
+                question.line,
                 "no post id",
                 "the id of a question",
                 "Fill in the id, or remove the line.",
             )
-        elif one.post_id in posts:
-            found = f"the question {one.post_id} again (first on line {posts[one.post_id]})"
-            yield Problem(
-                path, one.line, found, "each question once", "Remove one of the two lines."
+        elif question.post_id in posts:
+            actual = (
+                f"the question {question.post_id} again (first on line {posts[question.post_id]})"
             )
-        if one.number is not None and one.number in numbers:
-            found = f"the topic number {one.number} again (first on line {numbers[one.number]})"
             yield Problem(
-                path, one.line, found, "each number once", "Give the topic another number."
+                path, question.line, actual, "each question once", "Remove one of the two lines."
             )
-        posts.setdefault(one.post_id, one.line)
-        if one.number is not None:
-            numbers.setdefault(one.number, one.line)
+        if question.number is not None and question.number in numbers:
+            line = numbers[question.number]
+            actual = f"the topic number {question.number} again (first on line {line})"
+            yield Problem(
+                path, question.line, actual, "each number once", "Give the topic another number."
+            )
+        posts.setdefault(question.post_id, question.line)
+        if question.number is not None:
+            numbers.setdefault(question.number, question.line)

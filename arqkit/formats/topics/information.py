@@ -82,7 +82,7 @@ def _json_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]
     )
     repeated: list[str] = []
     try:
-        found = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
+        topics = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
     except json.JSONDecodeError as error:
         return {}, [Problem(path, error.lineno, f"invalid JSON ({error.msg})", expected, todo)]
     except RecursionError:
@@ -92,7 +92,7 @@ def _json_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]
         for name in repeated
     ]
     rows: dict[str, InfoRow] = {}
-    for topic, row in found.items():
+    for topic, row in topics.items():
         if isinstance(row, dict):
             rows[topic] = InfoRow(None, {key: str(value) for key, value in row.items()})
         else:
@@ -118,11 +118,11 @@ def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
         ]
     topic_at = next((at for at, name in enumerate(header) if _plain(name) in _TOPIC_COLUMNS), None)
     if topic_at is None:
-        found, todo = (
+        actual, todo = (
             f"the columns {', '.join(header)[:80]}",
             "Rename the column with the topic numbers to Topic.",
         )
-        return {}, [Problem(path, 1, found, "a column Topic", todo)]
+        return {}, [Problem(path, 1, actual, "a column Topic", todo)]
     rows: dict[str, InfoRow] = {}
     problems: list[Problem] = []
     for line, cells in _cells(reader, path, problems):
@@ -134,9 +134,9 @@ def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
             )
             problems.append(Problem(path, line, f"{len(cells)} cells", expected, todo))
         elif not topic or topic in rows:
-            found = f"the topic {topic} again" if topic else "no topic"
+            actual = f"the topic {topic} again" if topic else "no topic"
             problems.append(
-                Problem(path, line, found, "each topic once", "Correct the number of the topic.")
+                Problem(path, line, actual, "each topic once", "Correct the number of the topic.")
             )
         else:
             named = zip(header, cells, strict=True)

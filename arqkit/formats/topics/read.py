@@ -47,11 +47,11 @@ def _repeated(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Prob
     first: dict[str, int] = {}
     for topic, line in topics:
         if topic.query_id in first:
-            found = f"the topic {topic.query_id} again (first on line {first[topic.query_id]})"
+            actual = f"the topic {topic.query_id} again (first on line {first[topic.query_id]})"
             yield Problem(
                 path,
                 line,
-                found,
+                actual,
                 "each topic once",
                 "Give the topic another number, or remove it.",
             )
@@ -62,23 +62,23 @@ def _bad_numbers(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[P
     """Find topic numbers that cannot be used in a space-separated run file or in a URL."""
     for topic, line in topics:
         if len(topic.query_id) > _LONGEST_ID or re.search(r"[\s/]", topic.query_id):
-            found, todo = (
+            actual, todo = (
                 f"the topic number {topic.query_id[:80]!r}",
                 "Give the topic another number.",
             )
             yield Problem(
                 path,
                 line,
-                found,
+                actual,
                 f"at most {_LONGEST_ID} characters without spaces and slashes",
                 todo,
             )
         if len(topic.formula_id or "") > _LONGEST_ID:
-            found, todo = (
+            actual, todo = (
                 f"the formula id {(topic.formula_id or '')[:80]!r}",
                 "Correct the formula id.",
             )
-            yield Problem(path, line, found, f"at most {_LONGEST_ID} characters", todo)
+            yield Problem(path, line, actual, f"at most {_LONGEST_ID} characters", todo)
 
 
 def _text_topics(data: bytes, path: str) -> tuple[list[tuple[TopicRecord, int]], list[Problem]]:
@@ -105,8 +105,8 @@ def _xml_topics(
         if element.tag != "Topic":
             problems.append(_unknown_element(element, ("Topic",), path))
             continue
-        topic, found = _xml_topic(element, path, formulas)
-        problems.extend(found)
+        topic, faults = _xml_topic(element, path, formulas)
+        problems.extend(faults)
         if topic.query_id:
             topics.append((topic, _line(element)))
     return topics, problems
@@ -128,11 +128,11 @@ def _root(data: bytes, path: str) -> etree._Element:
             [Problem(path, line, text, "well-formed XML", todo) for line, text in faults]
         ) from error
     if root.getroottree().docinfo.internalDTD is not None:
-        found, todo = (
+        actual, todo = (
             "a DOCTYPE",
             "Remove the DOCTYPE. A topics file cannot define entities.",
         )
-        raise FileRefusedError([Problem(path, 1, found, "XML without a DOCTYPE", todo)])
+        raise FileRefusedError([Problem(path, 1, actual, "XML without a DOCTYPE", todo)])
     if root.tag != "Topics":
         raise FileRefusedError([_unknown_element(root, ("Topics",), path)])
     return root

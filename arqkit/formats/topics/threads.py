@@ -33,10 +33,10 @@ def read_topic_threads(path: Path) -> dict[str, str]:
             .rows()
         ):
             if threads.setdefault(topic, thread) != thread:
-                found = f"the threads {threads[topic]} and {thread} of the topic {topic}"
+                actual = f"the threads {threads[topic]} and {thread} of the topic {topic}"
                 problems.append(
                     Problem(
-                        path.name, None, found, "one thread per topic", "Correct one of the two."
+                        path.name, None, actual, "one thread per topic", "Correct one of the two."
                     )
                 )
     if problems:
@@ -47,8 +47,8 @@ def read_topic_threads(path: Path) -> dict[str, str]:
 def threads_of(query_ids: Iterable[str], threads: Mapping[str, str]) -> dict[str, str]:
     """Return the thread of each topic, or of the topic with the same number (A.9 for B.9)."""
     by_number = {_number(topic): thread for topic, thread in threads.items()}
-    found = {topic: threads.get(topic) or by_number.get(_number(topic)) for topic in query_ids}
-    return {topic: thread for topic, thread in found.items() if thread}
+    by_topic = {topic: threads.get(topic) or by_number.get(_number(topic)) for topic in query_ids}
+    return {topic: thread for topic, thread in by_topic.items() if thread}
 
 
 def _number(query_id: str) -> str:

@@ -36,8 +36,8 @@ def web_address(value: str) -> str:
 
 def element_id(tag: str) -> str:
     """Return the id of a tag, or "" if it has none that is allowed."""
-    found = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(tag)}.get("id", "")
-    return found if re.fullmatch(ID, found) else ""
+    value = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(tag)}.get("id", "")
+    return value if re.fullmatch(ID, value) else ""
 
 
 def written_attributes(name: str, rest: str) -> str:

@@ -71,5 +71,5 @@ def _link(target: str, words: str, hold: Callable[[str], str]) -> str:
 
 def _bare(target: str, hold: Callable[[str], str]) -> str:
     after = _TRAILING.search(target)
-    shown = target[: after.start()] if after else target
-    return _link(shown, hold(shown), hold) + (after[0] if after else "")
+    address = target[: after.start()] if after else target
+    return _link(address, hold(address), hold) + (after[0] if after else "")

@@ -36,8 +36,8 @@ def document_html(text: str) -> DocumentHtml:
         root = html.document_fromstring(text.encode(), parser=parser)
     except etree.ParserError:  # nothing but comments
         return DocumentHtml("", "")
-    formulas = [one for one in root.iter(etree.Element) if _name(one) == "math"]
-    unread = sum(not _replace(one) for one in formulas)
+    formulas = [element for element in root.iter(etree.Element) if _name(element) == "math"]
+    unread = sum(not _replace(element) for element in formulas)
     title = root.findtext(".//head/title") or ""
     body = root.find("body")
     if body is None:
@@ -77,8 +77,8 @@ def _replace(math: html.HtmlElement) -> bool:
 def _latex_of(math: html.HtmlElement) -> str:
     written = [math.get("alttext") or ""]
     written += [
-        one.text_content()
-        for one in math.iter(etree.Element)
-        if _name(one) == "annotation" and (one.get("encoding") or "").lower() in _LATEX
+        element.text_content()
+        for element in math.iter(etree.Element)
+        if _name(element) == "annotation" and (element.get("encoding") or "").lower() in _LATEX
     ]
-    return next((text for one in written if (text := one.strip().strip("$").strip())), "")
+    return next((text for source in written if (text := source.strip().strip("$").strip())), "")

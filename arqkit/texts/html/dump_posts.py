@@ -106,23 +106,23 @@ def make_ready(work: Work) -> ReadyBlock:
         if isinstance(row, Problem):
             problems.append(row)
             continue
-        record, found = read_post(row, block.source)
-        problems += found
+        record, faults = read_post(row, block.source)
+        problems += faults
         if record is not None:
             posts.append(_ready_post(work, record, row.line, counts))
-        elif not found:
+        elif not faults:
             counts["other_types"] += 1
     return ReadyBlock(block.last, block.share, work.is_stored, posts, problems, counts)
 
 
 def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str]) -> ReadyPost:
-    place, values, found = _place(work.window, record.created_at), None, list[FoundIn]()
+    place, values, formulas = _place(work.window, record.created_at), None, list[FoundIn]()
     if place != OUT:
         title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
         counts["formulas"] += title.formula_count + body.formula_count
         counts["formulas_numbered"] += title.numbered + body.numbered
         if title.numbered or body.numbered:
-            found = [
+            formulas = [
                 _found(kind, text)
                 for kind, text in (("title", title), (record.kind, body))
                 if text.ids
@@ -130,7 +130,7 @@ def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str])
         if not work.is_stored:
             values = (_copy_line if work.as_copy else tuple)(_values(record, title, body))
     return ReadyPost(
-        int(record.post_id), line, record.kind, int(record.thread_id), place, values, found
+        int(record.post_id), line, record.kind, int(record.thread_id), place, values, formulas
     )
 
 

@@ -247,14 +247,14 @@ def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
     starts = _START_OR_CODE if has_typed_code else _START
     while start := starts.search(run, place):
         place = start.end()
-        found = None
+        formula = None
         if start["mark"]:
-            found = scans.marked(start)
+            formula = scans.marked(start)
         elif start["kind"] and start["kind"].rstrip("*") not in _TEXT_ENVIRONMENTS:
-            found = scans.environment(start)
-        if found:
-            yield found
-            place = found.end
+            formula = scans.environment(start)
+        if formula:
+            yield formula
+            place = formula.end
 
 
 class _Scans:

@@ -18,8 +18,8 @@ def matching_formulas(
     space; else formulas that look the same when typeset. The result is empty without a query
     formula.
     """
-    found = list(formulas)
-    if any(formula.formula_id == formula_id for formula in found if formula_id):
+    candidates = list(formulas)
+    if any(formula.formula_id == formula_id for formula in candidates if formula_id):
         return frozenset({formula_id})
     if not latex.strip():
         return frozenset()
@@ -27,7 +27,7 @@ def matching_formulas(
         wanted = kind(latex)
         if wanted and (
             same := frozenset(
-                formula.formula_id for formula in found if kind(formula.latex) == wanted
+                formula.formula_id for formula in candidates if kind(formula.latex) == wanted
             )
         ):
             return same

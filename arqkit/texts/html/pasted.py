@@ -19,17 +19,17 @@ class ShownText(NamedTuple):
     highlighted: frozenset[str]
 
 
-def read_shown(shown: str) -> ShownText:
+def read_shown(pasted: str) -> ShownText:
     """Return the source of HTML that a page showed; it is untrusted and must be sanitized.
 
     A typeset formula keeps its LaTeX in `data-latex`; the sanitizer removes MathML without it.
     Links are reduced to their text. Input that cannot be parsed is returned as escaped source.
     """
-    shown = _REFERENCE.sub(_reference, _NOT_XML.sub("", shown))
+    pasted = _REFERENCE.sub(_reference, _NOT_XML.sub("", pasted))
     try:
-        root = html.fragment_fromstring(shown, create_parent="div")
+        root = html.fragment_fromstring(pasted, create_parent="div")
     except (AssertionError, ValueError, etree.LxmlError):
-        return ShownText(escape(shown), frozenset())
+        return ShownText(escape(pasted), frozenset())
     highlighted = set()
     for formula in root.xpath(".//*[@data-latex]"):
         known, latex = (
@@ -52,6 +52,6 @@ def read_shown(shown: str) -> ShownText:
     return ShownText(text, frozenset(highlighted))
 
 
-def _reference(found: re.Match[str]) -> str:
+def _reference(match: re.Match[str]) -> str:
     """Return a character reference unchanged, or "" if XML does not allow the character."""
-    return found[0] if _NOT_XML.sub("", unescape(found[0])) else ""
+    return match[0] if _NOT_XML.sub("", unescape(match[0])) else ""

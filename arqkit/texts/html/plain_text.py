@@ -15,7 +15,7 @@ _BREAKS = ("<br>", "</p><p>")
 def plain_html(text: str, *, prefix: str) -> str:
     """Return plain text with LaTeX as clean HTML; its formulas become `prefix.n`."""
     clean = _clean(text, prefix)
-    broken = _LINES.sub(lambda found: found[1] or _BREAKS[found[0].count("\n") > 1], clean)
+    broken = _LINES.sub(lambda match: match[1] or _BREAKS[match[0].count("\n") > 1], clean)
     return f"<p>{broken}</p>"
 
 
@@ -25,7 +25,7 @@ def answer_html(text: str, *, prefix: str) -> str:
     Several spaces end a paragraph as a line end does: a cell of a run file has no line ends, and
     systems write spaces for them.
     """
-    broken = _GAPS.sub(lambda found: found[1] or "</p> <p>", _clean(text, prefix))
+    broken = _GAPS.sub(lambda match: match[1] or "</p> <p>", _clean(text, prefix))
     return f"<p>{broken}</p>"
 
 

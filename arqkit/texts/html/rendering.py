@@ -115,7 +115,7 @@ def addresses_of(texts: Iterable[PostText]) -> list[str]:
 
 def without_links(clean_html: str, addresses: Container[str]) -> str:
     """Return a clean text without the links to these addresses, and without their texts."""
-    return _ANCHOR.sub(lambda each: "" if unescape(each[1]) in addresses else each[0], clean_html)
+    return _ANCHOR.sub(lambda link: "" if unescape(link[1]) in addresses else link[0], clean_html)
 
 
 def compose(
@@ -135,18 +135,19 @@ def compose(
     is already inside a link.
     """
     text = read_text(clean) if isinstance(clean, str) else clean
-    found = iter(text.formulas)
+    remaining = iter(text.formulas)
     shift = top - min(map(int, _HEADING.findall(text.html)), default=top)
     ends: list[str] = []
 
     def composed(match: re.Match[str]) -> str:
         if match[1] is not None:
-            formula = next(found)
+            formula = next(remaining)
             done = formulas.get(formula.key) or typeset(formula.key[0], display=formula.key[1])
-            shown = _formula(done, formula, is_highlighted=formula.formula_id in highlight)
+            typeset_html = _formula(done, formula, is_highlighted=formula.formula_id in highlight)
             page = pages.get(formula.formula_id) if pages and not ends else None
             return _with_mark(
-                _FORMULA_LINK.format(escape(page), shown) if page else shown, match["mark"]
+                _FORMULA_LINK.format(escape(page), typeset_html) if page else typeset_html,
+                match["mark"],
             )
         if match["tag"] == "a":
             return _link(match, links, ends)
@@ -179,11 +180,11 @@ def formula_html(key: Key, done: Typeset) -> SafeHtml:
     return SafeHtml(_formula(done, Formula("", done.latex, key)))
 
 
-def _with_mark(shown: str, mark: str) -> str:
+def _with_mark(formula: str, mark: str) -> str:
     """Keep punctuation on the line of its formula, unless the formula may span several lines."""
-    if not mark or " is-display" in shown or " is-long" in shown:
-        return shown + mark
-    return f'<span class="with-mark">{shown}{mark}</span>'
+    if not mark or " is-display" in formula or " is-long" in formula:
+        return formula + mark
+    return f'<span class="with-mark">{formula}{mark}</span>'
 
 
 def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -> str:
@@ -227,12 +228,12 @@ def _link(match: re.Match[str], links: Callable[[str], str | None], ends: list[s
 def _image(attributes: dict[str, str]) -> str:
     """Return a placeholder with the image's description, file name and host."""
     address = unescape(attributes.get("src", ""))
-    shown = " ".join(unescape(attributes.get("alt", "")).split())
-    shown = "" if _DEFAULT_ALT.fullmatch(shown) else shown
+    description = " ".join(unescape(attributes.get("alt", "")).split())
+    description = "" if _DEFAULT_ALT.fullmatch(description) else description
     file = address.partition("?")[0].rstrip("/").rpartition("/")[2]
     place = f"{escape(file)} at {escape(_host(address))}"
     where = f'<span class="missing-image-file">{place}, not loaded</span>'
-    words = f"image: {escape(shown)}" if shown else "image"
+    words = f"image: {escape(description)}" if description else "image"
     title = f' title="{escape(address)}"' if address else ""
     return f'<span class="missing-image"{title}>{words}{" " + where if address else ""}</span>'
 

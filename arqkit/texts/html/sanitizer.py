@@ -205,16 +205,16 @@ def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> 
             yield _joined(_Parts(plain[0], [None] * len(plain[1]), plain[1]))
             continue
         place = 0
-        for found in bare_formulas(run, has_typed_code=has_typed_code):
-            source = run[found.inner].replace("<br>", " ")
+        for bare in bare_formulas(run, has_typed_code=has_typed_code):
+            source = run[bare.inner].replace("<br>", " ")
             if "<" in source:
                 held = [_formula(known, text) for known, text in FORMULA.findall(source) if known]
                 within += [formula._replace(is_numbered=False) for formula in held]
                 source = _TAG.sub("", source)
-            dollars = "$$" if found.is_display else "$"
+            dollars = "$$" if bare.is_display else "$"
             element = f'<span class="math-container">{dollars}{source}{dollars}</span>'
-            yield run[place : found.start] + element
-            place = found.end
+            yield run[place : bare.start] + element
+            place = bare.end
         yield run[place:]
 
 

@@ -154,7 +154,9 @@ class _Writer:
         inner = self.html[token.end() : end[0]]
         nested = list(_SPANS.finditer(inner)) if "<" in inner else []
         ids = [
-            found for tag in (token[0], *(tag[0] for tag in nested)) if (found := element_id(tag))
+            formula_id
+            for tag in (token[0], *(tag[0] for tag in nested))
+            if (formula_id := element_id(tag))
         ]
         if (
             _BREAKS_A_FORMULA.search(inner)
@@ -200,11 +202,11 @@ class _Writer:
     def _in_list(self, name: str) -> bool:
         lists, items = (("ul", "ol"), ("li",)) if name == "li" else (("dl",), ("dt", "dd"))
         for depth in range(len(self.stack) - 1, 0, -1):
-            found = self.stack[depth]
-            if found in lists or found in items:
-                self._close_to(depth if found in items else depth + 1)
+            open_name = self.stack[depth]
+            if open_name in lists or open_name in items:
+                self._close_to(depth if open_name in items else depth + 1)
                 return True
-            if found in HOLDERS_OF_BLOCKS:
+            if open_name in HOLDERS_OF_BLOCKS:
                 return False
         return False
 
@@ -244,14 +246,14 @@ class _Writer:
     def _end(self, name: str) -> None:
         """Close an element if it is open and no cell or list is in between."""
         for depth in range(len(self.stack) - 1, 0, -1):
-            found = self.stack[depth]
-            if found == name:
+            open_name = self.stack[depth]
+            if open_name == name:
                 self._close_to(depth)
                 return
-            if found in ("td", "th") and name not in TABLE_ROWS:
+            if open_name in ("td", "th") and name not in TABLE_ROWS:
                 return
-            if (name in ("li", "p") and found in HOLDERS_OF_BLOCKS) or (
-                name in INLINE and found not in INLINE
+            if (name in ("li", "p") and open_name in HOLDERS_OF_BLOCKS) or (
+                name in INLINE and open_name not in INLINE
             ):
                 return
 

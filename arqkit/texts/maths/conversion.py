@@ -31,9 +31,9 @@ def latexml_name() -> str | None:
     if perl is None:
         return None
     command = [perl, "-MLaTeXML", "-e", "print $LaTeXML::VERSION"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 no input
-    version = found.stdout.strip()
-    return f"latexml {version}" if found.returncode == 0 and version else None
+    process = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603 no input
+    version = process.stdout.strip()
+    return f"latexml {version}" if process.returncode == 0 and version else None
 
 
 @contextmanager
@@ -75,14 +75,14 @@ def _converted(process: "subprocess.Popen[str]", latex: str) -> str | None:
         raise RuntimeError(
             "The LaTeXML process ended. Start the conversion again; finished conversions are kept."
         )
-    found = json.loads(answer)
-    return found if isinstance(found, str) else None
+    layout = json.loads(answer)
+    return layout if isinstance(layout, str) else None
 
 
-def _inner_environment(found: re.Match[str]) -> str:
-    if found[2] == "eqnarray":
-        return r"\begin{array}{rcl}" if found[1] == "begin" else r"\end{array}"
-    return rf"\{found[1]}{{{_INNER[found[2]]}}}"
+def _inner_environment(match: re.Match[str]) -> str:
+    if match[2] == "eqnarray":
+        return r"\begin{array}{rcl}" if match[1] == "begin" else r"\end{array}"
+    return rf"\{match[1]}{{{_INNER[match[2]]}}}"
 
 
 # The version of our macros, repairs and normalization. Raise it when they change.

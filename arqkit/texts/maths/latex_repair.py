@@ -91,9 +91,9 @@ _ENDS = re.compile(r"\\end\{(?:\w*matrix|cases)\}")
 _COLUMNS = "cccccccccccc"
 
 
-def _regrouped(found: re.Match[str]) -> str:
+def _regrouped(match: re.Match[str]) -> str:
     r"""Restore TeX's `\matrix{a&b}` from environments whose ends LaTeXML moved to the end."""
-    latex = found[0]
+    latex = match[0]
     if not _MATRIX.search(latex) or len(_MATRIX.findall(latex)) != len(
         re.findall(r"\\begin\{(?:\w*matrix|cases)\}", latex)
     ):
@@ -110,14 +110,14 @@ _ENCLOSED = {
 }
 
 
-def _character(found: re.Match[str]) -> str:
+def _character(match: re.Match[str]) -> str:
     r"""Return the character of `\unicode{x1D7D9}`.
 
     Signs with a meaning in TeX or HTML and invalid code points are left as they are.
     """
-    number = int(found[1][1:], 16) if found[1][0] == "x" else int(found[1])
+    number = int(match[1][1:], 16) if match[1][0] == "x" else int(match[1])
     is_sign = number < 0xA0 or 0xD800 <= number < 0xE000 or number > 0x10FFFF
-    return found[0] if is_sign else f"{{{chr(number)}}}"
+    return match[0] if is_sign else f"{{{chr(number)}}}"
 
 
 # Damage from LaTeXML and careless copying; repairs are tried in this order.

@@ -156,7 +156,7 @@ def letter_of(base: Any) -> str:
 
 
 def set_accent(element: Any) -> None:
-    """Set an accent as one: close to its letter, and over its top."""
+    """Set an accent close to its letter, and over the letter's top."""
     base, mo = element
     is_wide = mo.get("stretchy") == "true" and mo.text in ("ˆ", "~")
     is_accent = mo.get("stretchy") == "false" and mo.text in _ACCENTS
@@ -197,7 +197,7 @@ def set_script_on_bracket(element: Any) -> None:
 def set_root(root: Any) -> None:
     """Raise the bar of a root over a low row as TeX does, so that adjacent roots look alike."""
     inside = root if root.tag == "msqrt" else root[0]
-    for space in [each for each in inside.iterdescendants("mspace") if each.get("height")]:
+    for space in [space for space in inside.iterdescendants("mspace") if space.get("height")]:
         space.getparent().remove(space)
     if not is_low(inside) or next(inside.iterdescendants("msup", "msubsup"), None) is not None:
         return
@@ -213,7 +213,8 @@ def is_low(element: Any) -> bool:
     """Return whether an element has only letters, and these at most one level of scripts."""
     for child in element.iterdescendants():
         is_nested = child.tag in _SCRIPTS and any(
-            script in _SCRIPTS for script in (each.tag for each in child.iterdescendants())
+            script in _SCRIPTS
+            for script in (descendant.tag for descendant in child.iterdescendants())
         )
         is_large = child.tag == "mo" and class_of(child) == OP
         if child.tag not in _LOW or is_nested or is_large:
@@ -259,7 +260,7 @@ _REPAIRS: dict[str, list[Callable[[Any], None]]] = {
 
 def signs_of(math: Any) -> list[Any]:
     """Return the signs of an inline formula after which a line may end, outside brackets."""
-    found, depth = [], 0
+    signs, depth = [], 0
     parts = [part for part in math if not is_space(part)]
     for part, kind in zip(parts, classes_of(parts), strict=True):
         depth += (kind == OPEN) - (kind == CLOSE and part.text not in ("!", "?"))
@@ -269,8 +270,8 @@ def signs_of(math: Any) -> list[Any]:
             and part is not parts[0]
             and part is not parts[-1]
         ):
-            found.append(part)
-    return found
+            signs.append(part)
+    return signs
 
 
 def make_breakable(math: Any, signs: list[Any]) -> None:

@@ -34,13 +34,13 @@ class Definitions:
 
     def before(self, latex: str) -> str:
         """Return the formula preceded by the earlier definitions that it uses; store its own."""
-        found, bare = take_definitions(latex)
-        needed = self._needed(bare, {name for name, _ in found})
-        for definition in found:
+        definitions, bare = take_definitions(latex)
+        needed = self._needed(bare, {name for name, _ in definitions})
+        for definition in definitions:
             self._known[definition.name] = definition
-        if not found and not needed:
+        if not definitions and not needed:
             return latex
-        whole = "".join(definition.latex for definition in [*needed, *found])
+        whole = "".join(definition.latex for definition in [*needed, *definitions])
         return f"{whole}{bare}" if len(whole) <= LONGEST else latex
 
     def _needed(self, latex: str, own: set[str]) -> list[Definition]:
@@ -62,7 +62,7 @@ def take_definitions(latex: str) -> tuple[list[Definition], str]:
 
     As on the site, a formula may redefine built-in macros, which `\newcommand` would refuse.
     """
-    found: list[Definition] = []
+    definitions: list[Definition] = []
     kept: list[str] = []
     place = 0
     for match in _START.finditer(latex):
@@ -72,9 +72,9 @@ def take_definitions(latex: str) -> tuple[list[Definition], str]:
         if end is None:
             continue
         kept.append(latex[place : match.start()])
-        found.append(_definition(match, latex[match.end() : end]))
+        definitions.append(_definition(match, latex[match.end() : end]))
         place = end
-    return found, "".join([*kept, latex[place:]]) if found else latex
+    return definitions, "".join([*kept, latex[place:]]) if definitions else latex
 
 
 def _definition(match: re.Match[str], body: str) -> Definition:

@@ -94,7 +94,7 @@ def class_of(element: Any) -> int:
 
 
 def core_of(element: Any) -> Any:
-    """Return what carries the scripts and accents of an element, in the end."""
+    """Return the innermost base of an element with scripts and accents."""
     while True:
         if element.tag in _SCRIPTS and len(element):
             element = element[0]
@@ -108,7 +108,7 @@ def core_of(element: Any) -> Any:
 
 
 def is_space(element: Any) -> bool:
-    """Return whether an element is a space or an invisible sign, which no rule looks at."""
+    """Return whether an element is a space or an invisible sign, which all rules ignore."""
     if element.tag == "mtext":
         return not (element.text or "").strip() and not len(element)
     if element.tag == "mrow":
@@ -249,11 +249,11 @@ def set_spaces(mo: Any, left: str, right: str) -> None:
 def _spaces(parts: list[Any], style: Style) -> list[str]:
     """Return the space after each part of a row."""
     classes = classes_of(parts)
-    found = []
-    for one, other in pairwise(classes):
-        amount = int(_TABLE[one][other])
-        found.append(_WIDTHS[amount] if amount == 4 or style.depth == 0 else "")
-    return [*found, ""]
+    spaces = []
+    for left, right in pairwise(classes):
+        amount = int(_TABLE[left][right])
+        spaces.append(_WIDTHS[amount] if amount == 4 or style.depth == 0 else "")
+    return [*spaces, ""]
 
 
 def classes_of(parts: list[Any]) -> list[int]:

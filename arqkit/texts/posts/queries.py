@@ -231,13 +231,13 @@ def _kind(draft: _Draft, value: str, negative: bool) -> bool:
 
 
 def _score(draft: _Draft, value: str, negative: bool) -> bool:
-    found = _SCORE.fullmatch(value)
-    if found is None or negative:
+    match = _SCORE.fullmatch(value)
+    if match is None or negative:
         return False
-    if found["least"]:
-        draft.least, draft.most = int(found["least"]), int(found["most"])
+    if match["least"]:
+        draft.least, draft.most = int(match["least"]), int(match["most"])
         return True
-    number, sign = int(found["number"]), found["sign"] or "="
+    number, sign = int(match["number"]), match["sign"] or "="
     if sign in {">", ">=", "="}:
         draft.least = number + (sign == ">")
     if sign in {"<", "<=", "="}:

@@ -37,29 +37,33 @@ def stem(word: str) -> str:
 
 
 def snippet(
-    html: str, *, found: Collection[str] = (), formulas: Collection[str] = (), length: int = LENGTH
+    html: str, *, terms: Collection[str] = (), formulas: Collection[str] = (), length: int = LENGTH
 ) -> list[Part]:
     """Return the part of a post with the most different matches, or its beginning.
 
-    Words of `found` and formulas with ids in `formulas` are marked. Formulas are never cut.
+    Words in `terms` and formulas with ids in `formulas` are marked. Formulas are never cut.
     """
-    read = READ if found or formulas else 4 * length  # the beginning needs no more
-    parts = list(marked(html, found=found, formulas=formulas, read=read))
+    read = READ if terms or formulas else 4 * length  # the beginning needs no more
+    parts = list(marked(html, terms=terms, formulas=formulas, read=read))
     start, end = _window(parts, length)
     if start >= end:
         return []
-    shown = parts[start:end]
-    return [*([Part("gap")] if start else []), *shown, *([Part("gap")] if end < len(parts) else [])]
+    window = parts[start:end]
+    return [
+        *([Part("gap")] if start else []),
+        *window,
+        *([Part("gap")] if end < len(parts) else []),
+    ]
 
 
 def marked(
-    html: str, *, found: Collection[str], formulas: Collection[str] = (), read: int = READ
+    html: str, *, terms: Collection[str], formulas: Collection[str] = (), read: int = READ
 ) -> list[Part]:
     """Return a text word by word, with white space collapsed and matches marked.
 
     Text beyond `read` characters and formulas longer than `LONGEST_FORMULA` become gaps.
     """
-    stems, ids = {stem(word) for word in found}, set(formulas)
+    stems, ids = {stem(word) for word in terms}, set(formulas)
     parts: list[Part] = []
     left = read
     for piece in pieces(html):
@@ -79,19 +83,19 @@ def marked(
 
 def _words(text: str, stems: set[str], after_blank: bool) -> list[Part]:
     parts, end = [], 0
-    shown = " ".join(text.split()) or " "
-    shown = (" " if text[:1].isspace() and shown != " " else "") + shown
-    shown += " " if text[-1:].isspace() and shown != " " else ""
-    shown = shown[1:] if after_blank and shown.startswith(" ") else shown
-    for start, stop, word in word_spans(shown):
+    visible = " ".join(text.split()) or " "
+    visible = (" " if text[:1].isspace() and visible != " " else "") + visible
+    visible += " " if text[-1:].isspace() and visible != " " else ""
+    visible = visible[1:] if after_blank and visible.startswith(" ") else visible
+    for start, stop, word in word_spans(visible):
         if stem(word) in stems:
-            parts.append(Part("mark", shown[start:stop], is_found=True))
+            parts.append(Part("mark", visible[start:stop], is_found=True))
         else:
-            parts.append(Part("text", shown[start:stop]))
+            parts.append(Part("text", visible[start:stop]))
         if start > end:
-            parts.insert(-1, Part("text", shown[end:start]))
+            parts.insert(-1, Part("text", visible[end:start]))
         end = stop
-    return [*parts, Part("text", shown[end:])] if shown[end:] else parts
+    return [*parts, Part("text", visible[end:])] if visible[end:] else parts
 
 
 def _window(parts: list[Part], length: int) -> tuple[int, int]:

@@ -53,13 +53,13 @@ class TextFormula(NamedTuple):
 def pieces(html: str) -> Iterator[str | TextFormula]:
     """Yield the text and the formulas of a post in order, with blank lines between blocks."""
     end = 0
-    for found in _PIECES.finditer(html):
-        if text := unescape(html[end : found.start()]):
+    for match in _PIECES.finditer(html):
+        if text := unescape(html[end : match.start()]):
             yield text
-        end = found.end()
-        if found["inner"] is not None:
-            yield _formula(found)
-        elif found["tag"] is None or found["tag"].lower() not in _INLINE:
+        end = match.end()
+        if match["inner"] is not None:
+            yield _formula(match)
+        elif match["tag"] is None or match["tag"].lower() not in _INLINE:
             yield "\n\n"
     if rest := unescape(html[end:]):
         yield rest
@@ -85,9 +85,9 @@ def plain_title(html: str) -> str:
 def renumbered(html: str, number: Callable[[TextFormula], str]) -> str:
     """Return the text with new formula ids, on one line except for preformatted blocks."""
 
-    def span(found: re.Match[str]) -> str:
-        formula_id = escape(number(_formula(found)))
-        inner = _one_line(found["inner"], unless="%")
+    def span(match: re.Match[str]) -> str:
+        formula_id = escape(number(_formula(match)))
+        inner = _one_line(match["inner"], unless="%")
         return f'<span class="math-container" id="{formula_id}">{inner}</span>'
 
     parts = _PRE.split(_SPAN.sub(span, html.replace("\r\n", "\n")))
@@ -106,9 +106,9 @@ def words(text: str) -> list[str]:
 
 def word_spans(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield start, end and search term of each word of a text as it is displayed."""
-    for found in re.finditer(r"[^\W_][^\W_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W_]*)*", text):
-        if parts := words(found[0]):
-            yield found.start(), found.end(), "".join(parts)
+    for match in re.finditer(r"[^\W_][^\W_\u0300-\u036f]*(?:[\u0300-\u036f]+[^\W_]*)*", text):
+        if parts := words(match[0]):
+            yield match.start(), match.end(), "".join(parts)
 
 
 def _joined(html: str) -> str:
@@ -137,10 +137,10 @@ def _bare(text: str) -> str:
     return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
 
 
-def _formula(found: re.Match[str]) -> TextFormula:
-    known = _ID.search(found["span"])
+def _formula(match: re.Match[str]) -> TextFormula:
+    known = _ID.search(match["span"])
     # Some topic files escape HTML twice.
-    latex, is_display = without_marks(unescape(unescape(found["inner"])))
+    latex, is_display = without_marks(unescape(unescape(match["inner"])))
     return TextFormula(known[1] if known else "", latex, is_display)
 
 

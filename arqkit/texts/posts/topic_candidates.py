@@ -163,29 +163,38 @@ def sift(candidates: Iterable[Candidate], criteria: Criteria) -> Sifted:
             kept.append(candidate)
         else:
             missed[reason] += 1
-    kept.sort(key=lambda one: (-(one.score or 0), -(one.views or 0), len(one.post_id), one.post_id))
+    kept.sort(
+        key=lambda candidate: (
+            -(candidate.score or 0),
+            -(candidate.views or 0),
+            len(candidate.post_id),
+            candidate.post_id,
+        )
+    )
     return Sifted(kept, {name: missed[name] for name in filters})
 
 
 def _filters(criteria: Criteria) -> dict[str, Callable[[Candidate], bool]]:
     titles = [_words(title) for title in criteria.titles]
-    filters: dict[str, Callable[[Candidate], bool]] = {"no formula": lambda one: one.formulas > 0}
+    filters: dict[str, Callable[[Candidate], bool]] = {
+        "no formula": lambda candidate: candidate.formulas > 0
+    }
     if criteria.first_day or criteria.last_day:
-        filters["other dates"] = lambda one: _is_in(
-            one.created, criteria.first_day, criteria.last_day
+        filters["other dates"] = lambda candidate: _is_in(
+            candidate.created, criteria.first_day, criteria.last_day
         )
     if criteria.needs_link:
         linked = "duplicate or related question" if criteria.takes_related else "duplicate"
-        filters[f"no {linked} that is searched"] = lambda one: bool(
-            one.duplicates or (criteria.takes_related and one.related)
+        filters[f"no {linked} that is searched"] = lambda candidate: bool(
+            candidate.duplicates or (criteria.takes_related and candidate.related)
         )
     for name, bounds in criteria.bounds.items():
-        filters[f"{name} out of bounds"] = lambda one, name=name, bounds=bounds: bounds.hold(
-            getattr(one, name)
+        filters[f"{name} out of bounds"] = lambda candidate, name=name, bounds=bounds: bounds.hold(
+            getattr(candidate, name)
         )  # type: ignore[misc]
-    filters["already a topic"] = lambda one: one.post_id not in criteria.topics
-    filters["same title as a topic"] = lambda one: (
-        not _is_like(_words(one.title), titles, criteria.alike)
+    filters["already a topic"] = lambda candidate: candidate.post_id not in criteria.topics
+    filters["same title as a topic"] = lambda candidate: (
+        not _is_like(_words(candidate.title), titles, criteria.alike)
     )
     return filters
 

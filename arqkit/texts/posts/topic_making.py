@@ -65,22 +65,22 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
     `size` returns the size of a formula. If a question names no query formula, its largest formula
     is used (see `query_formula`).
     """
-    made = MadeTopics()
-    for question in sorted(questions, key=lambda one: one.number):
+    topics = MadeTopics()
+    for question in sorted(questions, key=lambda question: question.number):
         chosen = _chosen(question, size)
         ids: dict[int, str] = {}
         title, body = (
-            _numbered(text, kind, question, made.index, ids) for kind, text in _texts(question)
+            _numbered(text, kind, question, topics.index, ids) for kind, text in _texts(question)
         )
         topic = TopicRecord(f"A.{question.number}", title, body, question.tags)
-        made.questions.append(topic)
+        topics.questions.append(topic)
         if chosen is not None:
             place, formula = chosen
             number = f"B.{question.number}"
-            made.formulas.append(
+            topics.formulas.append(
                 topic._replace(query_id=number, formula_id=ids[place], latex=formula.latex)
             )
-    return made
+    return topics
 
 
 def query_formula(title: str, body: str, *, size: Callable[[str], Size]) -> TextFormula | None:
@@ -112,10 +112,11 @@ def _chosen(question: Question, size: Callable[[str], Size]) -> tuple[int, TextF
     wanted = question.query_formula
     if wanted:
         return next(
-            ((at, one) for at, one in enumerate(formulas) if one.formula_id == wanted), None
+            ((at, formula) for at, formula in enumerate(formulas) if formula.formula_id == wanted),
+            None,
         )
-    found = query_formula(question.title, question.body, size=size)
-    return None if found is None else (formulas.index(found), found)
+    largest = query_formula(question.title, question.body, size=size)
+    return None if largest is None else (formulas.index(largest), largest)
 
 
 def _numbered(

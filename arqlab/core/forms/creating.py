@@ -32,9 +32,9 @@ class WithAddress(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Check the address, or make it from the name."""
         cleaned = super().clean() or self.cleaned_data
-        made = slugify(cleaned.get("name", ""))[:50].strip("-")
+        address = slugify(cleaned.get("name", ""))[:50].strip("-")
         try:
-            cleaned["slug"] = slug_text(cleaned.get("slug") or made)
+            cleaned["slug"] = slug_text(cleaned.get("slug") or address)
         except ValueError as error:
             if not self.errors:
                 self.add_error("slug", f"Enter an address: {error}.")

@@ -19,7 +19,7 @@ LONGEST_REASON = 300
 
 
 class ReasonsForm(forms.Form):
-    """A field for each thing, such as a topic or a run: what has a reason is left out."""
+    """A field for each thing, such as a topic or a run. Things with a reason are left out."""
 
     def __init__(
         self,

@@ -46,11 +46,11 @@ class ZonedTimeInput(forms.MultiWidget):
     ) -> SafeString:
         """Render the inputs, and the moment in UTC."""
         self._offer(value)
-        shown = value.astimezone(UTC) if isinstance(value, datetime) else None
+        moment = value.astimezone(UTC) if isinstance(value, datetime) else None
         return format_html(
             '<div class="moment" data-moment>{}<output class="helptext">{}</output></div>',
             super().render(name, value, attrs, renderer),
-            f"{shown:%Y-%m-%d %H:%M:%S} UTC" if shown else "",
+            f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else "",
         )
 
     def _offer(self, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""Forms that edit what is stored, and notice when it changed since their page was opened."""
+"""Forms that edit stored values, and notice if these changed after the page was opened."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class VersionedForm(forms.Form):
     @property
     def conflicts(self) -> list[Conflict]:
         """Return the fields of a valid form that would undo another change."""
-        seen, found = self._seen_version(), []
+        seen, conflicts = self._seen_version(), []
         if seen is None:
             return []
         for name in self._edited_fields():
@@ -77,8 +77,8 @@ class VersionedForm(forms.Form):
                 field, label = self.fields[name], str(self[name].label)
                 is_edited = seen.get(name) != _digest(entered)
                 words = _words(field, entered), _words(field, stored)
-                found.append(Conflict(name, label, *words, is_edited=is_edited))
-        return found
+                conflicts.append(Conflict(name, label, *words, is_edited=is_edited))
+        return conflicts
 
     def refuse(self, error: UserError) -> None:
         """Show why a service refused the form."""
@@ -88,7 +88,7 @@ class VersionedForm(forms.Form):
         return (name for name, field in self.fields.items() if not field.widget.is_hidden)
 
     def _seen_version(self) -> dict[str, str] | None:
-        """Return the digests that the page had, None for a program that opened no page."""
+        """Return the digests that the page had, or None for a program that opened no page."""
         if "version" not in self.data:
             return None
         try:
@@ -134,8 +134,8 @@ def _inputs(widget: forms.Widget, name: str, value: Any) -> dict[str, list[Any]]
         }
     if isinstance(widget, forms.CheckboxInput):
         return {name: ["on"] if value else []}
-    shown = widget.format_value(value)
-    return {name: list(shown) if isinstance(shown, list | tuple) else [shown or ""]}
+    formatted = widget.format_value(value)
+    return {name: list(formatted) if isinstance(formatted, list | tuple) else [formatted or ""]}
 
 
 def _text(field: forms.Field, value: Any) -> str:

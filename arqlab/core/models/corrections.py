@@ -1,4 +1,4 @@
-"""What a lab shows instead of a text of its collection."""
+"""Corrections: texts that a lab shows instead of those of its collection."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Correction(models.Model):
 
     For a formula, the key is its LaTeX and the value is other LaTeX, wherever the lab shows exactly
     this formula. For a text, the key is the id of a post or of a generated answer, and the value is
-    HTML, not sanitized. For a thread, the key is the id of an answer and the value that of its
-    question. No foreign key refers to a post, so that corrections outlive it.
+    HTML, not sanitized. For a thread, the key is the id of an answer, and the value is the id of
+    its question. No foreign key refers to a post, so that corrections outlive it.
     """
 
     class Kind(models.TextChoices):

@@ -36,7 +36,7 @@ def require_unarchived(record: Lab | Task) -> None:
         what, page = "task", reverse("core:task-edit", args=[record.lab.slug, record.slug])
     raise UserError(
         f"The {what} {record} is archived, so it cannot be changed. An organizer can restore it on "
-        f"its page Settings ({page}).",
+        f"its Settings page ({page}).",
         code="archived",
     )
 
@@ -52,8 +52,8 @@ def require_unarchived_path(path: str) -> None:
 
 
 def _set(record: Lab | Task, at: datetime | None, by: User) -> None:
-    found = type(record)._default_manager.filter(pk=record.pk, archived_at__isnull=at is not None)
-    if found.update(archived_at=at):
+    rows = type(record)._default_manager.filter(pk=record.pk, archived_at__isnull=at is not None)
+    if rows.update(archived_at=at):
         what = "lab" if isinstance(record, Lab) else "task"
         record_event(
             verb=f"{what}.{'archive' if at else 'restore'}",

@@ -1,4 +1,4 @@
-"""Corrections of what a lab shows: stored beside the collection, audited, undone at any time."""
+"""Corrections of the texts that a lab shows: stored beside the collection, audited, reversible."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONGEST_CORRECTION = 100_000
 def save_correction(
     *, lab: Lab, kind: str, key: str, value: str, at: datetime, by: User
 ) -> Correction:
-    """Store what the lab shows from now on, in place of an earlier correction of the same key.
+    """Store a correction, in place of an earlier one with the same key.
 
     Raise `UserError` if the value cannot be shown.
     """
@@ -43,7 +43,7 @@ def save_correction(
 
 @transaction.atomic
 def undo_correction(*, correction: Correction, by: User) -> None:
-    """Show what the collection has again. The audit log keeps the correction."""
+    """Show the collection's own text again. The audit log keeps the correction."""
     require_unarchived(correction.lab)
     if Correction.objects.filter(pk=correction.pk).delete()[0]:
         _record("correction.undo", correction, by, before=correction.value, after=None)
@@ -66,13 +66,13 @@ def require_shown(kind: str, value: str) -> None:
         )
     if kind == Correction.Kind.TEXT and not clean_post(value, prefix="p").html.strip():
         raise UserError(
-            "Nothing of this HTML can be shown. Use paragraphs, lists, links and formulas.",
+            "None of this HTML can be shown. Use paragraphs, lists, links and formulas.",
             code="nothing-left",
         )
 
 
 def _record(verb: str, correction: Correction, by: User, **detail: str | None) -> None:
-    """Record the change, and make the topics again that have the formula."""
+    """Record the change, and typeset the topics that contain the formula again."""
     record_event(
         verb=verb,
         target=correction,

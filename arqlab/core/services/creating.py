@@ -65,19 +65,19 @@ def create_task(
     `UserError` if the lab has a task with the address (`taken`) or the dates are in the wrong order
     (`dates`, `judging-dates`), and `ConfirmationError` as `require_future` does.
     """
-    slug, shown = name
+    slug, title = name
     last = lab.tasks.aggregate(last=Max("position"))["last"] or 0
     task = Task(
         lab=lab,
         slug=slug,
-        name=shown,
+        name=title,
         kind=kind,
         position=last + 1,
         trec_items=PROTOCOLS[lab.protocol].tasks[TaskKind(kind)].items.value,
         **fields,
     )
     require_order(task)
-    require_future(Task(name=shown), fields, at=at, confirmed=confirmed)
+    require_future(Task(name=title), fields, at=at, confirmed=confirmed)
     _insert(task)
     record_event(verb="task.create", target=task, lab=lab, actor=by)
     return task

@@ -29,27 +29,29 @@ def typeset_formulas(
     to read and at most one to write.
     """
     if corrected:
-        shown = {(latex, block): (corrected.get(latex, latex), block) for latex, block in formulas}
-        done = typeset_formulas(shown.values())
-        return {key: done[correction] for key, correction in shown.items()}
+        corrections = {
+            (latex, block): (corrected.get(latex, latex), block) for latex, block in formulas
+        }
+        done = typeset_formulas(corrections.values())
+        return {key: done[correction] for key, correction in corrections.items()}
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
-    found: dict[tuple[str, bool], Typeset] = {}
+    known: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
         # The version is not asked for: SQLite would read all formulas of it instead of these.
         stored = TypesetFormula.objects.filter(digest__in=digests)
-        found |= {
+        known |= {
             wanted[digest]: Typeset(mathml or None, latex)
             for digest, latex, mathml, engine in stored.values_list(
                 "digest", "latex", "mathml", "engine"
             )
             if engine == ENGINE
         }
-    missing = {digest: key for digest, key in wanted.items() if key not in found}
+    missing = {digest: key for digest, key in wanted.items() if key not in known}
     for latex, display in missing.values():
-        found[latex, display] = typeset(latex, display=display)
+        known[latex, display] = typeset(latex, display=display)
     if missing:
-        _store(missing, found)
-    return found
+        _store(missing, known)
+    return known
 
 
 def typeset_again(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:
@@ -57,9 +59,9 @@ def typeset_again(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool]
 
     Nothing is stored; see `store_formulas`.
     """
-    unset = [key for key, found in typeset_formulas(formulas).items() if found.mathml is None]
+    unset = [key for key, formula in typeset_formulas(formulas).items() if formula.mathml is None]
     tried = {key: typeset_now(key[0], display=key[1]) for key in unset}
-    return {key: found for key, found in tried.items() if found.mathml is not None}
+    return {key: formula for key, formula in tried.items() if formula.mathml is not None}
 
 
 def store_formulas(typeset: Mapping[tuple[str, bool], Typeset]) -> None:
@@ -83,14 +85,14 @@ def typeset_old_formulas(*, seconds: float) -> None:
             TypesetFormula.objects.bulk_update(old, ["mathml", "engine"])
 
 
-def _store(missing: dict[str, tuple[str, bool]], found: dict[tuple[str, bool], Typeset]) -> None:
+def _store(missing: dict[str, tuple[str, bool]], formulas: dict[tuple[str, bool], Typeset]) -> None:
     rows = [
         # Sorted by key, so that two processes that store the same formulas never deadlock.
         TypesetFormula(
             digest=digest,
-            latex=found[key].latex,
+            latex=formulas[key].latex,
             is_display=key[1],
-            mathml=found[key].mathml or "",
+            mathml=formulas[key].mathml or "",
             engine=ENGINE,
         )
         for digest, key in sorted(missing.items())

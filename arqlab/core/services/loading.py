@@ -59,12 +59,12 @@ class FolderEditsError(UserError):
 
 
 def record_name(record: Lab | Task) -> str:
-    """Return the name of a lab or task in `FolderEdit.record`, which edits do not change."""
+    """Return the name of a lab or task in `FolderEdit.record`; editing does not change it."""
     return record.slug if isinstance(record, Lab) else str(record)
 
 
 def lab_edits(lab: Lab, fields: Mapping[str, Any]) -> list[FolderEdit]:
-    """Return the values of a lab that were edited and that `fields` of the folder differ from."""
+    """Return the edited values of a lab that differ from `fields` of the folder."""
     edited = _edited_values(lab)
     return [
         FolderEdit(record_name(lab), name, getattr(lab, name), value)
@@ -76,10 +76,10 @@ def lab_edits(lab: Lab, fields: Mapping[str, Any]) -> list[FolderEdit]:
 def task_edits(
     task: Task, fields: Mapping[str, Any], overrides: Mapping[str, Any], *, at: datetime
 ) -> list[FolderEdit]:
-    """Return the values of a task that were edited and that the folder would overwrite.
+    """Return the edited values of a task that the folder would overwrite.
 
-    `fields` and `overrides` are the values of the folder. A date that would reopen a closed task
-    is included even if nobody edited it.
+    `fields` and `overrides` are the values of the folder. A date that would reopen a closed task is
+    included even if nobody edited it.
     """
     edited, preset = _edited_values(task.lab), task.preset
     opening = {name: fields[name] for name in SUBMISSION_DATES if name in fields}
@@ -87,23 +87,23 @@ def task_edits(
         **{name: getattr(task, name) for name in (*SUBMISSION_DATES, "closed_at")} | opening
     )
     reopens = task.state(at) == "closed" and later.state(at) != "closed"
-    found = []
+    edits = []
     for name, value in fields.items():
         old, is_date = getattr(task, name), name in SUBMISSION_DATES
         if _differs(edited, str(task), name, old, value) or (is_date and reopens and old != value):
-            found.append(FolderEdit(str(task), name, old, value, reopens=is_date and reopens))
+            edits.append(FolderEdit(str(task), name, old, value, reopens=is_date and reopens))
     for name, value in overrides.items():
         key, old = OVERRIDE + name, task.overrides.get(name)
         if _differs(edited, str(task), key, old, value):
-            shown = getattr(preset, name) if old is None else old
-            found.append(FolderEdit(str(task), key, shown, value))
-    return found
+            old_value = getattr(preset, name) if old is None else old
+            edits.append(FolderEdit(str(task), key, old_value, value))
+    return edits
 
 
 def _differs(
     edited: Mapping[tuple[str, str], Any], record: str, field: str, old: Any, new: Any
 ) -> bool:
-    """Return whether an edit of the field is still in place, and the new value is another one."""
+    """Return whether the stored value is an edit that a different new value would overwrite."""
     key = record, field
     if old == new or key not in edited:
         return False
@@ -124,8 +124,8 @@ def _edited_values(lab: Lab) -> dict[tuple[str, str], Any]:
         record = record_name(lab) if verb == "lab.change" else target
         for name, (old, new) in detail.get("changes", {}).items():
             if name == "overrides":
-                changed = {one for one in {*old, *new} if old.get(one) != new.get(one)}
-                values |= {(record, OVERRIDE + one): new.get(one) for one in changed}
+                changed = {rule for rule in {*old, *new} if old.get(rule) != new.get(rule)}
+                values |= {(record, OVERRIDE + rule): new.get(rule) for rule in changed}
             else:
                 values[record, name] = new
     return values
@@ -165,7 +165,7 @@ def load_lab_file(
     and asks itself. Raises `UserError`
     (`archived`) if the lab is archived, or an archived task would change.
     """
-    found, at = TopicChanges(changes or LoadChanges()), at or timezone.now()
+    topic_changes, at = TopicChanges(changes or LoadChanges()), at or timezone.now()
     for known in Lab.objects.filter(slug=lab_file.slug):
         require_unarchived(known)
     edits = _decided_edits(lab_file, at=at, keeps_edits=choice.keeps_edits)
@@ -179,14 +179,14 @@ def load_lab_file(
     tasks = [
         task.slug
         for position, task in enumerate(lab_file.tasks, start=1)
-        if _load_task(lab, task, position=position, kept=kept, topics=found, at=at)
+        if _load_task(lab, task, position=position, kept=kept, topics=topic_changes, at=at)
     ]
     if is_new or changed or tasks:
         detail: dict[str, Any] = {"tasks": tasks, "edits": list(map(str, edits))}
-        detail |= {"changed": changed, "keeps_edits": bool(kept), "changes": found.texts}
+        detail |= {"changed": changed, "keeps_edits": bool(kept), "changes": topic_changes.texts}
         record_event(verb="lab.load", target=lab, lab=lab, actor=by, **detail)
     if changes is None:
-        require_confirmed(found.load, choice.confirmed)
+        require_confirmed(topic_changes.load, choice.confirmed)
     return lab
 
 

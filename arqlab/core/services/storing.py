@@ -51,7 +51,7 @@ def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
 
 
 def _insert_values(table: str, rows: pl.DataFrame) -> None:
-    one = f"({', '.join('?' * rows.width)})"
+    placeholders = f"({', '.join('?' * rows.width)})"
     # Only names of our own models are inserted.
     insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES "  # noqa: S608
     connection.ensure_connection()
@@ -60,7 +60,7 @@ def _insert_values(table: str, rows: pl.DataFrame) -> None:
     execute = connection.connection.execute
     for part in rows.iter_slices(MAX_PARAMETERS // rows.width):
         values = [value for row in part.rows() for value in row]
-        execute(insert + ", ".join([one] * part.height), values)
+        execute(insert + ", ".join([placeholders] * part.height), values)
 
 
 def _quoted(columns: Sequence[str]) -> str:

@@ -44,11 +44,11 @@ def lab_team(lab: Lab) -> Team:
 
     It has no members: organizers submit for it.
     """
-    if found := lab.teams.filter(is_lab=True).first():
-        return found
+    if team := lab.teams.filter(is_lab=True).first():
+        return team
     taken = {name.casefold() for name in lab.teams.values_list("name", flat=True)}
     names = ("Baselines", "Baselines of the lab", f"Baselines of {lab.slug}")
-    name = next(one for one in names if one.casefold() not in taken)
+    name = next(candidate for candidate in names if candidate.casefold() not in taken)
     return Team.objects.create(lab=lab, name=name, is_lab=True)
 
 

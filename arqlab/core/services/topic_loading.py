@@ -38,19 +38,23 @@ def change_topic_information(*, task: Task, changes: Sequence[InfoChange], by: U
     Task.objects.select_for_update().get(pk=task.pk)
     topics = {
         topic.query_id: topic
-        for topic in task.topics.filter(query_id__in={one.query_id for one in changes})
+        for topic in task.topics.filter(query_id__in={change.query_id for change in changes})
     }
-    wanted = [one._replace(value=normalized_value(one.field, one.value)) for one in changes]
+    wanted = [
+        change._replace(value=normalized_value(change.field, change.value)) for change in changes
+    ]
     _refuse(wanted, topics, fields=set(info_fields(TaskKind(task.kind))))
     done: dict[str, list[str]] = {}
     changed: dict[str, Topic] = {}
-    for one in wanted:
-        topic = topics[one.query_id]
-        before = topic.facts.get(one.field, "")
-        if before != one.value:
-            topic.info_edits = updated_edits(topic.info, topic.info_edits, {one.field: one.value})
-            done[f"{one.query_id} {one.field.replace('_', ' ')}"] = [before, one.value]
-            changed[one.query_id] = topic
+    for change in wanted:
+        topic = topics[change.query_id]
+        before = topic.facts.get(change.field, "")
+        if before != change.value:
+            topic.info_edits = updated_edits(
+                topic.info, topic.info_edits, {change.field: change.value}
+            )
+            done[f"{change.query_id} {change.field.replace('_', ' ')}"] = [before, change.value]
+            changed[change.query_id] = topic
     Topic.objects.bulk_update(changed.values(), ["info_edits"], batch_size=200)
     if done:
         record_event(
@@ -60,21 +64,21 @@ def change_topic_information(*, task: Task, changes: Sequence[InfoChange], by: U
 
 
 def _refuse(changes: Sequence[InfoChange], topics: dict[str, Topic], *, fields: set[str]) -> None:
-    if unknown := {one.field for one in changes} - fields:
+    if unknown := {change.field for change in changes} - fields:
         raise ValueError(f"fields that cannot be changed here: {sorted(unknown)}")
-    if gone := [one.query_id for one in changes if one.query_id not in topics]:
+    if gone := [change.query_id for change in changes if change.query_id not in topics]:
         raise UserError(
             f"{_named(gone)} removed from this task. Reload the page.", code="topic-gone"
         )
-    if long := [one.query_id for one in changes if len(one.value) > LONGEST_VALUE]:
+    if long := [change.query_id for change in changes if len(change.value) > LONGEST_VALUE]:
         raise UserError(
             f"A value of {', '.join(long)} has more than {LONGEST_VALUE} characters. Shorten it.",
             code="long-value",
         )
     stale = [
-        one.query_id
-        for one in changes
-        if topics[one.query_id].facts.get(one.field, "") not in one[2:]
+        change.query_id
+        for change in changes
+        if topics[change.query_id].facts.get(change.field, "") not in change[2:]
     ]
     if stale:
         raise UserError(
@@ -108,23 +112,23 @@ def load_topics(
     Raises `UnconfirmedLoadError` if a stored topic would change, and `UserError`
     (`topics-in-use`) with the missing topics that judging needs.
     """
-    found = TopicChanges(LoadChanges())
-    if store_topics(task, file, found):
+    changes = TopicChanges(LoadChanges())
+    if store_topics(task, file, changes):
         record_event(
             verb="topics.load",
             target=task,
             lab=task.lab,
             actor=by,
-            **found.load.counts,
-            changes=found.texts,
+            **changes.load.counts,
+            changes=changes.texts,
         )
-    require_confirmed(found.load, choice.confirmed)
-    return found.load
+    require_confirmed(changes.load, choice.confirmed)
+    return changes.load
 
 
 @dataclass(frozen=True)
 class TopicChanges:
-    """What changes of topics: for the organizer, who confirms the load, and for the audit log.
+    """The changes of topics: for the organizer, who confirms the load, and for the audit log.
 
     `texts` has the old and new values by topic and field.
     """
@@ -134,21 +138,21 @@ class TopicChanges:
 
     def note(self, name: str, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Add a topic that is stored, with its old and new values."""
-        fields = [one for one in SOURCE_FIELDS if old[one] != new[one]]
+        fields = [field for field in SOURCE_FIELDS if old[field] != new[field]]
         if not fields:
             self.load.add("topics", Fate.UNCHANGED, Change(name))
             return
         words = ", ".join(fields).replace("_", " ")
         before, after = (
-            " | ".join(_text(one, values[one]) for one in fields) for values in (old, new)
+            " | ".join(_text(field, values[field]) for field in fields) for values in (old, new)
         )
         if before == after:  # only markup changed
             before, after = (
-                " | ".join(str(values[one]) for one in fields) for values in (old, new)
+                " | ".join(str(values[field]) for field in fields) for values in (old, new)
             )
         self.load.add("topics", Fate.CHANGED, Change(f"{name} ({words})", before, after))
         self.texts.update(
-            {f"{name} {one.replace('_', ' ')}": [old[one], new[one]] for one in fields}
+            {f"{name} {field.replace('_', ' ')}": [old[field], new[field]] for field in fields}
         )
 
 
@@ -157,10 +161,10 @@ def _text(name: str, value: object) -> str:
     return title_text(str(value)) if name in ("title", "body") else str(value)
 
 
-def store_topics(task: Task, file: TaskFile, found: TopicChanges) -> int:
+def store_topics(task: Task, file: TaskFile, topic_changes: TopicChanges) -> int:
     """Create, update and delete the task's topics as in the file; return how many differ.
 
-    The caller asks about the changes that this adds to `found`, and records them. The organizers'
+    The changes are added to `topic_changes`; the caller confirms and records them. The organizers'
     edits of topic information (`info_edits`) are kept. Nothing changes without a file.
     """
     if file.topics is None:
@@ -177,17 +181,17 @@ def store_topics(task: Task, file: TaskFile, found: TopicChanges) -> int:
             new.append(Topic(task=task, query_id=source.query_id, **fields))
             continue
         old = {name: getattr(topic, name) for name in fields}
-        found.note(f"{task.slug} {topic.query_id}", old, fields)
+        topic_changes.note(f"{task.slug} {topic.query_id}", old, fields)
         if old != fields:
             versions += _version(topic, old, fields)
             vars(topic).update(fields)
             changed.append(topic)
     _delete_topics(task, known.values())
-    changes = found.load
+    changes = topic_changes.load
     changes.add("topics", Fate.DELETED, *(Change(f"{task.slug} {name}") for name in known))
-    changes.add("topics", Fate.NEW, *(Change(f"{task.slug} {one.query_id}") for one in new))
-    found.texts.update(
-        {f"{task.slug} {name}": [one.body or one.latex, ""] for name, one in known.items()}
+    changes.add("topics", Fate.NEW, *(Change(f"{task.slug} {topic.query_id}") for topic in new))
+    topic_changes.texts.update(
+        {f"{task.slug} {name}": [topic.body or topic.latex, ""] for name, topic in known.items()}
     )
     others = file.topic_info.keys() - {topic.query_id for topic in file.topics}
     changes.add("topic information", Fate.OUTSIDE, *map(Change, sorted(others)))

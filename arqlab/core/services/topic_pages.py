@@ -63,7 +63,7 @@ def topic_pages(
 
 
 def typeset_old_topics(*, seconds: float) -> None:
-    """Make the HTML that another version of the typesetter made again, for about `seconds`."""
+    """Typeset topics of other versions of the typesetter again, for about `seconds`."""
     end = time.monotonic() + seconds
     old_topics = Topic.objects.exclude(engine__in=("", ENGINE))
     old_topics = old_topics.select_related("task__lab").select_for_update(of=("self",))
@@ -82,7 +82,7 @@ def topic_texts(topic: Topic) -> tuple[PostText, ...]:
 
 
 def renew_topics(lab: Lab, latex: str) -> None:
-    """Make the HTML of the topics again that have the formula, after its correction changed."""
+    """Typeset the topics that contain a formula again, after its correction changed."""
     topics = Topic.objects.filter(task__lab=lab).exclude(engine="").select_for_update(of=("self",))
     having = [
         topic for topic in topics if any(key[0] == latex for key in keys_of(topic_texts(topic)))

@@ -44,7 +44,7 @@ def run_name(run: Any, url: str = "") -> SafeString:
 
 @register.filter
 def team_name(run: Any) -> str:
-    """Return the team of a run for its column; a baseline, whose chip says it all, has none."""
+    """Return the team of a run for its column; empty for a baseline, which has a chip."""
     return str(run.team) if run.standing.has_team else ""
 
 
@@ -56,7 +56,7 @@ def standing_chip(standing: Standing | None) -> str:
 
 @register.filter
 def address(text: str) -> SafeString:
-    """Format an email address that breaks before @ and dots, and in a word only if that is long."""
+    """Format an email address so that lines may break before its @ and dots."""
     return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 

@@ -32,12 +32,12 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
     standing = context.get("standing") or roles_in(request.user, lab)
     if not (lab.is_public or standing.is_somebody):
         return {"tabs": []}  # such as the invitation to a team of a draft
-    found = task if isinstance(task, Task) else None
+    page_task = task if isinstance(task, Task) else None
     return {
-        "tabs": task_tabs(lab, found, standing) if found else tabs_of_lab(lab, standing),
+        "tabs": task_tabs(lab, page_task, standing) if page_task else tabs_of_lab(lab, standing),
         "section": context.get("section", page_of(request).section),
         "here": request.path,
-        "name": found.name if found else lab.name,
+        "name": page_task.name if page_task else lab.name,
     }
 
 

@@ -25,7 +25,7 @@ pages = Pages(sign_in=True)
 
 
 class TokenForm(forms.Form):
-    """What a token is for, what it may do, and how long."""
+    """The purpose of a token, its scope, and how long it is valid."""
 
     name = forms.CharField(
         label="What is it for?",
@@ -50,7 +50,7 @@ class TokenForm(forms.Form):
 @pages.form("account/tokens/", "token-list")
 @never_cache
 def token_list(request: HttpRequest) -> HttpResponse:
-    """Show the user's tokens; create one and show it this once."""
+    """Show the user's tokens; create a token and show its text once."""
     person, now = permissions.signed_in(request), timezone.now()
     form = TokenForm(request.POST if request.method == "POST" else None)
     created = ""

@@ -1,4 +1,4 @@
-"""Saving what a form edits, unless someone else changed it since the page was opened."""
+"""Saving the fields of a form, unless someone else changed them after the page was opened."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def edited(
     *,
     events: QuerySet[AuditEvent] | None = None,
 ) -> tuple[F, HttpResponse | None]:
-    """Return the form of a page that edits a record, and the answer to a POST that needs no form.
+    """Return the form of a page that edits a record, or the response if a POST is finished.
 
-    `make` reads the stored values; for a POST, it does so while the record is locked, so that of
-    two people who save at once, the second is asked. `save` stores a valid form and returns the
-    answer; a `UserError` becomes an error of the form. A form that would undo another change is
-    answered with both values to choose from; `events` are those in which the change may be.
+    `make` reads the stored values. For a POST, the record is locked first: if two people save at
+    once, the second is asked. `save` stores a valid form and returns the response; a `UserError`
+    becomes an error of the form. A form that would undo another change is shown again with both
+    values to choose from; `events` are the audit events in which the change may be.
     """
     if request.method != "POST":
         return make(None), None

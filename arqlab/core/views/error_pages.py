@@ -105,8 +105,8 @@ API_MESSAGES = {
     "API token instead of a cookie.",
     "invalid": "The request is not valid, so nothing was changed. Correct what `errors` lists.",
     "malformed": "ArqLab could not read this request, so nothing was changed: {detail}",
-    "not-found": "Nothing is at this address, or you do not have permission to see it. Check the "
-    "address and sign in with an API token.",
+    "not-found": "There is nothing at this address, or you do not have permission to see it. Check "
+    "the address and sign in with an API token.",
     "signed-out": "You are not signed in. Send an API token, which you can create on your account "
     "page.",
 }
@@ -144,7 +144,7 @@ def wants_json(request: HttpRequest) -> bool:
 def error_response(
     request: HttpRequest, text: ErrorText, *, status: int, links: tuple[ErrorLink, ...] = ()
 ) -> HttpResponse:
-    """Return the page of an error, or its sentences as JSON."""
+    """Return the page of an error, or the same sentences as JSON."""
     if wants_json(request):
         return JsonResponse(
             error_body(f"{text.happened} {text.todo}", CODES[status]), status=status
@@ -280,9 +280,9 @@ def _invalid_fields(detail: Any, request: Request, field: str = "") -> Iterator[
             yield from _invalid_fields(problem, request, field)
     else:
         sent = str(request.data.get(field, "")) if isinstance(request.data, Mapping) else ""
-        found = sent.replace("\0", "")[:80] or "nothing"
+        actual = sent.replace("\0", "")[:80] or "nothing"
         todo = "Correct this field and send the request again."
-        yield RequestProblem(None, field, found, str(detail), todo)
+        yield RequestProblem(None, field, actual, str(detail), todo)
 
 
 def _all_labs(request: HttpRequest) -> tuple[ErrorLink, ...]:

@@ -143,7 +143,7 @@ class InformationFileForm(forms.Form):
 
 
 def read_changes(text: str) -> list[InfoChange]:
-    """Read changes that a page sent back. Raises `UserError` if they are malformed."""
+    """Read the changes that a page sent back. Raises `UserError` if they are malformed."""
     try:
         rows = json.loads(text)
         if all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):
@@ -221,7 +221,11 @@ def topic_information_upload(request: HttpRequest, task: Task) -> HttpResponse:
     rows, problems = read_info_rows(file.read(), path=name)
     changes, more = info_changes(rows, form.facts, form.fields, path=name)
     return _preview(
-        request, task, form, changes, sorted([*problems, *more], key=lambda one: one.line or 0)
+        request,
+        task,
+        form,
+        changes,
+        sorted([*problems, *more], key=lambda problem: problem.line or 0),
     )
 
 
@@ -234,7 +238,7 @@ def topic_information_apply(request: HttpRequest, task: Task) -> HttpResponse:
         messages.error(request, error.message)
         return redirect("core:topic-information-upload", lab=task.lab.slug, task=task.slug)
     form = InformationForm(task)
-    known = [one for one in changes if one.field in form.fields]
+    known = [change for change in changes if change.field in form.fields]
     try:
         count = change_topic_information(
             task=task, changes=known, by=permissions.signed_in(request)
@@ -242,10 +246,17 @@ def topic_information_apply(request: HttpRequest, task: Task) -> HttpResponse:
     except UserError as error:
         now = form.facts
         still = [
-            one._replace(was=now[one.query_id][one.field]) for one in known if one.query_id in now
+            change._replace(was=now[change.query_id][change.field])
+            for change in known
+            if change.query_id in now
         ]
         return _preview(
-            request, task, form, [one for one in still if one.was != one.value], [], error.message
+            request,
+            task,
+            form,
+            [change for change in still if change.was != change.value],
+            [],
+            error.message,
         )
     messages.success(request, _saved(count))
     return redirect("core:topic-information", lab=task.lab.slug, task=task.slug)
@@ -259,17 +270,22 @@ def _preview(
     problems: list[Problem],
     error: str = "",
 ) -> HttpResponse:
-    shown = [
-        (one, one.value and form.fields[one.field] and one.value not in form.fields[one.field])
-        for one in changes
+    rows = [
+        (
+            change,
+            change.value
+            and form.fields[change.field]
+            and change.value not in form.fields[change.field],
+        )
+        for change in changes
     ]
     context = {
         "task": task,
         "lab": task.lab,
         "file_form": InformationFileForm(),
         "is_preview": True,
-        "changes": shown,
-        "topics": len({one.query_id for one in changes}),
+        "changes": rows,
+        "topics": len({change.query_id for change in changes}),
         "problems": problems,
         "errors": [error] if error else [],
         "kept": json.dumps(changes),

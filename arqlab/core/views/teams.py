@@ -119,28 +119,28 @@ def team_leave(request: HttpRequest, team: Team) -> HttpResponse:
 )
 def team_remove(request: HttpRequest, lab: Lab, team: int, user: int) -> HttpResponse:
     """Remove a member from a team, as an organizer."""
-    found = get_object_or_404(lab.teams.select_related("lab"), pk=team)
-    person = get_object_or_404(User, pk=user, memberships__team=found)
+    member_team = get_object_or_404(lab.teams.select_related("lab"), pk=team)
+    person = get_object_or_404(User, pk=user, memberships__team=member_team)
     try:
-        remove_member(team=found, user=person, by=permissions.signed_in(request))
+        remove_member(team=member_team, user=person, by=permissions.signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, f"{person.name} is no longer a member of {found.name}.")
+        messages.success(request, f"{person.name} is no longer a member of {member_team.name}.")
     return redirect("core:people-list", lab=lab.slug)
 
 
 @pages.form("join/<str:token>/", "team-join", access=None, sign_in=False)
 def team_join(request: HttpRequest, token: str) -> HttpResponse:
     """Show the team of an invitation link, and add the signed-in user to it."""
-    found = get_object_or_404(Team.objects.select_related("lab"), invitation_token=token)
+    team = get_object_or_404(Team.objects.select_related("lab"), invitation_token=token)
     if request.method == "POST":
-        return _join(request, found)
+        return _join(request, team)
     context = {
-        "team": found,
-        "lab": found.lab,
-        "members": found.memberships.count(),
-        "is_member": permissions.is_team_member(request.user, found),
+        "team": team,
+        "lab": team.lab,
+        "members": team.memberships.count(),
+        "is_member": permissions.is_team_member(request.user, team),
     }
     return render(request, "core/team_join.html", context)
 

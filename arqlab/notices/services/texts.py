@@ -28,7 +28,7 @@ class NoticeText(NamedTuple):
     def filled(self, values: Mapping[str, str]) -> NoticeText:
         """Return the text with the values in place of their placeholders."""
         parts = (
-            _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), part) for part in self
+            _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), part) for part in self
         )
         return NoticeText(*parts)
 
@@ -40,7 +40,7 @@ DEFAULTS = {
 
 
 def text_of(lab: Lab, kind: str) -> NoticeText:
-    """Return the lab's own text for a kind of notice, or the default."""
+    """Return the lab's own text for a kind of notice, or the default text."""
     own = EditedText.objects.filter(lab=lab, kind=kind).first()
     return NoticeText(own.subject, own.text) if own else DEFAULTS[Kind(kind)]
 

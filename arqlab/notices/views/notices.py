@@ -121,15 +121,15 @@ def message_create(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read(f"{LAB}messages/<int:message>/", "message-detail")
 def message_detail(request: HttpRequest, lab: Lab, message: int) -> HttpResponse:
     """Show a message with its recipients: who read it, and the state of their mail."""
-    shown = get_object_or_404(selectors.messages_of(lab), pk=message)
-    notices = shown.notices.select_related("user", "mail").order_by("user__username")
-    addresses = ", ".join(one.user.email for one in notices if one.user.email)
+    sent = get_object_or_404(selectors.messages_of(lab), pk=message)
+    notices = sent.notices.select_related("user", "mail").order_by("user__username")
+    addresses = ", ".join(notice.user.email for notice in notices if notice.user.email)
     context = {
         "lab": lab,
-        "shown": shown,
+        "shown": sent,
         "notices": notices,
         "addresses": addresses,
-        "is_mailed": any(one.mail for one in notices),
+        "is_mailed": any(notice.mail for notice in notices),
         "link": request.build_absolute_uri(reverse("notices:notice-list")),
     }
     return render(request, "notices/message_detail.html", context)
@@ -234,10 +234,10 @@ def invitation_withdraw(request: HttpRequest, lab: Lab, invitation: int) -> Http
 def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
     """Show an invitation to whoever has its link, and let a signed-in user accept it once."""
     invitations = Invitation.objects.select_related("lab", "team__lab", "invited_by")
-    found = get_object_or_404(invitations, token=token)
+    invitation = get_object_or_404(invitations, token=token)
     if request.method == "POST":
-        return _accept(request, found)
-    context: dict[str, Any] = {"invitation": found, "lab": found.lab}
+        return _accept(request, invitation)
+    context: dict[str, Any] = {"invitation": invitation, "lab": invitation.lab}
     return render(request, "notices/invitation_accept.html", context)
 
 
@@ -296,8 +296,10 @@ def notice_list(request: HttpRequest) -> HttpResponse:
 @pages.read("notices/<int:notice>/", "notice-detail", access=None, section="overview", sign_in=True)
 def notice_detail(request: HttpRequest, notice: int) -> HttpResponse:
     """Show a notice."""
-    found = get_object_or_404(notices_of(signed_in(request)), pk=notice)
-    return render(request, "notices/notice_detail.html", {"notice": found, "lab": found.lab})
+    own_notice = get_object_or_404(notices_of(signed_in(request)), pk=notice)
+    return render(
+        request, "notices/notice_detail.html", {"notice": own_notice, "lab": own_notice.lab}
+    )
 
 
 @pages.action("notices/read/", "notices-read", access=None, section="", sign_in=True)

@@ -116,7 +116,7 @@ def _deadlines(task: Task, first: date, last: date) -> dict[str, date]:
 
 def _judged_by_day(task: Task) -> dict[date, int]:
     """Return the number of items judged by day, in the time zone of the pages."""
-    found = (
+    days = (
         Judgment.official.filter(
             instance__item__pool__task=task, is_current=True, is_imported=False
         )
@@ -125,7 +125,7 @@ def _judged_by_day(task: Task) -> dict[date, int]:
         .values("day")
         .annotate(items=Count("instance__item", distinct=True))
     )
-    return dict(found.values_list("day", "items"))
+    return dict(days.values_list("day", "items"))
 
 
 def _row(

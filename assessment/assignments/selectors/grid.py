@@ -48,7 +48,7 @@ class LongLease(NamedTuple):
 
 
 def free_items(at: datetime) -> Q:
-    """Return the condition that nobody has an item: a lease ends with the role of its holder."""
+    """Return the condition that nobody has leased an item; a lease ends with its holder's role."""
     return Q(leased_until=None) | Q(leased_until__lte=at) | Q(~_HOLDERS_ROLE)
 
 
@@ -87,8 +87,8 @@ GRID_FIELDS = ("query_id", "position", "task_id", "title_html", "formula_html", 
 def judging_staff(lab: Lab) -> QuerySet[User]:
     """Return the users who may judge in a lab, assessors first, with their first role as `role`."""
     roles = Membership.objects.filter(lab=lab, role__in=JUDGING_ROLES)
-    found = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
-    return found.order_by("role", "first_name", "last_name", "username")
+    users = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
+    return users.order_by("role", "first_name", "last_name", "username")
 
 
 def assignment_grid(
@@ -96,8 +96,8 @@ def assignment_grid(
 ) -> AssignmentGrid:
     """Return the topics and assessors of a task with their progress and estimated completion.
 
-    `assignments` are taken instead of the current ones, for a preview. Takes five queries, and one
-    more if users who may no longer judge have labels.
+    For a preview, `assignments` replace the current ones. Takes five queries, and one more if users
+    who may no longer judge have labels.
     """
     counts = topic_counts(PoolItem.official.filter(pool__task=task))
     judged = judged_by(Judgment.official.filter(instance__item__pool__task=task), at=at)
@@ -110,11 +110,11 @@ def assignment_grid(
         for topic in task.topics.only(*GRID_FIELDS, "info_edits").order_by("position")
     }
     people = dict(staff)
-    for one in assignments:
-        people.setdefault(one.assessor_id, one.assessor)
-        known = judged.pop((one.topic_id, one.assessor_id), JudgedCounts())
-        rows[one.topic_id].shares[one.assessor_id] = Share(
-            one.assessor, known, one, one.assessor_id in staff
+    for assignment in assignments:
+        people.setdefault(assignment.assessor_id, assignment.assessor)
+        known = judged.pop((assignment.topic_id, assignment.assessor_id), JudgedCounts())
+        rows[assignment.topic_id].shares[assignment.assessor_id] = Share(
+            assignment.assessor, known, assignment, assignment.assessor_id in staff
         )
     people |= User.objects.in_bulk({person_id for _, person_id in judged} - people.keys())
     for (topic_id, person_id), known in judged.items():
@@ -142,13 +142,15 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
             aside=aside,
         )
     )
-    found = {
+    by_topic = {
         topic: TopicCounts(*counts)
         for topic, *counts in counted.values_list("topic", *TopicCounts._fields[:-1], "aside")
     }
     return {
-        topic: one._replace(left=0, labels_left=0) if one.is_set_aside else one
-        for topic, one in found.items()
+        topic: topic_count._replace(left=0, labels_left=0)
+        if topic_count.is_set_aside
+        else topic_count
+        for topic, topic_count in by_topic.items()
     }
 
 
@@ -161,7 +163,7 @@ def judged_by(
     the import.
     """
     is_judged_here = Q(is_imported=False)
-    found: QuerySet[Any, Any] = (
+    rows: QuerySet[Any, Any] = (
         judgments.filter(is_current=True, assessor__isnull=False)
         .order_by()
         .values("instance__item__topic", "assessor")
@@ -179,7 +181,7 @@ def judged_by(
     )
     return {
         (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), lately, first, last)
-        for topic, person, count, timed, active_ms, lately, first, last in found
+        for topic, person, count, timed, active_ms, lately, first, last in rows
     }
 
 

@@ -1,4 +1,4 @@
-"""What a plan of a task's assignments is made from, and what it means for each assessor."""
+"""The input of a plan of assignments, and the effect of the plan on each assessor."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PlanEdits(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskPlanning:
-    """The problem of a task, with its topics and the assessors on the roster who may judge.
+    """The planning problem of a task, with its topics and the assessors who may judge.
 
     In the problem, topics have their ids, and assessors their keys as text.
     """
@@ -47,7 +47,7 @@ class TaskPlanning:
 
     @property
     def rows(self) -> list[tuple[TopicRow, PlanTopic]]:
-        """Return each topic with what the problem has of it."""
+        """Return each topic with its entry in the problem."""
         return list(zip(self.topics, self.problem.topics, strict=True))
 
     @property
@@ -57,17 +57,17 @@ class TaskPlanning:
 
     @property
     def unlimited(self) -> list[RosterRow]:
-        """Return the assessors who gave no number of hours."""
+        """Return the assessors who did not enter their hours."""
         return [row for row in self.people if row.hours is None]
 
     @property
     def offering(self) -> int:
-        """Return how many assessors gave a number of hours."""
+        """Return the number of assessors who entered their hours."""
         return len(self.people) - len(self.unlimited)
 
     @property
     def offered(self) -> float:
-        """Return the hours that all offer."""
+        """Return the sum of the hours offered."""
         return sum(row.hours or 0.0 for row in self.people)
 
     @property
@@ -83,7 +83,7 @@ class TaskPlanning:
 
     @property
     def open_problem(self) -> PlanProblem:
-        """Return the problem in which no second assessor is given, so that all can be changed."""
+        """Return the problem without fixed second assessors, so that all of them can be changed."""
         topics = [topic._replace(second="") for topic in self.problem.topics]
         return replace(self.problem, topics=topics)
 
@@ -119,7 +119,7 @@ def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
 
 @dataclass(frozen=True)
 class PersonPlan:
-    """What a plan means for an assessor: hours, topics, and how they chose the new ones."""
+    """The effect of a plan on an assessor: hours, topics, and their bids for the new ones."""
 
     row: RosterRow
     hours: float
@@ -144,11 +144,11 @@ class PersonPlan:
 
 
 def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetime) -> TaskPlanning:
-    """Return what is known for a plan.
+    """Return the planning problem of a task.
 
     A topic without items counts `expected_labels`. An assigned topic counts all its labels, because
-    the hours offered are for the whole task; an unassigned one those left to judge. Topics that are
-    set aside, or finished without an assessor, are left out.
+    the hours offered are for the whole task; an unassigned one counts those left to judge. Topics
+    that are set aside, or finished without an assessor, are left out.
     """
     grid = assignment_grid(task, at=at)
     people = [row for row in task_roster(task) if row.may_judge]
@@ -179,10 +179,10 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
 
 
 def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonPlan]:
-    """Return what a plan means for each assessor."""
+    """Return the effect of a plan on each assessor."""
 
     def topics_of(chosen: Mapping[str, str], key: str) -> list[str]:
-        return [topic for topic, one in chosen.items() if one == key]
+        return [topic for topic, assessor in chosen.items() if assessor == key]
 
     return [
         PersonPlan(

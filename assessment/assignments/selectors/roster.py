@@ -1,6 +1,6 @@
 """The roster of a task: its assessors, the hours they offer, and their bids.
 
-On the roster are those who were added to it, and those who have topics of the task.
+The roster has the assessors who were added to it, and those with topics of the task.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RosterRow:
 
 
 class OwnRoster(NamedTuple):
-    """A task on whose roster a user is, with the number of topics, and of those they marked."""
+    """A task with the user on its roster, its number of topics, and how many the user marked."""
 
     task: Task
     topics: int
@@ -53,15 +53,15 @@ class OwnRoster(NamedTuple):
 def task_roster(task: Task) -> list[RosterRow]:
     """Return the roster of a task by name, in five queries."""
     staff = {person.pk for person in judging_staff(task.lab)}
-    entries = {one.user_id: one for one in task.roster.select_related("user")}
-    people = {one.user_id: one.user for one in entries.values()}
+    entries = {entry.user_id: entry for entry in task.roster.select_related("user")}
+    people = {entry.user_id: entry.user for entry in entries.values()}
     having = Q(assignments__topic__task=task, assignments__ended_at=None)
     assigned = User.objects.filter(having).annotate(assigned=Count("assignments"))
     topics = {person.pk: person.assigned for person in assigned}
     people |= {person.pk: person for person in assigned}
     bids: dict[int, dict[str, Preference]] = {}
-    found = TopicBid.objects.filter(topic__task=task, user__in=people)
-    for user, query_id, choice in found.values_list("user", "topic__query_id", "choice"):
+    topic_bids = TopicBid.objects.filter(topic__task=task, user__in=people)
+    for user, query_id, choice in topic_bids.values_list("user", "topic__query_id", "choice"):
         bids.setdefault(user, {})[query_id] = Preference(choice)
     total = task.topics.count()
     rows = []
@@ -122,7 +122,7 @@ def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
 def planned_seconds(task: Task) -> dict[int, User]:
     """Return the planned second assessor by topic.
 
-    Plans are left out whose assessor may no longer judge in the lab or has got the topic itself.
+    A plan is left out if its assessor may no longer judge in the lab, or was assigned the topic.
     """
     own = Assignment.objects.filter(topic__task=task, ended_at=None)
     taken = set(own.values_list("topic", "assessor"))

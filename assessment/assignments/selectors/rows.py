@@ -17,7 +17,7 @@ NO_PACE = Pace()
 class TopicCounts(NamedTuple):
     """The items of a topic: all, completed, and those left to judge in open pools.
 
-    `labels` and `labels_left` count the labels that all items and those left take. A topic that is
+    `labels` and `labels_left` count the labels that all items and those left need. A topic that is
     set aside has no items left to judge, although its items stay open.
     """
 
@@ -198,7 +198,7 @@ class AssignmentGrid:
 
     @property
     def late_people(self) -> list[PersonRow]:
-        """Return the people who should complete their items after the judging deadline."""
+        """Return the people who are expected to finish after the judging deadline."""
         return [row for row in self.people if row.is_late]
 
     @property

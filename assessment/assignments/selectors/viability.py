@@ -22,8 +22,8 @@ from assessment.qrels.selectors.frames import adjudicated_judgments
 class TopicForecast:
     """A started topic with too few relevant items so far, or one that is set aside.
 
-    `probability` is that of being kept after all, which is the probability of an error if the topic
-    is set aside.
+    `probability` is the probability that the topic is kept after all, so that setting it aside
+    would be an error.
     """
 
     row: TopicRow
@@ -57,15 +57,15 @@ def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]
     if not needed or not started:
         return []
     forecasts = keep_forecasts(task)
-    found = [
+    candidates = [
         TopicForecast(row, *forecasts[row.topic.pk]) for row in started if row.topic.pk in forecasts
     ]
-    shown = [
-        one
-        for one in found
-        if one.row.is_set_aside or (one.row.left and one.sample.relevant < needed)
+    droppable = [
+        forecast
+        for forecast in candidates
+        if forecast.row.is_set_aside or (forecast.row.left and forecast.sample.relevant < needed)
     ]
-    return sorted(shown, key=lambda one: (one.row.is_set_aside, one.probability))
+    return sorted(droppable, key=lambda forecast: (forecast.row.is_set_aside, forecast.probability))
 
 
 def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
@@ -96,7 +96,11 @@ def _samples(task: Task) -> dict[int, JudgedSample]:
 def _relevant_items(task: Task) -> set[tuple[int, str]]:
     """Return the topics and ids of the items with a relevant label that counts."""
     lowest = task.protocol.relevant_from
-    values = [one.value for one in task_scale(task).judgments if one.value >= lowest]
+    values = [
+        scale_label.value
+        for scale_label in task_scale(task).judgments
+        if scale_label.value >= lowest
+    ]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")
     decided = {
         (topic, doc_id): (item, label)
@@ -108,8 +112,8 @@ def _relevant_items(task: Task) -> set[tuple[int, str]]:
         instance__item__pool__task=task, is_current=True, label__in=values
     )
     rows = _without_mixed(task, official).order_by().values_list(*fields)
-    found = {(topic, item) for topic, item, doc_id in rows if (topic, doc_id) not in decided}
-    return found | {
+    relevant = {(topic, item) for topic, item, doc_id in rows if (topic, doc_id) not in decided}
+    return relevant | {
         (topic, item) for (topic, _), (item, label) in decided.items() if label in values
     }
 

@@ -47,26 +47,26 @@ def pairs_of_file(data: bytes, *, path: str, task: Task) -> tuple[Pairs, list[Pr
     rows, problems = read_assignments(data, path=path)
     pairs, more = resolve(rows, topics=list(topics), people=people, path=path)
     return [(topics[query_id], person) for query_id, person in pairs], sorted(
-        [*problems, *more], key=lambda one: one.line or 0
+        [*problems, *more], key=lambda problem: problem.line or 0
     )
 
 
 def assignment_changes(
     task: Task, pairs: Collection[tuple[Topic, User]], *, replaces: bool
 ) -> LoadChanges:
-    """Return the assignments that are made, kept, and with `replaces` ended."""
+    """Return the assignments that are created, kept and, with `replaces`, ended."""
     changes, wanted = LoadChanges(), {(topic.query_id, person.username) for topic, person in pairs}
     had = {
-        (one.topic.query_id, one.assessor.username)
-        for one in _open(task, {topic for topic, _ in pairs})
+        (assignment.topic.query_id, assignment.assessor.username)
+        for assignment in _open(task, {topic for topic, _ in pairs})
     }
     ended = had - wanted if replaces else set()
-    for fate, found in (
+    for fate, keys in (
         (Fate.NEW, wanted - had),
         (Fate.UNCHANGED, wanted & had),
         (Fate.DELETED, ended),
     ):
-        changes.add("assignments", fate, *(Change(" ".join(pair)) for pair in sorted(found)))
+        changes.add("assignments", fate, *(Change(" ".join(pair)) for pair in sorted(keys)))
     return changes
 
 
@@ -92,21 +92,22 @@ def assign_topics(
     refuse_others(task, [person for _, person in pairs])
     require_confirmed(assignment_changes(task, pairs, replaces=replaces), choice.confirmed)
     had = {
-        (one.topic_id, one.assessor_id): one for one in _open(task, {topic for topic, _ in pairs})
+        (assignment.topic_id, assignment.assessor_id): assignment
+        for assignment in _open(task, {topic for topic, _ in pairs})
     }
     fresh = [
         (topic, person)
         for topic, person in dict.fromkeys(pairs)
         if (topic.pk, person.pk) not in had
     ]
-    gone = [one for key, one in had.items() if replaces and key not in wanted]
+    gone = [assignment for key, assignment in had.items() if replaces and key not in wanted]
     _end(gone, at)
     Assignment.objects.bulk_create(
         Assignment(topic=topic, assessor=person, assigned_by=by, assigned_at=at)
         for topic, person in fresh
     )
     if fresh or gone:
-        taken = [(one.topic, one.assessor) for one in gone]
+        taken = [(assignment.topic, assignment.assessor) for assignment in gone]
         record_event(
             verb="topics.assign",
             target=task,
@@ -125,10 +126,14 @@ def take_topics(
 ) -> int:
     """End the assignments of topics to a user, or to all. Return their number."""
     Task.objects.select_for_update().get(pk=task.pk)
-    gone = [one for one in _open(task, topics) if person is None or one.assessor_id == person.pk]
+    gone = [
+        assignment
+        for assignment in _open(task, topics)
+        if person is None or assignment.assessor_id == person.pk
+    ]
     _end(gone, at)
     if gone:
-        taken = topics_by_person([(one.topic, one.assessor) for one in gone])
+        taken = topics_by_person([(assignment.topic, assignment.assessor) for assignment in gone])
         record_event(verb="topics.take", target=task, lab=task.lab, actor=by, taken=taken)
     return len(gone)
 
@@ -143,12 +148,18 @@ def review_topics(
     items or are not assigned (code `not-done`).
     """
     Task.objects.select_for_update().get(pk=task.pk)
-    found = _open(task, topics)
+    assignments = _open(task, topics)
     if at is not None:
-        _refuse_unfinished(topics, found)
-    changed = [one for one in found if (one.reviewed_since is None) != (at is None)]
-    Assignment.objects.filter(pk__in=[one.pk for one in changed]).update(reviewed_since=at)
-    names = list(dict.fromkeys(one.topic.query_id for one in changed))
+        _refuse_unfinished(topics, assignments)
+    changed = [
+        assignment
+        for assignment in assignments
+        if (assignment.reviewed_since is None) != (at is None)
+    ]
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in changed]).update(
+        reviewed_since=at
+    )
+    names = list(dict.fromkeys(assignment.topic.query_id for assignment in changed))
     if names:
         record_event(
             verb="topics.review" if at else "topics.unreview",
@@ -168,8 +179,8 @@ def end_reviews(items: QuerySet[PoolItem]) -> None:
 
 
 def _open(task: Task, topics: Iterable[Topic]) -> list[Assignment]:
-    found = Assignment.objects.filter(topic__task=task, topic__in=topics, ended_at=None)
-    return list(found.select_related("topic", "assessor").order_by("topic__position", "pk"))
+    assignments = Assignment.objects.filter(topic__task=task, topic__in=topics, ended_at=None)
+    return list(assignments.select_related("topic", "assessor").order_by("topic__position", "pk"))
 
 
 def end_trips(topics: Iterable[tuple[int, int]], *, at: datetime) -> int:
@@ -193,16 +204,18 @@ def end_trip_by_hand(topic: Topic, person: int, *, at: datetime, by: User) -> in
 def _end(gone: Collection[Assignment], at: datetime) -> None:
     # A label that returns its item locks the item and then the assignments. Another order here
     # could deadlock.
-    end_trips([(one.topic_id, one.assessor_id) for one in gone], at=at)
-    Assignment.objects.filter(pk__in=[one.pk for one in gone], ended_at=None).update(ended_at=at)
+    end_trips([(assignment.topic_id, assignment.assessor_id) for assignment in gone], at=at)
+    Assignment.objects.filter(pk__in=[assignment.pk for assignment in gone], ended_at=None).update(
+        ended_at=at
+    )
 
 
 def topics_by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]]:
     """Return the ids of the topics by user name, for the audit log."""
-    found: dict[str, list[str]] = {}
+    topics: dict[str, list[str]] = {}
     for topic, person in pairs:
-        found.setdefault(person.get_username(), []).append(topic.query_id)
-    return found
+        topics.setdefault(person.get_username(), []).append(topic.query_id)
+    return topics
 
 
 def _notify_of_topics(
@@ -242,7 +255,7 @@ def refuse_others(task: Task, people: Iterable[User]) -> None:
         )
 
 
-def _refuse_unfinished(topics: Collection[Topic], found: Iterable[Assignment]) -> None:
+def _refuse_unfinished(topics: Collection[Topic], assignments: Iterable[Assignment]) -> None:
     waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
     counted = (
         PoolItem.official.filter(topic__in=topics)
@@ -251,7 +264,7 @@ def _refuse_unfinished(topics: Collection[Topic], found: Iterable[Assignment]) -
         .annotate(waiting=waiting)
     )
     finished = set(counted.filter(waiting=0).values_list("topic", flat=True)) & {
-        one.topic_id for one in found
+        assignment.topic_id for assignment in assignments
     }
     names = [topic.query_id for topic in topics if topic.pk not in finished]
     if names:

@@ -145,34 +145,36 @@ def set_topics_aside(
     known = keep_forecasts(task)
     _refuse_kept(topics, {pk for pk, (_, probability) in known.items() if probability < 1})
     aside = set(_set_aside(topics).values_list("topic", flat=True))
-    found = {topic.query_id: known[topic.pk] for topic in topics if topic.pk not in aside}
+    forecasts = {topic.query_id: known[topic.pk] for topic in topics if topic.pk not in aside}
     SetAsideTopic.objects.bulk_create(
         SetAsideTopic(
             topic=topic,
-            judged=found[topic.query_id][0].judged,
-            relevant=found[topic.query_id][0].relevant,
-            probability=found[topic.query_id][1],
+            judged=forecasts[topic.query_id][0].judged,
+            relevant=forecasts[topic.query_id][0].relevant,
+            probability=forecasts[topic.query_id][1],
             set_aside_at=at,
             set_aside_by=by,
         )
         for topic in topics
-        if topic.query_id in found
+        if topic.query_id in forecasts
     )
-    if found:
-        probabilities = {name: round(probability, 4) for name, (_, probability) in found.items()}
+    if forecasts:
+        probabilities = {
+            name: round(probability, 4) for name, (_, probability) in forecasts.items()
+        }
         record_event(
             verb="topics.set-aside", target=task, lab=task.lab, actor=by, kept=probabilities
         )
-    return len(found)
+    return len(forecasts)
 
 
 @transaction.atomic
 def resume_topics(*, task: Task, topics: Collection[Topic], at: datetime, by: User | None) -> int:
     """Resume the judging of topics that were set aside. Return how many topics changed."""
     Task.objects.select_for_update().get(pk=task.pk)
-    found = _set_aside(topics)
-    names = list(found.order_by("topic__position").values_list("topic__query_id", flat=True))
-    found.update(ended_at=at)
+    set_aside = _set_aside(topics)
+    names = list(set_aside.order_by("topic__position").values_list("topic__query_id", flat=True))
+    set_aside.update(ended_at=at)
     if names:
         record_event(verb="topics.resume", target=task, lab=task.lab, actor=by, topics=names)
     return len(names)
@@ -207,8 +209,10 @@ def apply_plan(
     Task.objects.select_for_update().get(pk=task.pk)
     refuse_others(task, second.values())
     staff = judging_staff(task.lab).values("pk")
-    open_ones = Assignment.objects.filter(topic__task=task, ended_at=None, assessor__in=staff)
-    taken = set(open_ones.values_list("topic", "assessor"))
+    open_assignments = Assignment.objects.filter(
+        topic__task=task, ended_at=None, assessor__in=staff
+    )
+    taken = set(open_assignments.values_list("topic", "assessor"))
     assigned = {topic for topic, _ in taken}
     _refuse(
         [topic for topic, _ in first if topic.pk in assigned],
@@ -222,8 +226,8 @@ def apply_plan(
         "another second assessor.",
         code="same-person",
     )
-    made = assign_topics(task=task, pairs=first, replaces=False, at=at, by=by).made
-    return made, _replace_seconds(task, second, at=at, by=by)
+    assigned_count = assign_topics(task=task, pairs=first, replaces=False, at=at, by=by).made
+    return assigned_count, _replace_seconds(task, second, at=at, by=by)
 
 
 def _replace_seconds(

@@ -110,7 +110,7 @@ def _changes(
     rows = {row.topic.pk: row for row in grid.topics}
     changes = []
     for topic in dict.fromkeys(topic for topic, _ in pairs):
-        new = [person for each, person in pairs if each == topic]
+        new = [person for pair_topic, person in pairs if pair_topic == topic]
         had = [share.person for share in rows[topic.pk].open_shares]
         then = new if replaces else [*had, *(person for person in new if person not in had)]
         if set(then) != set(had):
@@ -120,11 +120,11 @@ def _changes(
 
 def _totals(now: AssignmentGrid, then: AssignmentGrid) -> list[PersonTotals]:
     later = {row.person.pk: row for row in then.people}
-    shown = {row.person.pk for row in [*now.judges, *then.judges]}
+    judges = {row.person.pk for row in [*now.judges, *then.judges]}
     return [
         PersonTotals(row, later.get(row.person.pk) or _without_topics(row))
         for row in now.people
-        if row.person.pk in shown
+        if row.person.pk in judges
     ]
 
 

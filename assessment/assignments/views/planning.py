@@ -79,40 +79,48 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
     return render(request, "assessment/assignment_roster.html", context)
 
 
-@pages.action("assignments/roster/<int:person>/hours/", "assignment-roster-hours")
-def roster_hours(request: HttpRequest, lab: str, task: str, person: int) -> HttpResponse:
+@pages.action(
+    "assignments/roster/<int:person>/hours/",
+    "assignment-roster-hours",
+    access=organized_task_or_404,
+)
+def roster_hours(request: HttpRequest, task: Task, person: int) -> HttpResponse:
     """Change the hours of an assessor."""
-    found, assessor = _person_or_404(request, lab, task, person)
+    assessor = _person_or_404(task, person)
     by, at = signed_in(request), timezone.now()
 
     def save(form: HoursForm) -> HttpResponse:
-        change_offer(task=found, person=assessor, changes=form.cleaned_data, at=at, by=by)
+        change_offer(task=task, person=assessor, changes=form.cleaned_data, at=at, by=by)
         messages.success(request, f"Saved the hours of {assessor.name}.")
-        return redirect("assessment:assignment-roster", lab=lab, task=task)
+        return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
     form, answer = edited(
         request,
-        found,
-        lambda data: HoursForm(data, entry=roster_entry(found, assessor)),
+        task,
+        lambda data: HoursForm(data, entry=roster_entry(task, assessor)),
         save,
-        events=offer_events(found, assessor),
+        events=offer_events(task, assessor),
     )
     for errors in form.errors.values():
         messages.error(request, f"{assessor.name}: {errors[0]}")
-    return answer or redirect("assessment:assignment-roster", lab=lab, task=task)
+    return answer or redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
 
-@pages.action("assignments/roster/<int:person>/remove/", "assignment-roster-remove")
-def roster_remove(request: HttpRequest, lab: str, task: str, person: int) -> HttpResponse:
+@pages.action(
+    "assignments/roster/<int:person>/remove/",
+    "assignment-roster-remove",
+    access=organized_task_or_404,
+)
+def roster_remove(request: HttpRequest, task: Task, person: int) -> HttpResponse:
     """Remove an assessor from the roster."""
-    found, assessor = _person_or_404(request, lab, task, person)
+    assessor = _person_or_404(task, person)
     try:
-        remove_assessor(task=found, person=assessor, by=signed_in(request))
+        remove_assessor(task=task, person=assessor, by=signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
     else:
         messages.success(request, f"Removed {assessor.name} from the roster.")
-    return redirect("assessment:assignment-roster", lab=lab, task=task)
+    return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
 
 @pages.action(
@@ -123,7 +131,7 @@ def roster_invite(request: HttpRequest, task: Task) -> HttpResponse:
     people = [row.person for row in _silent(task_roster(task))]
     if people:
         invite_to_bid(task=task, people=people, at=timezone.now(), by=signed_in(request))
-    messages.success(request, f"Invited {', '.join(one.name for one in people) or 'nobody'}.")
+    messages.success(request, f"Invited {', '.join(person.name for person in people) or 'nobody'}.")
     return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
 
@@ -132,11 +140,9 @@ def _silent(rows: list[RosterRow]) -> list[RosterRow]:
     return [row for row in rows if row.may_judge and not row.bids]
 
 
-def _person_or_404(request: HttpRequest, lab: str, task: str, person: int) -> tuple[Task, User]:
-    found = organized_task_or_404(request.user, lab, task)
-    rows = task_roster(found)
-    people = User.objects.filter(pk__in=[row.person.pk for row in rows])
-    return found, get_object_or_404(people, pk=person)
+def _person_or_404(task: Task, person: int) -> User:
+    people = User.objects.filter(pk__in=[row.person.pk for row in task_roster(task)])
+    return get_object_or_404(people, pk=person)
 
 
 def bidding_task_or_404(user: User, lab_slug: str, task_slug: str) -> Task:
@@ -147,23 +153,22 @@ def bidding_task_or_404(user: User, lab_slug: str, task_slug: str) -> Task:
     return task
 
 
-@pages.form("bids/", "bid-list", sign_in=True)
-def bid_list(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.form("bids/", "bid-list", access=bidding_task_or_404, sign_in=True)
+def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the topics with the user's choices; save a choice as soon as it is made."""
     user = signed_in(request)
-    found = bidding_task_or_404(user, lab, task)
     is_script = "HX-Request" in request.headers
     if request.method == "POST":
         try:
-            save_bids(task=found, user=user, choices=read_bids(request.POST), at=timezone.now())
+            save_bids(task=task, user=user, choices=read_bids(request.POST), at=timezone.now())
         except UserError as error:
             text = ErrorText("Not saved", error.message, "Reload the page and choose again.")
             return error_response(request, text, status=409)
         if not is_script:
             messages.success(request, "Your marks are saved.")
-            return redirect("assessment:bid-list", lab=lab, task=task)
+            return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
     page = "_bid_state.html" if is_script else "bid_list.html"
-    return render(request, f"assessment/{page}", _context(found, user))
+    return render(request, f"assessment/{page}", _context(task, user))
 
 
 def _context(task: Task, user: User) -> dict[str, Any]:
@@ -180,34 +185,33 @@ def _context(task: Task, user: User) -> dict[str, Any]:
     }
 
 
-@pages.action("bids/offer/", "bid-offer", sign_in=True)
-def bid_offer(request: HttpRequest, lab: str, task: str) -> HttpResponse:
+@pages.action("bids/offer/", "bid-offer", access=bidding_task_or_404, sign_in=True)
+def bid_offer(request: HttpRequest, task: Task) -> HttpResponse:
     """Save the hours and the note of the user."""
     user = signed_in(request)
-    found = bidding_task_or_404(user, lab, task)
 
     def save(form: OfferForm) -> HttpResponse:
-        change_offer(task=found, person=user, changes=form.cleaned_data, at=timezone.now(), by=user)
+        change_offer(task=task, person=user, changes=form.cleaned_data, at=timezone.now(), by=user)
         messages.success(request, "Your hours and note are saved.")
-        return redirect("assessment:bid-list", lab=lab, task=task)
+        return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
 
     form, answer = edited(
         request,
-        found,
-        lambda data: OfferForm(data, entry=roster_entry(found, user)),
+        task,
+        lambda data: OfferForm(data, entry=roster_entry(task, user)),
         save,
-        events=offer_events(found, user),
+        events=offer_events(task, user),
     )
     if answer:
         return answer
     for errors in form.errors.values():
         messages.error(request, str(errors[0]))
-    return redirect("assessment:bid-list", lab=lab, task=task)
+    return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
 
 
 @pages.form("assignments/plan/", "assignment-plan", access=organized_task_or_404)
 def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show what a plan is made from; propose one, compute it after edits, or apply it."""
+    """Show the input of a plan; propose a plan, compute it again after edits, or apply it."""
     now = timezone.now()
     action = request.POST.get("action", "")
     form = PlanForm(request.POST if action else None, task=task)
@@ -244,8 +248,8 @@ def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
     people = people_in_plan(planning, plan)
     return {
         "people": people,
-        "over": [one for one in people if one.over > 0.05],
-        "declined": [one for one in people if one.declined],
+        "over": [person for person in people if person.over > 0.05],
+        "declined": [person for person in people if person.declined],
         "unchecked": [planning.names[key] for key in plan.unchecked],
         "not_checking": [planning.names[key] for key in plan.not_checking],
     }
@@ -258,7 +262,7 @@ def _applied(
     task = planning.task
     topics = {row.topic.query_id: row.topic for row in planning.topics}
     people = {str(row.person.pk): row.person for row in planning.people}
-    made, seconds = apply_plan(
+    assigned, seconds = apply_plan(
         task=task,
         first=[(topics[name], people[key]) for name, key in plan.first.items()],
         second={topics[name]: people[key] for name, key in plan.second.items()},
@@ -267,7 +271,7 @@ def _applied(
     )
     messages.success(
         request,
-        f"{made} topic{'s' * (made != 1)} assigned, {seconds} second "
+        f"{assigned} topic{'s' * (assigned != 1)} assigned, {seconds} second "
         f"assessor{'s' * (seconds != 1)} changed.",
     )
     return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)

@@ -22,7 +22,7 @@ from assessment.qrels.selectors.drafts import task_scale
 
 
 class EntryChanges(NamedTuple):
-    """The entries that a version has and another one lacks, and the reverse."""
+    """The entries that one version has and another lacks, and the reverse."""
 
     added: list[GuidelineEntry]
     removed: list[GuidelineEntry]
@@ -30,8 +30,8 @@ class EntryChanges(NamedTuple):
     @property
     def labels(self) -> list[int]:
         """Return the labels of these entries, highest first."""
-        found = {entry.label for entry in (*self.added, *self.removed)}
-        return sorted((label for label in found if label is not None), reverse=True)
+        labels = {entry.label for entry in (*self.added, *self.removed)}
+        return sorted((label for label in labels if label is not None), reverse=True)
 
 
 def version_of(guideline: Guideline | None) -> int:
@@ -47,10 +47,10 @@ def entries_of(task: Task, version: int) -> QuerySet[GuidelineEntry]:
 def changed_entries(task: Task, *, before: int, version: int) -> EntryChanges:
     """Return the entries that differ between two versions, in one query."""
     either = task.guideline_entries.filter(_holds(before) | _holds(version))
-    found = list(either.select_related("decided_by"))
+    entries = list(either.select_related("decided_by"))
     return EntryChanges(
-        [entry for entry in found if _has(entry, version) and not _has(entry, before)],
-        [entry for entry in found if _has(entry, before) and not _has(entry, version)],
+        [entry for entry in entries if _has(entry, version) and not _has(entry, before)],
+        [entry for entry in entries if _has(entry, before) and not _has(entry, version)],
     )
 
 
@@ -118,7 +118,7 @@ def undefined_labels(source: str, scale: LabelScale) -> list[str]:
     words = " ".join(plain_text(source).casefold().split())
     return [
         label
-        for label in (each.word for each in scale)
+        for label in (scale_label.word for scale_label in scale)
         if not re.search(rf"(?<!\w){re.escape(label.casefold())}(?!\w)", words)
     ]
 
@@ -160,8 +160,8 @@ def followed_version(user: User, task: Task) -> int | None:
     Judgments with the default text are not considered: this query reads no items.
     """
     own = Judgment.objects.filter(assessor=user, guideline__task=task)
-    found: int | None = own.aggregate(last=Max("guideline__version"))["last"]
-    return found
+    version: int | None = own.aggregate(last=Max("guideline__version"))["last"]
+    return version
 
 
 def changed_guidelines(user: User, tasks: Collection[Task]) -> list[ChangedGuideline]:
@@ -172,19 +172,22 @@ def changed_guidelines(user: User, tasks: Collection[Task]) -> list[ChangedGuide
     newest = Guideline.objects.filter(task=OuterRef("task")).order_by("-version").values("pk")[:1]
     current = Guideline.objects.filter(task__in=tasks, pk=newest).select_related("task__lab")
     followed = followed_versions(user, tasks)
-    found = (ChangedGuideline(one, followed.get(one.task_id, one.version)) for one in current)
-    return [one for one in found if one.followed < one.guideline.version]
+    return [
+        ChangedGuideline(guideline, followed[guideline.task_id])
+        for guideline in current
+        if followed.get(guideline.task_id, guideline.version) < guideline.version
+    ]
 
 
 def current_versions(tasks: Collection[Task]) -> dict[int, int]:
     """Return the current guideline version by task, without tasks that have none."""
-    found = (
+    versions = (
         Guideline.objects.filter(task__in=tasks)
         .order_by()
         .values("task")
         .annotate(newest=Max("version"))
     )
-    return dict(found.values_list("task", "newest"))
+    return dict(versions.values_list("task", "newest"))
 
 
 def labels_of(task: Task) -> QuerySet[Judgment]:

@@ -85,9 +85,9 @@ def formulas_of_post(task: Task, post_id: str) -> list[TextFormula]:
 
 
 def _post(lab: Lab, post_id: str, key: str = "") -> Post | None:
-    """Return a post with the lab's text for it; `key` is what the lab corrects it by."""
-    found = posts_of(lab, [post_id]).get(post_id)
-    return corrected_post(found, key or post_id, corrections_of(lab))
+    """Return a post with the lab's corrections; `key` is the key of the corrections."""
+    post = posts_of(lab, [post_id]).get(post_id)
+    return corrected_post(post, key or post_id, corrections_of(lab))
 
 
 def _post_html(post: Post) -> str:

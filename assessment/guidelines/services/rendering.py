@@ -49,7 +49,7 @@ class ShownEntry(NamedTuple):
 class ShownGuideline(NamedTuple):
     """A version of the guidelines for a page: its text, examples by label, and newest cases first.
 
-    `is_text_new` tells that the text marks the changes since the version the reader followed.
+    `is_text_new` is True if the text marks the changes since the version the reader followed.
     """
 
     html: SafeHtml
@@ -67,12 +67,12 @@ def show_guideline(
     """
     version, scale = version_of(guideline), task_scale(task)
     text = guideline_source(task, guideline, scale)
-    entries = entries_of(task, version) if version else ()
-    shown = shown_entries(entries, scale=scale, followed=followed)
-    examples = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.EXAMPLE]
+    stored = entries_of(task, version) if version else ()
+    entries = shown_entries(stored, scale=scale, followed=followed)
+    examples = [row for row in entries if row.entry.kind == GuidelineEntry.Kind.EXAMPLE]
     places = {label: place for place, label in enumerate(scale)}
-    examples.sort(key=lambda each: places.get(each.label, len(places)) if each.label else -1)
-    cases = [each for each in shown if each.entry.kind == GuidelineEntry.Kind.CASE]
+    examples.sort(key=lambda row: places.get(row.label, len(places)) if row.label else -1)
+    cases = [row for row in entries if row.entry.kind == GuidelineEntry.Kind.CASE]
     html, is_text_new = guideline_html(text), False
     if followed is not None and followed < version:
         before = guideline_source(task, version_numbered(task, followed), scale)
@@ -97,7 +97,7 @@ def changed_html(before: str, after: str) -> SafeHtml | None:
     def without_formulas(text: str) -> str:
         bare = re.sub("[\ue000\ue001]", "", text)
         return _FORMULA.sub(
-            lambda found: _WORD.format(formulas.setdefault(found[1], len(formulas))),
+            lambda match: _WORD.format(formulas.setdefault(match[1], len(formulas))),
             clean_post(bare, prefix="guideline").html,
         )
 
@@ -109,7 +109,7 @@ def changed_html(before: str, after: str) -> SafeHtml | None:
     latex = list(formulas)
     return guideline_html(
         _WORDS.sub(
-            lambda found: f'<span class="math-container">{latex[int(found[1])]}</span>', changed
+            lambda match: f'<span class="math-container">{latex[int(match[1])]}</span>', changed
         )
     )
 
@@ -177,10 +177,11 @@ def _composed(
 def _without_id(text: PostText, formula_id: str) -> PostText:
     """Return a text whose judged formula has no id, because pages show it more than once.
 
-    Without a judged formula, none has an id: it could tell the kinds of answers apart.
+    Without a judged formula, no formula has an id, because ids could tell the kinds of answers
+    apart.
     """
     formulas = (
-        each._replace(formula_id="") if formula_id in ("", each.formula_id) else each
-        for each in text.formulas
+        formula._replace(formula_id="") if formula_id in ("", formula.formula_id) else formula
+        for formula in text.formulas
     )
     return text._replace(formulas=tuple(formulas))

@@ -72,7 +72,7 @@ def write_guideline(
 ) -> Guideline:
     """Store a new version of a task's guidelines. Earlier versions do not change.
 
-    `definitions` has what labels mean by their values (None to keep those of the newest version),
+    `definitions` has the meanings of labels by value (None to keep those of the newest version),
     `after` is the version that the writer edited (0 for the default text, None to skip the check).
     The version has the examples and cases collected for it; with these, its text may be the same.
     Raise `UserError` for a text that is empty, too long or unchanged, and if someone else wrote a
@@ -99,7 +99,7 @@ def write_guideline(
             "Edit the text, or leave the page.",
             code="same",
         )
-    made = Guideline.objects.create(
+    guideline = Guideline.objects.create(
         task=task,
         version=number + 1,
         text=text,
@@ -107,8 +107,10 @@ def write_guideline(
         written_by=by,
         written_at=at,
     )
-    record_event(verb="guideline.write", target=task, lab=task.lab, actor=by, version=made.version)
-    return made
+    record_event(
+        verb="guideline.write", target=task, lab=task.lab, actor=by, version=guideline.version
+    )
+    return guideline
 
 
 def _refuse(text: str) -> None:

@@ -16,11 +16,10 @@ from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import (
-    may_look_up,
+    looked_up_task_or_404,
     may_organize,
     organized_task_or_404,
     signed_in,
-    task_or_404,
 )
 from arqlab.web.pages import TASK, Pages
 from assessment.guidelines.forms import EntryForm, GuidelineForm
@@ -91,7 +90,7 @@ def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _change(task: Task, request: HttpRequest, *, by: User) -> str:
-    """Do what a request asks for, and return the message about it."""
+    """Carry out the requested action and return the message about it."""
     for name, change in (("remove", remove_entry), ("keep", keep_entry)):
         key = request.POST.get(name, "")
         if key.isascii() and key.isdigit() and len(key) < 19:
@@ -99,13 +98,13 @@ def _change(task: Task, request: HttpRequest, *, by: User) -> str:
             return "Saved for the next version."
     newest = current_guideline(task)
     text, after = guideline_text(task, newest), version_of(newest)
-    made = write_guideline(task=task, text=text, at=timezone.now(), by=by, after=after)
-    return f"Assessors now follow version {made.version}."
+    guideline = write_guideline(task=task, text=text, at=timezone.now(), by=by, after=after)
+    return f"Assessors now follow version {guideline.version}."
 
 
 @pages.form("entries/add/", "guideline-entry-add")
 def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
-    """Search an item, and add an example of a label, or with `kind=case` a decided case."""
+    """Search for an item, and add an example of a label or, with `kind=case`, a decided case."""
     kind = KINDS[request.GET.get("kind") == GuidelineEntry.Kind.CASE]
     initial = {name: request.GET.get(name, "") for name in ("topic", "item")}
     form = EntryForm(request.POST or None, task=task, kind=kind, initial=initial)
@@ -129,8 +128,8 @@ def _found_items(task: Task, words: str, page: str | None) -> dict[str, Any]:
     query = parse_query(words)
     if collection is None or query.is_empty:
         return {"q": words, "collection": collection}
-    found = look_up(collection=collection, query=query, page=page)
-    return {"q": words, "collection": collection, "found": found}
+    results = look_up(collection=collection, query=query, page=page)
+    return {"q": words, "collection": collection, "found": results}
 
 
 def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
@@ -149,22 +148,21 @@ def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
     return chosen
 
 
-@pages.read("<int:version>/changes/", "guideline-changes", access=None)
-def guideline_changes(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+@pages.read("<int:version>/changes/", "guideline-changes", access=looked_up_task_or_404)
+def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show what a version changed since the one before, or since the version in `since`."""
-    found = _task_or_404(request, lab, task)
-    guideline = version_or_404(found, version)
+    guideline = version_or_404(task, version)
     if guideline is None:
         raise Http404
     asked_for = request.GET.get("since", "")
     is_number = asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 6
     before = int(asked_for) if is_number and int(asked_for) < version else version - 1
-    earlier, scale = version_numbered(found, before), task_scale(found)
-    texts = [guideline_source(found, each, scale) for each in (earlier, guideline)]
-    entries = changed_entries(found, before=before, version=version)
+    earlier, scale = version_numbered(task, before), task_scale(task)
+    texts = [guideline_source(task, compared, scale) for compared in (earlier, guideline)]
+    entries = changed_entries(task, before=before, version=version)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "guideline": guideline,
         "before": before,
         "earlier": range(version),
@@ -173,35 +171,28 @@ def guideline_changes(request: HttpRequest, lab: str, task: str, version: int) -
         "added": shown_entries(entries.added, scale=scale),
         "removed": shown_entries(entries.removed, scale=scale),
         "labels": [scale.of(label) for label in entries.labels],
-        "organizes": may_organize(request.user, found.lab),
+        "organizes": may_organize(request.user, task.lab),
     }
     return render(request, "assessment/guideline_changes.html", context)
 
 
-@pages.read("<int:version>/panel/", "guideline-panel", access=None, sign_in=True)
+@pages.read("<int:version>/panel/", "guideline-panel", access=looked_up_task_or_404, sign_in=True)
 @never_cache
-def guideline_panel(request: HttpRequest, lab: str, task: str, version: int) -> HttpResponse:
+def guideline_panel(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Return a version for the judging page, with what is new for the user marked."""
-    found, user = _task_or_404(request, lab, task), signed_in(request)
-    followed = followed_versions(user, [found]).get(found.pk)
+    user = signed_in(request)
+    followed = followed_versions(user, [task]).get(task.pk)
     context = {
-        "task": found,
-        "lab": found.lab,
+        "task": task,
+        "lab": task.lab,
         "version": version,
         "followed": followed,
-        "shown": show_guideline(found, version_or_404(found, version), followed=followed),
-        "newest": version_of(current_guideline(found)),
+        "shown": show_guideline(task, version_or_404(task, version), followed=followed),
+        "newest": version_of(current_guideline(task)),
     }
     response = render(request, "assessment/_guideline_panel.html", context)
     response.headers["X-Judging-User"] = str(user.pk)  # as for the list of judgments
     return response
-
-
-def _task_or_404(request: HttpRequest, lab: str, task: str) -> Task:
-    found = task_or_404(request.user, lab, task)
-    if not may_look_up(request.user, found.lab):
-        raise Http404
-    return found
 
 
 class _Newest(NamedTuple):
@@ -225,23 +216,21 @@ class _Newest(NamedTuple):
 
     @property
     def initial(self) -> dict[str, Any]:
-        """Return what the editor begins with."""
+        """Return the initial values of the editor."""
         labels = {f"label-{value}": text for value, text in self.definitions.items()}
         return {"text": self.text, "after": self.version, **labels}
 
 
-@pages.read("<int:version>/", "guideline-detail", access=task_or_404)
+@pages.read("<int:version>/", "guideline-detail", access=looked_up_task_or_404)
 def guideline_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the guidelines. Version 0 is ArqLab's default text."""
-    if not may_look_up(request.user, task.lab):
-        raise Http404
-    shown = version_or_404(task, version)
+    guideline = version_or_404(task, version)
     context = {
         "task": task,
         "lab": task.lab,
-        "guideline": shown,
+        "guideline": guideline,
         "version": version,
-        "shown": show_guideline(task, shown),
+        "shown": show_guideline(task, guideline),
         "newest": current_guideline(task),
         "organizes": may_organize(request.user, task.lab),
     }
@@ -250,10 +239,10 @@ def guideline_detail(request: HttpRequest, task: Task, version: int) -> HttpResp
 
 def version_or_404(task: Task, version: int) -> Guideline | None:
     """Return a version of a task's guidelines, None for the default text (0), or raise Http404."""
-    found = version_numbered(task, version) if version else None
-    if version and found is None:
+    guideline = version_numbered(task, version) if version else None
+    if version and guideline is None:
         raise Http404
-    return found
+    return guideline
 
 
 @pages.form("", "guideline-edit")
@@ -269,16 +258,16 @@ def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
             context["html"] = guideline_html(source)
         else:
             try:
-                made = _save(task, form, by=signed_in(request))
+                saved = _save(task, form, by=signed_in(request))
             except UserError as error:
                 context |= _refused(form, error, newest)
             else:
-                messages.success(request, f"Assessors now follow version {made.version}.")
+                messages.success(request, f"Assessors now follow version {saved.version}.")
                 return redirect(
                     "assessment:guideline-detail",
                     lab=task.lab.slug,
                     task=task.slug,
-                    version=made.version,
+                    version=saved.version,
                 )
     context |= {"newest": newest.guideline, **_versions(task)}
     context["waiting"] = waiting_entries(task)
@@ -308,8 +297,8 @@ def _versions(task: Task) -> dict[str, Any]:
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
     return {
         "versions": [
-            (each, counts.get(each.version, 0), labels_before(counts, each.version))
-            for each in versions
+            (guideline, counts.get(guideline.version, 0), labels_before(counts, guideline.version))
+            for guideline in versions
         ],
         "default_labels": counts.get(0, 0),
         "unknown_labels": counts.get(None, 0),

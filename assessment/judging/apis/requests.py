@@ -57,9 +57,9 @@ class ReportedField:
     expected = ""
     todo = RELOAD
 
-    def fail(self, key: str, *, found: object = None, **_: Any) -> NoReturn:
+    def fail(self, key: str, *, value: object = None, **_: Any) -> NoReturn:
         """Refuse a value, whatever is wrong with it."""
-        raise ValidationError(wrong_value(found, self.expected, self.todo), code=key)
+        raise ValidationError(wrong_value(value, self.expected, self.todo), code=key)
 
 
 class AnyTextField(ReportedField, serializers.CharField):
@@ -73,7 +73,7 @@ class AnyTextField(ReportedField, serializers.CharField):
     def to_internal_value(self, data: object) -> str:
         """Return the text without what databases refuse, or refuse the value."""
         if not isinstance(data, str):
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
         if self.max_length is not None and len(data) > self.max_length:
             todo = f"Shorten the {self.field_name}. It is still on the page."
             raise ValidationError(
@@ -102,13 +102,13 @@ class _FormulasField(ReportedField, serializers.ListField):
 
     def to_internal_value(self, data: object) -> list[str]:
         if not isinstance(data, list) or len(data) > MAX_FORMULAS:
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
         try:
             formulas: list[str] = super().to_internal_value(data)
         except ValidationError:
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
         if (length := sum(map(len, formulas))) > LONGEST_LATEX:
-            self.fail("invalid", found=f"{length:,} characters")
+            self.fail("invalid", value=f"{length:,} characters")
         return formulas
 
 
@@ -133,7 +133,7 @@ class WholeNumberField(ReportedField, serializers.IntegerField):
     def to_internal_value(self, data: object) -> int:
         """Return the number, or refuse the value."""
         if type(data) is not int or data not in self.values:
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
         return data
 
 
@@ -165,8 +165,8 @@ class MarkSerializer(ObjectSerializer):
         """Refuse a mark without the LaTeX of each formula in its text."""
         count = attrs["exact"].count(FORMULA)
         if count != len(attrs["formulas"]):
-            found = f"{len(attrs['formulas'])} formulas"
-            wrong = wrong_value(found, f"{count}, one for each U+FFFC in `exact`")
+            given = f"{len(attrs['formulas'])} formulas"
+            wrong = wrong_value(given, f"{count}, one for each U+FFFC in `exact`")
             raise ValidationError({"formulas": wrong})
         return attrs
 
@@ -180,17 +180,17 @@ class MarkList(ReportedField, serializers.ListSerializer[Any]):
     def to_internal_value(self, data: object) -> list[Any]:
         """Return the marks, or refuse the list."""
         if not isinstance(data, list):
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
         if len(data) > MAX_MARKS:
-            self.fail("invalid", found=f"{len(data)} marks")
+            self.fail("invalid", value=f"{len(data)} marks")
         marks: list[Any] = super().to_internal_value(data)
         return marks
 
 
-def wrong_value(found: object, expected: str, todo: str = RELOAD) -> dict[str, str]:
+def wrong_value(value: object, expected: str, todo: str = RELOAD) -> dict[str, str]:
     """Return the values of a `RequestProblem`, with a short excerpt of what was found."""
-    shown = found if isinstance(found, str) else repr(found)
-    return {"found": _storable(shown)[:80], "expected": expected, "todo": todo}
+    text = value if isinstance(value, str) else repr(value)
+    return {"found": _storable(text)[:80], "expected": expected, "todo": todo}
 
 
 def _storable(value: str) -> str:
@@ -208,7 +208,7 @@ class KeyField(ReportedField, serializers.UUIDField):
         try:
             return UUID(data if isinstance(data, str) else "")
         except ValueError:
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
 
 
 class MomentField(serializers.DateTimeField):
@@ -261,11 +261,11 @@ class ItemIdsField(ReportedField, serializers.ListField):
     def to_internal_value(self, data: object) -> list[int]:
         """Return the ids, or refuse the value."""
         if not isinstance(data, list) or len(data) > MAX_ITEMS:
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
         try:
             return super().to_internal_value(data)
         except ValidationError:
-            self.fail("invalid", found=data)
+            self.fail("invalid", value=data)
 
 
 class HeldItemSerializer(ObjectSerializer):
@@ -335,7 +335,7 @@ class _LabelList(ReportedField, serializers.ListSerializer[Any]):
 
     def to_internal_value(self, data: object) -> list[Any]:
         if not isinstance(data, list) or not 0 < len(data) <= MAX_LABELS:
-            self.fail("invalid", found=type(data).__name__)
+            self.fail("invalid", value=type(data).__name__)
         labels: list[Any] = []
         errors: Any = {}
         try:
@@ -393,10 +393,10 @@ def read_labels(
 ) -> Submission:
     """Read labels for an item. Raises `JudgingError` with all problems.
 
-    `leased_at` returns when the lease was signed, or raises `JudgingError` if it never was.
-    Whether the labels suit the item is checked when they are stored and the item is locked. If the
-    request is malformed, `find` returns its item by the guideline's version, so that these problems
-    are reported too.
+    `leased_at` returns when the lease was signed, or raises `JudgingError` if it never was. The
+    labels are checked against the item when they are stored, while it is locked. If the request is
+    malformed, `find` returns its item by the guideline's version, so that these problems are
+    reported too.
     """
     try:
         values = _LABELS.run_validation(data)
@@ -421,8 +421,8 @@ def _all_problems(
         problems += field_problems(wrong, instance)
     if errors.keys().isdisjoint(("", "item", "lease")):
         guideline = _well_formed(data, "guideline", errors)
-        found = find(HeldItem(data["item"], data["lease"]), guideline)
-        problems += item_problems(found, labels, guideline) if found else ()
+        item = find(HeldItem(data["item"], data["lease"]), guideline)
+        problems += item_problems(item, labels, guideline) if item else ()
     return problems
 
 

@@ -191,9 +191,9 @@ class JudgingApi(APIView):
         """Return the topic and the round, or 404 for users who do not judge it there."""
         return place_or_404(self.person, self.seat.path)
 
-    def shown(self, found: Taken | None) -> dict[str, Any] | None:
+    def shown(self, taken: Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
-        return taken_payload(found, seat=self.seat) if found else None
+        return taken_payload(taken, seat=self.seat) if taken else None
 
 
 @extend_schema(tags=["judging"])
@@ -247,16 +247,19 @@ class RelatedLabelsApi(JudgingApi):
         """
         place = self.require_place()
         known = item <= LARGEST_ID
-        found = related_labels(item, place=place, user=self.person) if known else None
-        if found is None:
+        related = related_labels(item, place=place, user=self.person) if known else None
+        if related is None:
             raise Http404
         threads = [
-            {"instance": instance, "labels": [_label(one, place.path) for one in labels]}
-            for instance, labels in found.threads.items()
+            {"instance": instance, "labels": [_label(judgment, place.path) for judgment in labels]}
+            for instance, labels in related.threads.items()
         ]
         formula = [
-            _label(one, place.path._replace(query_id=one.instance.item.topic.query_id))
-            for one in found.formula
+            _label(
+                judgment,
+                place.path._replace(query_id=judgment.instance.item.topic.query_id),
+            )
+            for judgment in related.formula
         ]
         return Response({"threads": threads, "formula": formula})
 
@@ -306,16 +309,16 @@ class NextApi(JudgingApi):
     )
     def get(self, request: Request, **path: str) -> Response:
         """Lease the next item of the topic to the assessor, and return the topic's progress."""
-        given = [one for one in request.query_params.get("have", "").split(",") if one]
-        if not all(_IDENTIFIER.fullmatch(one) and int(one) <= LARGEST_ID for one in given[:200]):
+        given = [key for key in request.query_params.get("have", "").split(",") if key]
+        if not all(_IDENTIFIER.fullmatch(key) and int(key) <= LARGEST_ID for key in given[:200]):
             raise JudgingError(
                 "The parameter `have` is malformed. Use item ids separated by commas.",
                 code="malformed",
             )
         stack, have = self.require_place().stack, tuple(map(int, given[:200]))
-        found = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
+        taken = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
         progress = progress_of(stack, self.person.pk)._asdict()
-        return Response({"item": self.shown(found), "progress": progress})
+        return Response({"item": self.shown(taken), "progress": progress})
 
 
 @extend_schema(tags=["judging"])
@@ -327,14 +330,14 @@ class ItemApi(JudgingApi):
         """Lease and return a waiting item, or return an item that the assessor has judged."""
         stack = self.require_place().stack
         known = item <= LARGEST_ID
-        found = (
+        taken = (
             take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
             if known
             else None
         )
-        if found is None:
+        if taken is None:
             raise Http404
-        return Response(self.shown(found))
+        return Response(self.shown(taken))
 
 
 @extend_schema(tags=["judging"])
@@ -360,7 +363,7 @@ class JudgmentsApi(JudgingApi):
             browser=request.META.get("HTTP_USER_AGENT", ""),
             at=timezone.now(),
         )
-        saved = [saved_payload(one) for one in outcome.saved]
+        saved = [saved_payload(label) for label in outcome.saved]
         return Response(
             {"saved": saved, "done": outcome.is_done, "next": self.shown(outcome.following)}
         )

@@ -65,9 +65,9 @@ class Current(NamedTuple):
 
 
 class EarlierLabel(NamedTuple):
-    """A label that the user sent since they have an item.
+    """A label that the user has sent since they got an item.
 
-    `given_at` is its time by the browser's clock if known, else that of its arrival.
+    `given_at` is its time by the browser's clock if known, or else the time of its arrival.
     """
 
     arrived_at: datetime
@@ -77,10 +77,10 @@ class EarlierLabel(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Since when the user has an item, and the labels that they sent since, for any item.
+    """The time when the user got an item, and the labels for any item that they have sent since.
 
-    `is_set_aside` items are on an offline trip, or were skipped before: the work on them is not
-    all after the label before.
+    An item `is_set_aside` if it is on an offline trip or was skipped: part of the work on it may
+    have been done before the previous label.
     """
 
     since: datetime
@@ -89,10 +89,10 @@ class Held(NamedTuple):
 
 
 class Submitted(NamedTuple):
-    """An item that labels were sent for.
+    """An item for which labels were sent.
 
-    Its state, the current judgment of each instance, the id of the guidelines, and the scale of its
-    pool. `is_assigned` and `has_role` are about the user who sent the labels, at this moment.
+    It has its state, the current judgment of each instance, the id of the guidelines, and the scale
+    of its pool. `is_assigned` and `has_role` describe the user who sent the labels, at this moment.
     `textless` has the instances whose text is missing.
     """
 
@@ -232,8 +232,8 @@ def shown_item(item_id: int, *, stack: Stack, user_id: int) -> ShownItem | None:
     """Return an item as the assessor may see it; None if missing or judged by others."""
     with connection.cursor() as cursor:
         rows = SHOWN.ask(cursor, item=item_id, user=user_id, **stack._asdict())
-    found = _shown(rows, user_id) if rows else None
-    return found if found and found.instances else None
+    item = _shown(rows, user_id) if rows else None
+    return item if item and item.instances else None
 
 
 def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:

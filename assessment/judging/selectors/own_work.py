@@ -89,13 +89,15 @@ def own_round_topics(
     rows = list(counted)
     rounds = Round.objects.select_related("pool", "task__lab").in_bulk({row[0] for row in rows})
     topics = Topic.objects.in_bulk({row[1] for row in rows})
-    found = [_row(rounds[one], topics[topic], items, done) for one, topic, items, done in rows]
-    return sorted(found, key=lambda row: (-row.round.pk, row.topic.position))
+    round_topics = [
+        _row(rounds[round_pk], topics[topic], items, done) for round_pk, topic, items, done in rows
+    ]
+    return sorted(round_topics, key=lambda row: (-row.round.pk, row.topic.position))
 
 
-def _row(found: Round, topic: Topic, items: int, done: int) -> RoundTopic:
-    path = TopicPath(found.task.lab.slug, found.task.slug, topic.query_id, found.key)
-    return RoundTopic(found, topic, items, done, judging_address(path))
+def _row(round_: Round, topic: Topic, items: int, done: int) -> RoundTopic:
+    path = TopicPath(round_.task.lab.slug, round_.task.slug, topic.query_id, round_.key)
+    return RoundTopic(round_, topic, items, done, judging_address(path))
 
 
 @dataclass(frozen=True)
@@ -121,12 +123,12 @@ class OwnTask:
     @property
     def work(self) -> WorkSum:
         """Return the own work."""
-        return sum((one.work for one in self.topics), NO_WORK)
+        return sum((topic.work for topic in self.topics), NO_WORK)
 
     @property
     def assigned(self) -> list[TopicRow]:
         """Return the assigned topics."""
-        return [one.row for one in self.topics if one.row]
+        return [topic.row for topic in self.topics if topic.row]
 
     @property
     def left(self) -> int:
@@ -180,16 +182,14 @@ def own_hours(lab: Lab, user: User, *, at: datetime) -> OwnHours:
     """Return what a user has done and has left in a lab."""
     sheet = time_sheet_of(lab, person=user).part(SheetPart())
     works = {place: total for place, _, total in sheet.topics}
-    found = own_work(user, [lab], at=at).get(lab.pk)
-    rows = {
-        SheetPlace(row.topic.task, None, row.topic): row for row in (found.rows if found else ())
-    }
+    work = own_work(user, [lab], at=at).get(lab.pk)
+    rows = {SheetPlace(row.topic.task, None, row.topic): row for row in (work.rows if work else ())}
     groups: dict[tuple[Task, Round | None], list[OwnTopic]] = {}
     for place in sorted({**works, **rows}, key=lambda place: place.order):
         topic = place.topic
         if topic:
-            one = OwnTopic(topic, works.get(place, NO_WORK), rows.get(place))
-            groups.setdefault((place.task, place.round), []).append(one)
+            own_topic = OwnTopic(topic, works.get(place, NO_WORK), rows.get(place))
+            groups.setdefault((place.task, place.round), []).append(own_topic)
     return OwnHours(sheet, tuple(OwnTask(*key, tuple(group)) for key, group in groups.items()))
 
 
@@ -239,7 +239,8 @@ class OwnWork:
             rows.setdefault(row.topic.task, []).append(row)
         due = [self._due(task, group) for task, group in rows.items() if task.judging_deadline]
         return sorted(
-            (one for one in due if one.left), key=lambda one: str(one.task.judging_deadline)
+            (due_work for due_work in due if due_work.left),
+            key=lambda due_work: str(due_work.task.judging_deadline),
         )
 
     def _due(self, task: Task, rows: list[TopicRow]) -> DueWork:
@@ -276,34 +277,36 @@ class TaskJudging:
 
 
 def own_work(
-    user: User, labs: Collection[Lab], *, at: datetime, shown: Collection[str] = ()
+    user: User, labs: Collection[Lab], *, at: datetime, texts: Collection[str] = ()
 ) -> dict[int, OwnWork]:
     """Return a user's work by lab, in three queries; labs without their topics are omitted.
 
-    Of the long fields of topics, only those in `shown` are read.
+    Of the long fields of topics, only those in `texts` are read.
     """
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )
     read = mine.select_related("topic__task__lab").defer(
-        *(f"topic__{text}" for text in TOPIC_TEXTS if text not in shown)
+        *(f"topic__{text}" for text in TOPIC_TEXTS if text not in texts)
     )
-    found = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
-    topics = [one.topic_id for one in found]
+    assignments = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
+    topics = [assignment.topic_id for assignment in assignments]
     counts = topic_counts(PoolItem.official.filter(topic__in=topics)) if topics else {}
     own = Judgment.official.filter(assessor=user, instance__item__topic__task__lab__in=labs)
     judged = judged_by(own, at=at) if topics else {}
     paces: dict[int, Pace] = {}
     rows: dict[int, list[TopicRow]] = {}
-    for one in found:
-        known = judged.get((one.topic_id, user.pk), JudgedCounts())
+    for assignment in assignments:
+        known = judged.get((assignment.topic_id, user.pk), JudgedCounts())
         row = TopicRow(
-            one.topic,
-            *counts.get(one.topic_id, TopicCounts()),
-            shares={user.pk: Share(user, known, one)},
+            assignment.topic,
+            *counts.get(assignment.topic_id, TopicCounts()),
+            shares={user.pk: Share(user, known, assignment)},
         )
-        paces[one.topic.task_id] = paces.get(one.topic.task_id, NO_PACE).plus(known.pace)
-        rows.setdefault(one.topic.task.lab_id, []).append(row)
+        paces[assignment.topic.task_id] = paces.get(assignment.topic.task_id, NO_PACE).plus(
+            known.pace
+        )
+        rows.setdefault(assignment.topic.task.lab_id, []).append(row)
     for row in (row for group in rows.values() for row in group):
         row.seconds = expected_seconds(
             [row.pace, paces[row.topic.task_id]], usual=row.topic.task.protocol.seconds

@@ -44,9 +44,9 @@ def asked_questions(item_id: int, *, path: TopicPath, user_id: int) -> AskedQues
     return AskedQuestions(round_questions(item.pool.round), own.scale_label.word if own else "")
 
 
-def round_questions(found: Round | None) -> dict[str, SpecialQuestion]:
+def round_questions(round_: Round | None) -> dict[str, SpecialQuestion]:
     """Return the questions of a round by the id of their instance."""
-    return {one.key: one for one in found.questions} if found else {}
+    return {question.key: question for question in round_.questions} if round_ else {}
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,8 @@ def progress_of(stack: Stack, user_id: int) -> Progress:
 def stacked_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
     """Return all judgments of a stack by its assessor."""
     own = Judgment.official if stack.pool is None else Judgment.objects
-    found = own.filter(instance__item__topic=stack.topic, assessor=user_id)
-    return found if stack.pool is None else found.filter(instance__item__pool=stack.pool)
+    judgments = own.filter(instance__item__topic=stack.topic, assessor=user_id)
+    return judgments if stack.pool is None else judgments.filter(instance__item__pool=stack.pool)
 
 
 def own_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:

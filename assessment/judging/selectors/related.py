@@ -30,7 +30,7 @@ def judged_ids(task: Task, query_id: str) -> set[str]:
         instance__item__pool__task=task, instance__item__topic__query_id=query_id
     )
     rows = judgments.values_list("instance__item__item", "instance__doc_id").distinct()
-    return {one for row in rows for one in row}
+    return {doc_id for row in rows for doc_id in row}
 
 
 def pooled_items(task: Task, query_id: str, item: str) -> QuerySet[PoolItem]:
@@ -43,16 +43,16 @@ def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment
     """Return the judgments of an item or one of its instances, instance by instance, oldest first.
 
     Those of rounds of second judgments and training appear when the round is revealed. Answers to
-    special questions are no labels.
+    special questions are not labels.
     """
-    found = Judgment.objects.filter(
+    judgments = Judgment.objects.filter(
         _SHOWN_ROUNDS,
         Q(instance__item__item=item) | Q(instance__doc_id=item),
         instance__item__pool__task=task,
         instance__item__topic__query_id=query_id,
     ).exclude(instance__item__pool__round__kind=Round.Kind.QUESTIONS)
     related = ("instance__item__pool__round", "assessor", "guideline", "ticket", "late")
-    return found.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")
+    return judgments.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")
 
 
 RECENT_COMMENTS = 8
@@ -74,37 +74,39 @@ def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels |
     Empty if threads are hidden: the labels would reveal a post. Answers to special questions are
     not related labels.
     """
-    shown = shown_item(item_id, stack=place.stack, user_id=user.pk)
-    if shown is None:
+    item = shown_item(item_id, stack=place.stack, user_id=user.pk)
+    if item is None:
         return None
-    if place.path.asks_questions or shown.hides_threads or shown.item.kind not in WITH_THREADS:
+    if place.path.asks_questions or item.hides_threads or item.item.kind not in WITH_THREADS:
         return RelatedLabels({}, [])
-    return RelatedLabels(_in_threads(shown, place, user), _of_formula(item_id, place, user))
+    return RelatedLabels(_in_threads(item, place, user), _of_formula(item_id, place, user))
 
 
-def _in_threads(shown: ShownItem, place: Place, user: User) -> dict[int, list[Judgment]]:
+def _in_threads(item: ShownItem, place: Place, user: User) -> dict[int, list[Judgment]]:
     """Return the own labels of other items of the topic, by the instance with the same thread."""
     collection = collection_of(place.topic.task.lab)
     if collection is None:
         return {}
     # One instance of each post is enough: the page shows the post once.
-    instances = {each.post_id: each.pk for each in reversed(shown.instances)}
+    instances = {instance.post_id: instance.pk for instance in reversed(item.instances)}
     threads = _threads(collection, instances)
-    open_ones = set(threads.values()) - {""} - closed_threads(user, collection)
-    own = own_judgments(place.stack, user.pk).exclude(instance__item=shown.item.pk)
-    posts = Post.objects.filter(collection=collection, thread_id__in=open_ones)
-    found = list(own.filter(instance__post_id__in=posts.values("post_id"))) if open_ones else []
-    thread_of = _threads(collection, (one.instance.post_id for one in found))
+    open_threads = set(threads.values()) - {""} - closed_threads(user, collection)
+    own = own_judgments(place.stack, user.pk).exclude(instance__item=item.item.pk)
+    posts = Post.objects.filter(collection=collection, thread_id__in=open_threads)
+    judgments = (
+        list(own.filter(instance__post_id__in=posts.values("post_id"))) if open_threads else []
+    )
+    thread_of = _threads(collection, (judgment.instance.post_id for judgment in judgments))
     labels: dict[str, list[Judgment]] = {}
-    for one in found:
-        labels.setdefault(thread_of[one.instance.post_id], []).append(one)
+    for judgment in judgments:
+        labels.setdefault(thread_of[judgment.instance.post_id], []).append(judgment)
     given = {pk: labels.get(threads.get(post_id, "")) for post_id, pk in instances.items()}
-    return {pk: some for pk, some in given.items() if some}
+    return {pk: own_labels for pk, own_labels in given.items() if own_labels}
 
 
 def _threads(collection: Collection, post_ids: Iterable[str]) -> dict[str, str]:
-    found = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
-    return dict(found.values_list("post_id", "thread_id"))
+    posts = Post.objects.filter(collection=collection, post_id__in=set(post_ids))
+    return dict(posts.values_list("post_id", "thread_id"))
 
 
 def _of_formula(item_id: int, place: Place, user: User) -> list[Judgment]:
@@ -132,5 +134,5 @@ def _of_formula(item_id: int, place: Place, user: User) -> list[Judgment]:
 def recent_comments(task_id: int, user_id: int) -> list[str]:
     """Return the assessor's last different comments in a task, newest first."""
     own = Judgment.objects.filter(assessor=user_id, instance__item__pool__task=task_id)
-    found = own.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
-    return [row["comment"] for row in found.order_by("-last")[:RECENT_COMMENTS]]
+    comments = own.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
+    return [row["comment"] for row in comments.order_by("-last")[:RECENT_COMMENTS]]

@@ -98,20 +98,20 @@ def next_topic(place: Place, user: User) -> Topic | None:
     topic, left = place.topic, {"pool__closed_at": None, "done_at": None}
     if place.round:
         own = PoolItem.objects.filter(pool=place.stack.pool, assessor=user, **left)
-        found = Topic.objects.filter(pk__in=own.values("topic"))
+        topics = Topic.objects.filter(pk__in=own.values("topic"))
     else:
         waiting = PoolItem.official.filter(topic=OuterRef("pk"), **left)
         aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
         theirs = assigned_topics(user).filter(task__lab=place.task.lab)
-        found = theirs.filter(Exists(waiting), ~Exists(aside))
+        topics = theirs.filter(Exists(waiting), ~Exists(aside))
     return min(
-        found.exclude(pk=topic.pk)
+        topics.exclude(pk=topic.pk)
         .select_related("task")
         .only("query_id", "position", "task__name", "task__slug"),
-        key=lambda each: (
-            each.task_id != topic.task_id,
-            each.position < topic.position,
-            each.position,
+        key=lambda other: (
+            other.task_id != topic.task_id,
+            other.position < topic.position,
+            other.position,
         ),
         default=None,
     )
@@ -133,7 +133,7 @@ def judged_rows(
     """
     own = stacked_judgments(place.stack, user.pk)
     changed = Judgment.objects.filter(supersedes=OuterRef("pk"))
-    found = (
+    judgments = (
         own.filter(Q(is_current=True) | ~Exists(changed))
         .select_related("instance__item", "supersedes", "guideline", "late")
         .defer("guideline__text")
@@ -147,4 +147,4 @@ def judged_rows(
         wanted &= Q(supersedes__isnull=False)
     if chosen.get("marked") == "beside":
         wanted &= Q(is_current=False)
-    return found.filter(wanted)
+    return judgments.filter(wanted)

@@ -46,14 +46,14 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
     todo = "Correct the name, have them sign up, or leave the cell empty."
     for row in rows:
         if row.assessor and row.assessor not in names.people:
-            found, expected = (
+            given, expected = (
                 f"the assessor {row.assessor[:80]}",
                 "the user name or email address of an account",
             )
-            yield Problem(path, row.line, found, expected, todo)
+            yield Problem(path, row.line, given, expected, todo)
         if row.guidelines and row.guidelines not in names.versions:
-            found, expected = f"version {row.guidelines}", "a version of the task's guidelines"
-            yield Problem(path, row.line, found, expected, "Correct it, or leave the cell empty.")
+            given, expected = f"version {row.guidelines}", "a version of the task's guidelines"
+            yield Problem(path, row.line, given, expected, "Correct it, or leave the cell empty.")
 
 
 def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
@@ -143,29 +143,29 @@ def import_judgments(
     """
     scale = task_scale(task)
     rows, problems = read_judgments(data, path=path, scale=scale)
-    one = _Import(task, path, choice, LoadChanges(), problems)
+    importing = _Import(task, path, choice, LoadChanges(), problems)
     try:
         with transaction.atomic():
             names = names_in(rows, task)
-            stored = _to_store(one, _found(one, rows, _known(task)), names)
+            stored = _to_store(importing, _found(importing, rows, _known(task)), names)
             problems += unknown_names(rows, names, path)
             if problems:
                 raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
-            require_confirmed(one.changes, choice.confirmed)
-            made = _store(stored, names, at=at)
-            _move_tickets(task, made, scale, at=at)
+            require_confirmed(importing.changes, choice.confirmed)
+            judgments = _store(stored, names, at=at)
+            _move_tickets(task, judgments, scale, at=at)
             if stored:
                 record_event(
                     verb="judgments.import",
                     target=task,
                     lab=task.lab,
                     actor=by,
-                    **one.changes.counts,
+                    **importing.changes.counts,
                     sha256=hashlib.sha256(data).hexdigest(),
                 )
     except IntegrityError as error:
         raise _judged_meanwhile() from error
-    return one.changes
+    return importing.changes
 
 
 def _known(task: Task) -> dict[tuple[str, str], _Known]:
@@ -185,62 +185,66 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
 
 
 def _found(
-    one: _Import, rows: Iterable[JudgedLine], known: Mapping[tuple[str, str], _Known]
+    importing: _Import, rows: Iterable[JudgedLine], known: Mapping[tuple[str, str], _Known]
 ) -> list[tuple[JudgedLine, _Known]]:
     """Return the lines with their stored items; the others are left out, or become problems."""
-    topics, found = set(topic_ids(one.task)), []
+    topics, pairs = set(topic_ids(importing.task)), []
     for row in rows:
         if stored := known.get((row.topic, row.item)):
-            found.append((row, stored))
-        elif one.choice.leaves_out:
-            one.changes.add("labels", Fate.OUTSIDE, Change(f"{row.topic} {row.item}"))
+            pairs.append((row, stored))
+        elif importing.choice.leaves_out:
+            importing.changes.add("labels", Fate.OUTSIDE, Change(f"{row.topic} {row.item}"))
         else:
-            one.problems.append(_outside(one, row, is_topic=row.topic in topics))
-    return found
+            importing.problems.append(_outside(importing, row, is_topic=row.topic in topics))
+    return pairs
 
 
-def _outside(one: _Import, row: JudgedLine, *, is_topic: bool) -> Problem:
+def _outside(importing: _Import, row: JudgedLine, *, is_topic: bool) -> Problem:
     if not is_topic:
         todo = "Correct the topic, remove its lines, or load only those that are in the pool."
-        return Problem(one.path, row.line, f"the topic {row.topic}", f"a topic of {one.task}", todo)
-    found = f"{row.item} of topic {row.topic}, which is not in a pool"
+        return Problem(
+            importing.path, row.line, f"the topic {row.topic}", f"a topic of {importing.task}", todo
+        )
+    given = f"{row.item} of topic {row.topic}, which is not in a pool"
     todo = (
         "Add the item with a supplement to the pool, remove the line, or load only those that are "
         "in the pool."
     )
-    return Problem(one.path, row.line, found, f"an item of {one.task}'s pools", todo)
+    return Problem(importing.path, row.line, given, f"an item of {importing.task}'s pools", todo)
 
 
 def _to_store(
-    one: _Import, found: Iterable[tuple[JudgedLine, _Known]], names: ImportNames
+    importing: _Import, pairs: Iterable[tuple[JudgedLine, _Known]], names: ImportNames
 ) -> list[tuple[JudgedLine, _Known]]:
     """Return the lines to store; count all, and add a problem for those of a closed pool."""
     kept = []
-    for row, stored in found:
-        fate = _fate(row, stored, names, one.choice)
+    for row, stored in pairs:
+        fate = _fate(row, stored, names, importing.choice)
         old = "" if stored.label is None else str(stored.label)
-        one.changes.add("labels", fate, Change(f"{row.topic} {row.item}", old, str(row.label)))
+        importing.changes.add(
+            "labels", fate, Change(f"{row.topic} {row.item}", old, str(row.label))
+        )
         if fate in (Fate.UNCHANGED, Fate.OLDER):
             continue
         kept.append((row, stored))
         if stored.is_closed:
             text = f"another label for {row.item} of topic {row.topic}, whose pool is closed"
             todo = "Open the pool for judging, or remove the line."
-            one.problems.append(Problem(one.path, row.line, text, "an open pool", todo))
+            importing.problems.append(Problem(importing.path, row.line, text, "an open pool", todo))
     return kept
 
 
-def _fate(row: JudgedLine, one: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
-    if one.judgment is None:
+def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
+    if known.judgment is None:
         return Fate.NEW
-    if _is_there(row, one, names):
+    if _is_there(row, known, names):
         return Fate.UNCHANGED
-    if row.judged_at is None or one.judged_at is None or row.judged_at >= one.judged_at:
+    if row.judged_at is None or known.judged_at is None or row.judged_at >= known.judged_at:
         return Fate.CHANGED
     return Fate.REPLACED if choice.takes_older else Fate.OLDER
 
 
-def _is_there(row: JudgedLine, one: _Known, names: ImportNames) -> bool:
+def _is_there(row: JudgedLine, known: _Known, names: ImportNames) -> bool:
     """Return whether the stored label equals the line in every field of the line."""
     imported = (
         row.comment,
@@ -249,8 +253,8 @@ def _is_there(row: JudgedLine, one: _Known, names: ImportNames) -> bool:
         row.judged_at,
         names.guideline(row),
     )
-    stored = (one.comment, one.assessor, one.active_ms, one.judged_at, one.guideline)
-    return row.label == one.label and all(
+    stored = (known.comment, known.assessor, known.active_ms, known.judged_at, known.guideline)
+    return row.label == known.label and all(
         new is None or new == old for new, old in zip(imported, stored, strict=True)
     )
 
@@ -258,7 +262,7 @@ def _is_there(row: JudgedLine, one: _Known, names: ImportNames) -> bool:
 def _store(
     changes: Sequence[tuple[JudgedLine, _Known]], names: ImportNames, *, at: datetime
 ) -> list[Judgment]:
-    items = sorted({one.item for _, one in changes})
+    items = sorted({known.item for _, known in changes})
     for part in _parts(items):
         # Make submits for other instances of these items wait: otherwise neither would see the item
         # complete.
@@ -268,26 +272,28 @@ def _store(
             .order_by("pk")
             .values_list("pk")
         )
-    superseded = [one.judgment for _, one in changes if one.judgment is not None]
+    superseded = [known.judgment for _, known in changes if known.judgment is not None]
     retired = sum(
         Judgment.objects.filter(pk__in=part, is_current=True).update(is_current=False)
         for part in _parts(superseded)
     )
     if retired != len(superseded):
         raise _judged_meanwhile()
-    made = Judgment.objects.bulk_create(
-        (_judgment(row, one, names, at) for row, one in changes), batch_size=AT_ONCE
+    judgments = Judgment.objects.bulk_create(
+        (_judgment(row, known, names, at) for row, known in changes), batch_size=AT_ONCE
     )
     unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
     for part in _parts(items):
         waiting = PoolItem.objects.filter(pk__in=part, done_at=None)
         waiting.exclude(Exists(unjudged)).update(done_at=at, leased_to=None, leased_until=None)
-    return made
+    return judgments
 
 
-def _move_tickets(task: Task, made: Iterable[Judgment], scale: LabelScale, *, at: datetime) -> None:
+def _move_tickets(
+    task: Task, judgments: Iterable[Judgment], scale: LabelScale, *, at: datetime
+) -> None:
     """Move the open ticket of a label to the label that replaces it, or close it if not needed."""
-    newer = {judgment.supersedes_id: judgment for judgment in made}
+    newer = {judgment.supersedes_id: judgment for judgment in judgments}
     waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)
     for ticket, judgment in waiting.values_list("pk", "judgment"):
         if new := newer.get(judgment):
@@ -296,19 +302,19 @@ def _move_tickets(task: Task, made: Iterable[Judgment], scale: LabelScale, *, at
             Ticket.objects.filter(pk=ticket, answered_at=None).update(**change)
 
 
-def _judgment(row: JudgedLine, one: _Known, names: ImportNames, at: datetime) -> Judgment:
+def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) -> Judgment:
     assessor, guideline = names.people.get(row.assessor or ""), names.guideline(row)
     details = {"assessor_id": assessor, "guideline_id": guideline, **_details(row)}
-    kept = {"assessor_id": one.assessor, "guideline_id": one.guideline, **_details(one)}
-    kept = kept if row.label == one.label else {}
-    known = {name: value for name, value in details.items() if value is not None}
+    kept = {"assessor_id": known.assessor, "guideline_id": known.guideline, **_details(known)}
+    kept = kept if row.label == known.label else {}
+    given = {name: value for name, value in details.items() if value is not None}
     return Judgment(
-        instance_id=one.instance,
+        instance_id=known.instance,
         label=row.label,
         key=uuid4(),
-        supersedes_id=one.judgment,
+        supersedes_id=known.judgment,
         is_imported=True,
-        **{"comment": "", "judged_at": at} | kept | known,
+        **{"comment": "", "judged_at": at} | kept | given,
     )
 
 

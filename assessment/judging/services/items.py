@@ -43,7 +43,7 @@ NOT_FOUND = (
 )
 
 
-class _Read(NamedTuple):
+class _Texts(NamedTuple):
     """The texts of an instance before their formulas are typeset."""
 
     instance: ShownInstance
@@ -72,7 +72,7 @@ class _Page(NamedTuple):
 
 
 def item_payload(
-    found: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
+    taken: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
 ) -> dict[str, Any]:
     """Return an item with its instances as JSON values, without links if it opens no page of
     the lab.
@@ -80,24 +80,24 @@ def item_payload(
     Takes one query for the formulas, and one more each if texts link to posts or comments, or if
     the lab has corrections.
     """
-    item = found.shown.item
-    corrections = corrections_of(lab_slug) if found.shown.is_corrected else Corrections()
-    read = [_read(item, _corrected(each, corrections)) for each in found.shown.instances]
+    item = taken.shown.item
+    corrections = corrections_of(lab_slug) if taken.shown.is_corrected else Corrections()
+    read = [_read(item, _corrected(instance, corrections)) for instance in taken.shown.instances]
     candidate = one_formula(_judged_latex(item, read), Definitions())
-    texts = [candidate, *(text for each in read for text in (each.title, each.body))]
-    formulas = typeset_formulas(keys_of(texts), corrections.formulas)
+    all_texts = [candidate, *(text for texts in read for text in (texts.title, texts.body))]
+    formulas = typeset_formulas(keys_of(all_texts), corrections.formulas)
     links = _links(read, lab_slug) if opens_lab else {}
-    has_threads = opens_lab and not found.shown.hides_threads
+    has_threads = opens_lab and not taken.shown.hides_threads
     page = _Page(item, lab_slug, formulas, links, has_threads, asked)
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
         "position": item.position,
-        "state": _state(found.shown),
-        "lease": found.lease.token,
-        "until": found.lease.until,
+        "state": _state(taken.shown),
+        "lease": taken.lease.token,
+        "until": taken.lease.until,
         "formula_html": compose(candidate, formulas=page.formulas),
-        "instances": [_instance(each, post, page) for post in _posts(read) for each in post],
+        "instances": [_instance(texts, post, page) for post in _posts(read) for texts in post],
     }
 
 
@@ -141,10 +141,10 @@ def _is_formula(item: PoolItem) -> bool:
     return item.kind == PoolItem.Kind.VISUAL_IDS
 
 
-def _state(shown: ShownItem) -> str:
-    if shown.is_done:
+def _state(item: ShownItem) -> str:
+    if item.is_done:
         return "done"
-    return "skipped" if shown.is_skipped else "waiting"
+    return "skipped" if item.is_skipped else "waiting"
 
 
 def _corrected(instance: ShownInstance, corrections: Corrections) -> ShownInstance:
@@ -152,11 +152,11 @@ def _corrected(instance: ShownInstance, corrections: Corrections) -> ShownInstan
     return instance._replace(post=post)
 
 
-def _read(item: PoolItem, instance: ShownInstance) -> _Read:
+def _read(item: PoolItem, instance: ShownInstance) -> _Texts:
     definitions, post = Definitions(), instance.post
     title = post.safe_title if post and post.kind != Post.Kind.ANSWER else ""
     texts = (read_text(title, definitions), read_text(body_of(item, post), definitions))
-    return _Read(instance, *(texts if _is_formula(item) else map(_without_ids, texts)))
+    return _Texts(instance, *(texts if _is_formula(item) else map(_without_ids, texts)))
 
 
 def _without_ids(text: PostText) -> PostText:
@@ -165,25 +165,25 @@ def _without_ids(text: PostText) -> PostText:
     )
 
 
-def _judged_latex(item: PoolItem, read: list[_Read]) -> str:
+def _judged_latex(item: PoolItem, read: list[_Texts]) -> str:
     """Return the LaTeX of the judged formula from the first post that has it, or an empty text."""
     if not _is_formula(item):
         return ""
     return next(
         (
-            each.formulas[each.instance.doc_id]
-            for each in read
-            if each.instance.doc_id in each.formulas
+            texts.formulas[texts.instance.doc_id]
+            for texts in read
+            if texts.instance.doc_id in texts.formulas
         ),
         "",
     )
 
 
-def _links(read: list[_Read], lab_slug: str) -> dict[str, str]:
+def _links(read: list[_Texts], lab_slug: str) -> dict[str, str]:
     """Return the local pages of the links in texts; the posts of an item are of one collection."""
-    addresses = addresses_of(text for each in read for text in (each.title, each.body))
+    addresses = addresses_of(text for texts in read for text in (texts.title, texts.body))
     collection = next(
-        (each.instance.post.collection_id for each in read if each.instance.post), None
+        (texts.instance.post.collection_id for texts in read if texts.instance.post), None
     )
     return (
         local_pages(addresses, collection=collection, lab_slug=lab_slug)
@@ -192,27 +192,27 @@ def _links(read: list[_Read], lab_slug: str) -> dict[str, str]:
     )
 
 
-def _posts(read: list[_Read]) -> list[list[_Read]]:
+def _posts(read: list[_Texts]) -> list[list[_Texts]]:
     """Return the instances of each post, in the order of their formulas in it.
 
     An assessor reads a post once and labels all its instances.
     """
-    posts: dict[str, list[_Read]] = {}
-    for each in read:
-        key = each.instance.post_id or f"instance {each.instance.pk}"
-        posts.setdefault(key, []).append(each)
+    posts: dict[str, list[_Texts]] = {}
+    for texts in read:
+        key = texts.instance.post_id or f"instance {texts.instance.pk}"
+        posts.setdefault(key, []).append(texts)
     for post in posts.values():
         places = {formula_id: place for place, formula_id in enumerate(post[0].formulas)}
-        post.sort(key=lambda each: places.get(each.instance.doc_id, len(places)))
+        post.sort(key=lambda texts: places.get(texts.instance.doc_id, len(places)))
     return list(posts.values())
 
 
-def _instance(each: _Read, post: list[_Read], page: _Page) -> dict[str, Any]:
+def _instance(texts: _Texts, post: list[_Texts], page: _Page) -> dict[str, Any]:
     """Return an instance as JSON values; `post` holds all instances of its post.
 
     The first one has the text, with the formulas of all marked.
     """
-    instance, item = each.instance, page.item
+    instance, item = texts.instance, page.item
     first = post[0].instance
     marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))
 
@@ -224,11 +224,11 @@ def _instance(each: _Read, post: list[_Read], page: _Page) -> dict[str, Any]:
     return {
         "instance": instance.pk,
         "text_of": first.pk,
-        "has_text": _has_text(each, item),
+        "has_text": _has_text(texts, item),
         "formula": instance.doc_id if _is_formula(item) else "",
         "heading": heading_of(item, instance.post, instance.post_id),
-        "title_html": html(each.title),
-        "html": _missing(each, item) + html(each.body),
+        "title_html": html(texts.title),
+        "html": _missing(texts, item) + html(texts.body),
         "thread_url": thread_url(item, instance.doc_id, instance.post_id, page.lab_slug)
         if instance.post
         and instance.post.pk
@@ -262,14 +262,14 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     return f"Post {post_id}".rstrip()
 
 
-def _has_text(each: _Read, item: PoolItem) -> bool:
+def _has_text(texts: _Texts, item: PoolItem) -> bool:
     """Return whether an instance has a text, as the statement for submitted items asks too."""
-    return each.instance.post is not None or bool(item.text)
+    return texts.instance.post is not None or bool(item.text)
 
 
-def _missing(each: _Read, item: PoolItem) -> str:
+def _missing(texts: _Texts, item: PoolItem) -> str:
     """Return a notice about a missing post or formula, or an empty text."""
-    if each.instance.post is None:
-        return "" if _has_text(each, item) else NOT_HELD
-    is_there = not _is_formula(item) or each.instance.doc_id in each.formulas
+    if texts.instance.post is None:
+        return "" if _has_text(texts, item) else NOT_HELD
+    is_there = not _is_formula(item) or texts.instance.doc_id in texts.formulas
     return "" if is_there else NOT_FOUND

@@ -40,7 +40,9 @@ def quoted_marks(
 
     Judgments without marks have an empty list. LaTeX in `corrected` is shown as its correction.
     """
-    read = {one.pk: [(mark, _formulas(mark)) for mark in one.marks] for one in judgments}
+    read = {
+        judgment.pk: [(mark, _formulas(mark)) for mark in judgment.marks] for judgment in judgments
+    }
     keys = keys_of(text for marks in read.values() for _, texts in marks for text in texts)
     typeset = typeset_formulas(keys, corrected) if keys else {}
     return {
@@ -60,9 +62,9 @@ def _html(
     mark: Mapping[str, Any], texts: list[PostText], typeset: Mapping[Key, Typeset]
 ) -> SafeString:
     """Return the text of a mark with its formulas in their places."""
-    shown = [compose(text, formulas=typeset) for text in texts]
+    parts = [compose(text, formulas=typeset) for text in texts]
     words = mark["exact"].split(FORMULA)
-    return format_html_join("", "{}{}", zip(words, [*shown, ""], strict=True))
+    return format_html_join("", "{}{}", zip(words, [*parts, ""], strict=True))
 
 
 EXCERPT = 80  # characters, including LaTeX
@@ -93,14 +95,14 @@ def judged_list(
     for the posts, one for the corrections, one for the formulas, and one for the formulas in marks,
     if any.
     """
-    found, corrections = list(judgments), corrections_of(lab)
-    read = _with_posts(found, lab, corrections)
+    judged, corrections = list(judgments), corrections_of(lab)
+    read = _with_posts(judged, lab, corrections)
     parts = [_parts(judgment, post) for judgment, post in read]
     formulas = typeset_formulas(
         keys_of(part for some in parts for part in some if isinstance(part, PostText)),
         corrections.formulas,
     )
-    marks = quoted_marks(found, corrections.formulas)
+    marks = quoted_marks(judged, corrections.formulas)
     rows = [
         _row(judgment, scale.of(judgment.label), post, (some, formulas))._replace(
             marks=marks[judgment.pk]
@@ -132,9 +134,14 @@ def _with_posts(
     """Return judgments with the posts that the lab shows."""
     posts = posts_of(lab, (judgment.instance.post_id for judgment in judgments))
     return [
-        (judgment, corrected_post(posts.get(one.post_id), one.post_id or one.doc_id, corrections))
+        (
+            judgment,
+            corrected_post(
+                posts.get(instance.post_id), instance.post_id or instance.doc_id, corrections
+            ),
+        )
         for judgment in judgments
-        for one in [judgment.instance]
+        for instance in [judgment.instance]
     ]
 
 
@@ -158,12 +165,12 @@ def _row(
 ) -> JudgedRow:
     instance, item = judgment.instance, judgment.instance.item
     parts, formulas = text
-    shown = (
+    composed = (
         (compose(part, formulas=formulas) if isinstance(part, PostText) else part,)
         for part in parts
     )
     heading = heading_of(item, post, instance.post_id)
-    return JudgedRow(judgment, label, item, heading, format_html_join(" ", "{}", shown))
+    return JudgedRow(judgment, label, item, heading, format_html_join(" ", "{}", composed))
 
 
 def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
@@ -176,9 +183,9 @@ def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
 
 def _judged_latex(judgment: Judgment, post: Post | None) -> str:
     """Return the LaTeX of a judged formula, or an empty text if the post lacks it."""
-    found = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
+    formulas = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
     wanted = judgment.instance.doc_id
-    return next((formula.latex for formula in found if formula.formula_id == wanted), "")
+    return next((formula.latex for formula in formulas if formula.formula_id == wanted), "")
 
 
 def _beginning(clean_html: str) -> list[_Part]:

@@ -49,21 +49,21 @@ def open_sitting(
         refusal = error.message
     items: list[dict[str, Any]] = []
     while len(items) < count:
-        found = take_next(
+        taken = take_next(
             stack=place.stack, seat=seat, have=[item["item"] for item in items], at=at
         )
-        if found is None:
+        if taken is None:
             break
-        items.append(payload(found))
-    shown = payload(asked_for) if asked_for else None
-    return Sitting(_question_html(place.topic), items, shown, refusal, work_on(place, user))
+        items.append(payload(taken))
+    first_item = payload(asked_for) if asked_for else None
+    return Sitting(_question_html(place.topic), items, first_item, refusal, work_on(place, user))
 
 
-def taken_payload(found: Taken, *, seat: Seat) -> dict[str, Any]:
+def taken_payload(taken: Taken, *, seat: Seat) -> dict[str, Any]:
     """Return an item that an assessor has as the judging page shows it."""
     path = seat.path
-    asked = asked_questions(found.shown.item.pk, path=path, user_id=seat.user.pk)
-    return item_payload(found, lab_slug=path.lab, opens_lab=path.opens_lab, asked=asked)
+    asked = asked_questions(taken.shown.item.pk, path=path, user_id=seat.user.pk)
+    return item_payload(taken, lab_slug=path.lab, opens_lab=path.opens_lab, asked=asked)
 
 
 def _question_html(topic: Topic) -> str:

@@ -49,12 +49,12 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> R
     The labels stay in the history. Those of closed pools are left as they are, and those with an
     open ticket, whose answer can return the item.
     """
-    found = Judgment.official.filter(pk__in=judgments, instance__item__pool__task=task)
+    official = Judgment.official.filter(pk__in=judgments, instance__item__pool__task=task)
     # A submitted label locks its item first, and the judgments of the item after it.
-    items = PoolItem.official.filter(pk__in=found.values("instance__item"), pool__closed_at=None)
+    items = PoolItem.official.filter(pk__in=official.values("instance__item"), pool__closed_at=None)
     locked = list(items.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
-    waiting = found.filter(ticket__isnull=False, ticket__answered_at=None).values("pk")
-    wanted = found.filter(instance__item__in=locked, is_current=True).exclude(pk__in=waiting)
+    waiting = official.filter(ticket__isnull=False, ticket__answered_at=None).values("pk")
+    wanted = official.filter(instance__item__in=locked, is_current=True).exclude(pk__in=waiting)
     chosen = dict(wanted.values_list("pk", "instance__item"))
     count = Judgment.objects.filter(pk__in=chosen).update(is_current=False)
     returned = PoolItem.official.filter(pk__in=set(chosen.values()))
@@ -114,7 +114,7 @@ def submit_judgments(
             if known or not (known := known_labels(submission, seat.user)):
                 raise
     raise JudgingError(
-        "Too many people judge this item at this moment. Submit again.", code="overtaken"
+        "Too many people are judging this item at the moment. Submit again.", code="overtaken"
     )
 
 
@@ -122,58 +122,58 @@ def _submit(
     seat: Seat, submission: Submission, known: Mapping[UUID, Judgment], browser: str, at: datetime
 ) -> SubmitOutcome:
     user = seat.user
-    found = submitted_item(
+    item = submitted_item(
         submission.item,
         user_id=user.pk,
         guideline=submission.guideline,
         since=submission.leased_at,
         at=at,
     )
-    if found is None:
+    if item is None:
         raise JudgingError(
-            "This item is in no pool any more. Reload the page and go on with the next item.",
+            "This item is no longer in a pool. Reload the page and continue with the next item.",
             code="not-in-pool",
         )
     fresh = [label for label in submission.labels if label.key not in known]
-    _check(found, submission, is_stored=not fresh)
-    counting = {label.key for label in fresh if takes_effect(label, found, user)}
-    _supersede([found.current[label.instance] for label in fresh if label.key in counting])
-    times = seen_times(fresh, found.held, at)
+    _check(item, submission, is_stored=not fresh)
+    counting = {label.key for label in fresh if takes_effect(label, item, user)}
+    _supersede([item.current[label.instance] for label in fresh if label.key in counting])
+    times = seen_times(fresh, item.held, at)
     rows = {
         label.key: _row(
-            label, found, user, at, counts=label.key in counting, active_ms=times.get(label.key)
+            label, item, user, at, counts=label.key in counting, active_ms=times.get(label.key)
         )
         for label in fresh
     }
     Judgment.objects.bulk_create(rows.values())
-    store_late_labels(rows.values(), found=found, user=user, at=at)
-    tickets = _raise_tickets(fresh, rows, found, browser, at)
+    store_late_labels(rows.values(), item=item, user=user, at=at)
+    tickets = _raise_tickets(fresh, rows, item, browser, at)
     saved = tuple(
         saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
     )
-    is_only_one_judged = bool(counting) and len(found.current) == 1
+    is_only_one_judged = bool(counting) and len(item.current) == 1
     is_done, following = _complete_and_lease_next(
-        found, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
+        item, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
     )
-    if tickets and found.stack.pool is None and not found.lateness:
+    if tickets and item.stack.pool is None and not item.lateness:
         # After the next item was taken: one that returns for another assessor is not the next.
-        task = Task.objects.select_related("lab").get(topics=found.stack.topic)
+        task = Task.objects.select_related("lab").get(topics=item.stack.topic)
         apply_policy(task=task, tickets=tickets, at=at)
     return SubmitOutcome(saved, is_done, following)
 
 
-def _check(found: Submitted, submission: Submission, *, is_stored: bool) -> None:
+def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:
     """Raise for labels that cannot be stored.
 
     Labels stored before must only belong to this item.
     """
     labels = [(label.instance, label.label) for label in submission.labels]
-    problems = list(item_problems(found, labels, submission.guideline))
+    problems = list(item_problems(item, labels, submission.guideline))
     if any(problem.field == "instance" for problem in problems):
         raise refusal(problems, code="not-in-pool")
     if is_stored:
         return
-    if found.is_closed:
+    if item.is_closed:
         raise JudgingError(
             "This pool is closed, so its items cannot be judged. Your label stays on this page; "
             "ask the organizers to open the pool.",
@@ -193,14 +193,14 @@ def _supersede(currents: Iterable[Current | None]) -> None:
 
 def _row(
     label: Label,
-    found: Submitted,
+    item: Submitted,
     user: User,
     at: datetime,
     *,
     counts: bool,
     active_ms: int | None,
 ) -> Judgment:
-    current = found.current[label.instance]
+    current = item.current[label.instance]
     return Judgment(
         instance_id=label.instance,
         assessor=user,
@@ -210,7 +210,7 @@ def _row(
         marks=list(label.marks),
         active_ms=active_ms,
         reported_ms=label.active_ms,
-        guideline_id=found.guideline_id,
+        guideline_id=item.guideline_id,
         key=label.key,
         supersedes_id=current.judgment if counts and current else None,
         is_current=counts,
@@ -222,7 +222,7 @@ def _row(
 def _raise_tickets(
     labels: Iterable[Label],
     rows: Mapping[UUID, Judgment],
-    found: Submitted,
+    item: Submitted,
     browser: str,
     at: datetime,
 ) -> list[Ticket]:
@@ -231,29 +231,29 @@ def _raise_tickets(
             judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at
         )
         for label in labels
-        if not _takes_ticket(label, rows[label.key], found, at)
-        and label.label in found.scale.unjudged
+        if not _takes_ticket(label, rows[label.key], item, at)
+        and label.label in item.scale.unjudged
     ]
     return Ticket.objects.bulk_create(tickets) if tickets else []
 
 
-def _takes_ticket(label: Label, judgment: Judgment, found: Submitted, at: datetime) -> bool:
+def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetime) -> bool:
     """Return whether the label takes over the open ticket of the label before it.
 
     A label that needs no ticket closes it.
     """
-    current = found.current[label.instance]
+    current = item.current[label.instance]
     if current is None or current.ticket is None or not judgment.is_current:
         return False
     waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
-    if label.label in found.scale.unjudged:
+    if label.label in item.scale.unjudged:
         return bool(waiting.update(judgment=judgment))
     waiting.update(answer=JUDGED_SINCE, answered_at=at)
     return False
 
 
 def _complete_and_lease_next(
-    found: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
+    item: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
 ) -> tuple[bool, Taken | None]:
     """Complete the item if `is_judged` (SQL) holds, lease the next, and return whether it did.
 
@@ -261,8 +261,8 @@ def _complete_and_lease_next(
     """
     have = {*submission.have, submission.item}
     following = (
-        lock_next(found.stack, user_id=seat.user.pk, have=have, at=at)
-        if found.is_assigned and found.has_role
+        lock_next(item.stack, user_id=seat.user.pk, have=have, at=at)
+        if item.is_assigned and item.has_role
         else None
     )
     parameters = {
@@ -274,7 +274,7 @@ def _complete_and_lease_next(
     }
     with connection.cursor() as cursor:
         cursor.execute(FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
-        is_done = found.is_done or cursor.rowcount > (following is not None)
+        is_done = item.is_done or cursor.rowcount > (following is not None)
     return is_done, Taken(
         following, signed_lease(following.item.pk, seat, at)
     ) if following else None

@@ -31,20 +31,20 @@ class Decided(NamedTuple):
 
 
 def store_late_labels(
-    judgments: Iterable[Judgment], *, found: Submitted, user: User, at: datetime
+    judgments: Iterable[Judgment], *, item: Submitted, user: User, at: datetime
 ) -> None:
     """Note that stored labels are late, if they are, and notify the organizers once a day.
 
     The caller has a transaction.
     """
-    if found.lateness is None:
+    if item.lateness is None:
         return
-    made = LateLabel.objects.bulk_create(
-        LateLabel(judgment=one, cause=found.lateness) for one in judgments
+    late = LateLabel.objects.bulk_create(
+        LateLabel(judgment=judgment, cause=item.lateness) for judgment in judgments
     )
-    if not made:
+    if not late:
         return
-    pools = {"pools__items__instances": made[0].judgment.instance_id}
+    pools = {"pools__items__instances": late[0].judgment.instance_id}
     task = Task.objects.select_related("lab").get(**pools)
     organizers = User.objects.filter(
         memberships__lab=task.lab, memberships__role=Membership.Role.ORGANIZER
@@ -58,7 +58,7 @@ def store_late_labels(
         values={
             "task": task.name,
             "person": user.name,
-            "cause": f"{found.lateness.label}.",
+            "cause": f"{item.lateness.label}.",
         },
     )
 
@@ -75,14 +75,15 @@ def decide_late_labels(
     reason = reason.strip()
     if not 0 < len(reason) <= LONGEST_REASON:
         raise UserError(
-            f"Write why you decide so, in at most {LONGEST_REASON:,} characters.", code="reason"
+            f"Write the reason for your decision, in at most {LONGEST_REASON:,} characters.",
+            code="reason",
         )
-    found = late_labels(task).filter(pk__in=labels, decision=LateLabel.Decision.OPEN)
+    undecided = late_labels(task).filter(pk__in=labels, decision=LateLabel.Decision.OPEN)
     # A submitted label locks its item first, and the judgments of the item after it.
-    wanted = PoolItem.objects.filter(pk__in=found.values("judgment__instance__item"))
+    wanted = PoolItem.objects.filter(pk__in=undecided.values("judgment__instance__item"))
     items = list(wanted.select_for_update().order_by("pk").values_list("pk", flat=True))
     related = ("judgment__assessor", "judgment__instance__item__pool")
-    chosen = list(found.select_related(*related).order_by("pk"))
+    chosen = list(undecided.select_related(*related).order_by("pk"))
     if decision == LateLabel.Decision.KEPT:
         chosen = [late for late in chosen if _takes_effect_now(late.judgment)]
         _complete(items, at)
@@ -112,11 +113,11 @@ def _complete(items: Iterable[int], at: datetime) -> None:
 
 
 def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any]) -> None:
-    """Record a decision, and tell each assessor."""
+    """Record a decision, and notify each assessor."""
     labels: dict[User, list[int]] = {}
-    for one in judgments:
-        if one.assessor:
-            labels.setdefault(one.assessor, []).append(one.pk)
+    for judgment in judgments:
+        if judgment.assessor:
+            labels.setdefault(judgment.assessor, []).append(judgment.pk)
     for person, ids in labels.items():
         record_event(
             verb=f"late-labels.{decided['decision']}",

@@ -55,7 +55,7 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
 
 
 def trip_of(*, topic_id: int, user: User, at: datetime) -> Trip:
-    """Return the waiting items of a topic that are leased to the user, and the last end."""
+    """Return the waiting items of a topic leased to the user, and the end of the last lease."""
     rows = list(own_leases(topic_id, user, at).values_list("pk", "leased_until"))
     until = max((until for _, until in rows if until), default=None)
     return Trip(tuple(pk for pk, _ in rows), until)
@@ -129,11 +129,11 @@ def lease_begin(token: str, *, item_id: int, seat: Seat) -> datetime | None:
 @transaction.atomic
 def take_next(*, stack: Stack, seat: Seat, have: Collection[int], at: datetime) -> Taken | None:
     """Lease the next item that the page does not have, or return None. Skipped items come last."""
-    found = lock_next(stack, user_id=seat.user.pk, have=have, at=at)
-    if found is None:
+    next_item = lock_next(stack, user_id=seat.user.pk, have=have, at=at)
+    if next_item is None:
         return None
-    _lease(found.item.pk, seat, at)
-    return Taken(found, signed_lease(found.item.pk, seat, at))
+    _lease(next_item.item.pk, seat, at)
+    return Taken(next_item, signed_lease(next_item.item.pk, seat, at))
 
 
 def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken | None:
@@ -141,14 +141,14 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
 
     Raises `JudgingError` if the item's pool is closed or another assessor has it.
     """
-    found = shown_item(item_id, stack=stack, user_id=seat.user.pk)
-    if found is None:
+    item = shown_item(item_id, stack=stack, user_id=seat.user.pk)
+    if item is None:
         return None
-    if not found.is_done and not open_items(stack, seat.user.pk).filter(pk=item_id).exists():
+    if not item.is_done and not open_items(stack, seat.user.pk).filter(pk=item_id).exists():
         raise JudgingError(CLOSED, code="pool-closed")
-    if not found.is_done and not _lease(item_id, seat, at):
+    if not item.is_done and not _lease(item_id, seat, at):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
-    return Taken(found, signed_lease(item_id, seat, at))
+    return Taken(item, signed_lease(item_id, seat, at))
 
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
@@ -192,8 +192,8 @@ def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
 
 
 def kept_begin(user: User, at: datetime) -> Case:
-    """Return when a lease to a user begins, as `FINISH_AND_LEASE` does: one that they have, or
-    ended by skipping the item, keeps its beginning.
+    """Return when a lease to a user begins, as `FINISH_AND_LEASE` does: a lease that they hold, or
+    ended by skipping the item, keeps its start.
     """
     is_theirs = Q(leased_until__gt=at) | Q(leased_until=None)
     is_kept = Q(is_theirs, leased_to=user, leased_since__isnull=False)

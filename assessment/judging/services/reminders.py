@@ -18,9 +18,9 @@ REMINDER = timedelta(hours=48)
 
 
 def remind_assessors(*, at: datetime) -> None:
-    """Remind each assessor with items left once of each judging deadline, 48 hours before.
+    """Remind each assessor with items left once before each judging deadline, 48 hours ahead.
 
-    When the deadline moves, they are reminded of the new one.
+    If a deadline moves, they are reminded of the new one.
     """
     soon = Task.objects.filter(judging_deadline__gt=at, judging_deadline__lte=at + REMINDER)
     for pk in soon.filter(archived_at=None, lab__archived_at=None).values_list("pk", flat=True):

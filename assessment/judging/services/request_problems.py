@@ -36,7 +36,7 @@ def refusal(problems: Collection[RequestProblem], *, code: str | None = None) ->
 
 
 def item_problems(
-    found: Submitted, labels: Iterable[tuple[int | None, int | None]], guideline: int | None
+    item: Submitted, labels: Iterable[tuple[int | None, int | None]], guideline: int | None
 ) -> Iterator[RequestProblem]:
     """Yield the instances, labels and guidelines that an item does not have.
 
@@ -44,22 +44,24 @@ def item_problems(
     of instance and value; None is not checked.
     """
     for instance, label in labels:
-        if instance is not None and instance not in found.current:
-            yield _unknown(instance, "instance", instance, _one_of(sorted(found.current)), RELOAD)
-        if label is not None and label not in found.scale.values:
-            yield _unknown(instance, "label", label, _one_of(found.scale.values), OTHER_LABEL)
-        elif label is not None and instance in found.textless and found.scale.of(label).is_judgment:
-            reports = " or ".join(f"{one.word} ({one.value})" for one in found.scale.reports)
+        if instance is not None and instance not in item.current:
+            yield _unknown(instance, "instance", instance, _one_of(sorted(item.current)), RELOAD)
+        if label is not None and label not in item.scale.values:
+            yield _unknown(instance, "label", label, _one_of(item.scale.values), OTHER_LABEL)
+        elif label is not None and instance in item.textless and item.scale.of(label).is_judgment:
+            reports = " or ".join(
+                f"{report.word} ({report.value})" for report in item.scale.reports
+            )
             yield _unknown(instance, "text", label, reports or "no label", REPORT)
-    if guideline is not None and found.guideline_id is None:
+    if guideline is not None and item.guideline_id is None:
         expected = "a version of the task's guidelines, or null"
         yield _unknown(None, "guideline", guideline, expected, RELOAD)
 
 
 def _unknown(
-    instance: int | None, field: str, found: int, expected: str, todo: str
+    instance: int | None, field: str, value: int, expected: str, todo: str
 ) -> RequestProblem:
-    return RequestProblem(instance, field, str(found), expected, todo)
+    return RequestProblem(instance, field, str(value), expected, todo)
 
 
 def _one_of(values: Iterable[int]) -> str:

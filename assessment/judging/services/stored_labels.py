@@ -88,18 +88,18 @@ class SavedLabel(NamedTuple):
     message: str
 
 
-def takes_effect(label: Label, found: Submitted, user: User) -> bool:
+def takes_effect(label: Label, item: Submitted, user: User) -> bool:
     """Return whether a label counts.
 
     It counts if the assessor may still judge the item, and if it is the first, or changes their
     own label as the page showed it. A round asks the assessor of an item that is not completed for
     the first.
     """
-    if found.lateness:
+    if item.lateness:
         return False
-    current = found.current[label.instance]
+    current = item.current[label.instance]
     if current is None:
-        return found.stack.pool is None or (found.is_assigned and not found.is_done)
+        return item.stack.pool is None or (item.is_assigned and not item.is_done)
     return current.assessor == user.pk and (
         current.judgment == label.seen or current.key == label.after
     )
@@ -118,12 +118,12 @@ def seen_times(labels: Collection[Label], held: Held, at: datetime) -> Mapping[U
 
 
 def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
-    """Return how long an assessor can have worked on an item.
+    """Return how long an assessor can have worked on an item at most.
 
-    It is the time since they have it, less that of the labels that arrived since, which may have
-    begun before. And it is the time since the label before, by the browser's clock because labels
-    of a lost connection arrive together; not if the work began earlier: the item was skipped or
-    prepared for a trip, or the label before only changed another one.
+    The first limit is the time since they got it, less the time of the labels that arrived since.
+    The second is the time since the previous label that changed no other, by the browser's clock,
+    because labels from a lost connection arrive together. It does not apply to an item that was
+    skipped or prepared for a trip, because its work began earlier.
     """
     used = (min(label.active, label.arrived_at - held.since) for label in held.labels)
     room = at - held.since - sum(used, timedelta())
@@ -136,7 +136,7 @@ def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
 
 
 def saved_label(judgment: Judgment) -> SavedLabel:
-    """Return the result of a label as when it was stored, even if it was changed later.
+    """Return the result of a label as of when it was stored, even if it was changed later.
 
     If no label of its instance counts any more, an organizer has returned the item, or withdrawn
     the request for it.

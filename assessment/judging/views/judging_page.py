@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,7 +14,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 
 from arqlab.core.models import Lab, Task, User
-from arqlab.core.permissions import lab_or_404, may_look_up, may_see_thread, signed_in
+from arqlab.core.permissions import looked_up_lab_or_404, may_see_thread, signed_in
 from arqlab.core.selectors import roles_in
 from arqlab.web.pages import LAB, TASK, Pages
 from assessment.assignments.selectors.roster import own_rosters
@@ -27,8 +27,7 @@ from assessment.guidelines.selectors.versions import (
 )
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
-from assessment.judging.permissions import place_or_404
-from assessment.judging.selectors.items import TopicPath
+from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.own_work import own_round_topics, own_work
 from assessment.judging.selectors.places import Place, next_address, round_questions
 from assessment.judging.selectors.progress import open_items
@@ -61,14 +60,12 @@ def offline_worker(request: HttpRequest) -> HttpResponse:
 ANSWERS = 20
 
 
-@pages.read(f"{LAB}judging/", "judging-home", access=lab_or_404)
+@pages.read(f"{LAB}judging/", "judging-home", access=looked_up_lab_or_404)
 def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the assessor's topics with items left, answered tickets and changed guidelines."""
     user = signed_in(request)
-    if not may_look_up(user, lab):
-        raise Http404
-    shown = ("title_html", "formula_html")
-    work = own_work(user, [lab], at=timezone.now(), shown=shown).get(lab.pk)
+    texts = ("title_html", "formula_html")
+    work = own_work(user, [lab], at=timezone.now(), texts=texts).get(lab.pk)
     rows = work.rows if work else ()
     rounds = own_round_topics(user, lab=lab)
     earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
@@ -98,10 +95,15 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
 
-@pages.read(f"{TASK}judge/<str:query_id>/", "judge")
-@pages.read(f"{TASK}rounds/<slug:round>/judge/<str:query_id>/", "round-judge", section="rounds")
+@pages.read(f"{TASK}judge/<str:query_id>/", "judge", access=official_place_or_404)
+@pages.read(
+    f"{TASK}rounds/<slug:round>/judge/<str:query_id>/",
+    "round-judge",
+    access=round_place_or_404,
+    section="rounds",
+)
 @never_cache
-def judge(request: HttpRequest, **path: str) -> HttpResponse:
+def judge(request: HttpRequest, place: Place) -> HttpResponse:
     """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
 
     A GET request leases items. HEAD requests lease none, and browsers that prefetch the page are
@@ -109,7 +111,6 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     page that the browser stores for an offline trip, without items.
     """
     user = signed_in(request)
-    place = place_or_404(user, TopicPath(**path))
     if request.method == "HEAD":
         return HttpResponse()
     if "prefetch" in request.headers.get("Sec-Purpose", ""):
@@ -140,8 +141,8 @@ def _judge_context(
     config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
     is_whole = is_offline or not config["guideline_url"]
     # With nothing left to take, what the user reported waits for other assessors.
-    open_ones = open_items(place.stack, user.pk).filter(done_at=None)
-    reported = 0 if sitting.items else open_ones.filter(kept_from=user).count()
+    waiting = open_items(place.stack, user.pk).filter(done_at=None)
+    reported = 0 if sitting.items else waiting.filter(kept_from=user).count()
     return {
         "has_thread": _has_thread(place, user),
         "scale": sitting.work.scale,
@@ -253,20 +254,20 @@ def _config(
     }
 
 
-@pages.read(f"{TASK}judge/<str:query_id>/judgments/", "judgment-list")
+@pages.read(f"{TASK}judge/<str:query_id>/judgments/", "judgment-list", access=official_place_or_404)
 @pages.read(
     f"{TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
     "round-judgment-list",
+    access=round_place_or_404,
     section="rounds",
 )
 @never_cache
-def judgment_list(request: HttpRequest, **path: str) -> HttpResponse:
+def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
     """Show the assessor's own judgments of a topic, searched and filtered.
 
     For htmx requests of the judging page, return the list only.
     """
     user = signed_in(request)
-    place = place_or_404(user, TopicPath(**path))
     chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers
     work = work_on(place, user)

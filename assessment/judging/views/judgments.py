@@ -41,12 +41,12 @@ pages = Pages(LAB, organized_task_or_404, section="judging")
 def affected_judgment_list(request: HttpRequest, lab: Lab, version: int) -> HttpResponse:
     """Show the judgments whose formulas a version of the visual ids merged or split."""
     versions = VisualMap.objects.select_related("collection")
-    shown = get_object_or_404(versions, collection=collection_of(lab), version=version)
-    rows = affected_judgments(lab, shown)
+    visual_map = get_object_or_404(versions, collection=collection_of(lab), version=version)
+    rows = affected_judgments(lab, visual_map)
     if request.GET.get("format") == "tsv":
         return table_response(rows, f"{lab.slug}-visual-ids-{version}-judged.tsv")
     rows = rows.with_columns(
-        latex=formula_latex(shown, rows["visual_id_after"]),
+        latex=formula_latex(visual_map, rows["visual_id_after"]),
         ids_after=pl.col("visual_id_after").str.split(", "),
         version=pl.format("{}, {}", "task", "qrels"),
     )
@@ -54,7 +54,7 @@ def affected_judgment_list(request: HttpRequest, lab: Lab, version: int) -> Http
     page, part = listing.page_of_frame(rows)
     context = {
         "lab": lab,
-        "version": shown,
+        "version": visual_map,
         "count": rows.height,
         "listing": listing,
         "page": page,
@@ -98,19 +98,19 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
     if not pooled_items(task, query_id, doc_id).exists():
         raise Http404
     judgments = list(judgments_of_item(task, query_id, doc_id))
-    held = posts_of(task.lab, {one.instance.post_id for one in judgments})
+    held = posts_of(task.lab, {judgment.instance.post_id for judgment in judgments})
     rows = []
-    for one in judgments:
-        instance, post_id = one.instance, one.instance.post_id
+    for judgment in judgments:
+        instance, post_id = judgment.instance, judgment.instance.post_id
         address = thread_url(instance.item, instance.doc_id, post_id, task.lab.slug)
-        rows.append((one, address if post_id in held else ""))
+        rows.append((judgment, address if post_id in held else ""))
     context = {
         "lab": task.lab,
         "task": task,
         "topic": topic,
         "doc_id": doc_id,
         "rows": rows,
-        "people": len({one.assessor_id for one in judgments if one.assessor_id}),
+        "people": len({judgment.assessor_id for judgment in judgments if judgment.assessor_id}),
     }
     return render(request, "assessment/item_judgments.html", context)
 
@@ -141,7 +141,7 @@ def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
 
 def _return(request: HttpRequest, task: Task) -> None:
     sent = request.POST.getlist("judgments")
-    chosen = {int(one) for one in sent if one.isascii() and one.isdigit() and len(one) < 19}
+    chosen = {int(key) for key in sent if key.isascii() and key.isdigit() and len(key) < 19}
     if not chosen:
         messages.error(request, "Select the labels to judge again.")
         return

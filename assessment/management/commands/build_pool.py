@@ -110,7 +110,9 @@ class Command(CeremonyCommand):
         oddities = pool_oddities(
             task, choice, labels=computed.labels, texts=computed.texts, at=timezone.now()
         )
-        self.confirm([one.sentence for one in oddities], yes=options["yes"] or options["dry_run"])
+        self.confirm(
+            [oddity.sentence for oddity in oddities], yes=options["yes"] or options["dry_run"]
+        )
         if not options["dry_run"]:
             self._freeze(computed, options)
         if options["format"] == "tsv":

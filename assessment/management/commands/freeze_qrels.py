@@ -60,12 +60,12 @@ class Command(CeremonyCommand):
             return
         choice = _choice(task, options)
         oddities = freeze_oddities(task, at=at)
-        self.confirm([one.sentence for one in oddities], yes=options["yes"])
-        made = freeze_qrels(task=task, choice=choice, by=by, at=at)
+        self.confirm([oddity.sentence for oddity in oddities], yes=options["yes"])
+        qrel_set = freeze_qrels(task=task, choice=choice, by=by, at=at)
         if options["current"]:
-            choose_current_qrels(qrel_set=made, by=by)
-        self.stdout.write(f"{made.name} is frozen as version {made.version} of {task}.")
-        self.stdout.write(f"sha256 {made.sha256}")
+            choose_current_qrels(qrel_set=qrel_set, by=by)
+        self.stdout.write(f"{qrel_set.name} is frozen as version {qrel_set.version} of {task}.")
+        self.stdout.write(f"sha256 {qrel_set.sha256}")
 
 
 def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:

@@ -32,21 +32,21 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the version and print its counts and the judged formulas it affects."""
-        found = collection_named(options["collection"])
-        before, line = newest_map(found), ProgressLine(self.stderr, "LaTeX without MathML")
+        collection = collection_named(options["collection"])
+        before, line = newest_map(collection), ProgressLine(self.stderr, "LaTeX without MathML")
         try:
-            judged = judged_formulas(found.slug)
-            made = make_visual_map(
-                collection=found, at=timezone.now(), judged=judged, again=True, progress=line
+            judged = judged_formulas(collection.slug)
+            version = make_visual_map(
+                collection=collection, at=timezone.now(), judged=judged, again=True, progress=line
             )
         finally:
             line.close()
-        if made is not None and made == before:
+        if version is not None and version == before:
             self.stdout.write("Nothing to change.")
-        self.stdout.write(map_line(made, found))
-        if made is not None:
-            for lab in found.labs.order_by("slug"):
-                self._print_affected(lab, made)
+        self.stdout.write(map_line(version, collection))
+        if version is not None:
+            for lab in collection.labs.order_by("slug"):
+                self._print_affected(lab, version)
 
     def _print_affected(self, lab: Lab, version: VisualMap) -> None:
         address = reverse("assessment:affected-judgment-list", args=[lab.slug, version.version])

@@ -80,13 +80,13 @@ def _host(task: Task) -> PooledTogether | None:
     if Pool.official.filter(task=task).exists():
         return None
     hosts = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
-    for one in hosts:
-        if one.protocol.pool.includes_generated_answers:
+    for answers_task in hosts:
+        if answers_task.protocol.pool.includes_generated_answers:
             sentence = (
-                f"The protocol mixes these answers into the pool of {one.name}. Plan that pool. "
-                "Once it is frozen with them, this task can have no pool of its own."
+                f"The protocol mixes these answers into the pool of {answers_task.name}. Plan that "
+                "pool. Once it is frozen with them, this task can have no pool of its own."
             )
-            return PooledTogether(one, sentence)
+            return PooledTogether(answers_task, sentence)
     return None
 
 
@@ -98,15 +98,17 @@ def _guest(task: Task) -> PooledTogether | None:
         )
         return PooledTogether(own, sentence, "own-pool")
     guests = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.GENERATED_ANSWERS)
-    for one in guests.select_related("lab"):
-        if host_of(one) == task:
-            return PooledTogether(one, f"The pool of this task has the answers of {one.name}.")
+    for generated_task in guests.select_related("lab"):
+        if host_of(generated_task) == task:
+            return PooledTogether(
+                generated_task, f"The pool of this task has the answers of {generated_task.name}."
+            )
         if task.protocol.pool.includes_generated_answers:
             sentence = (
-                f"The protocol mixes the answers of {one.name} into the pool of this task. Once "
-                "it is frozen with them, that task can have no pool of its own."
+                f"The protocol mixes the answers of {generated_task.name} into the pool of this "
+                "task. Once it is frozen with them, that task can have no pool of its own."
             )
-            return PooledTogether(one, sentence)
+            return PooledTogether(generated_task, sentence)
     return None
 
 
@@ -178,8 +180,8 @@ def candidate_runs(task: Task) -> RunQuerySet:
 def valid_runs(task: Task, *, with_post_hoc: bool = False) -> list[Run]:
     """Return the valid runs of a task: baselines first, then by team, its primary run first."""
     runs = Run.objects.scorable() if with_post_hoc else Run.objects.valid()
-    found = runs.filter(task=task).select_related("team")
-    return list(found.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
+    valid = runs.filter(task=task).select_related("team")
+    return list(valid.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
 
 
 def poolable_runs(
@@ -192,7 +194,7 @@ def poolable_runs(
     runs, left_out = [], []
     for run in valid_runs(task, with_post_hoc=with_post_hoc):
         if run.pk in without:
-            left_out.append((run, f"You leave it out: {without[run.pk]}"))
+            left_out.append((run, f"You left it out: {without[run.pk]}"))
         elif task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:
             left_out.append(
                 (run, "It has visual ids, but assessors judge formula instances in posts.")

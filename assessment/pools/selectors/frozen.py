@@ -64,17 +64,17 @@ def pooled_tops(task: Task) -> list[PooledTops]:
 def contributions_of(task: Task, tops: Sequence[PooledTops]) -> pl.DataFrame:
     """Return the contributions of the runs: topic, doc_id, run (its key) and needs (the depth)."""
     collection = collection_of(task.lab)
-    found = [pl.DataFrame(schema=CONTRIBUTIONS)]
+    frames = [pl.DataFrame(schema=CONTRIBUTIONS)]
     for top in tops:
         newest = newest_map(collection) if collection and task.kind == Task.Kind.FORMULAS else None
-        shown = top.pool.visual_map if top.pool else newest
+        visual_map = top.pool.visual_map if top.pool else newest
         sources = TaskSources(
-            task, top.choice, collection, top.runs, left_out=(), written=(), visual_map=shown
+            task, top.choice, collection, top.runs, left_out=(), written=(), visual_map=visual_map
         )
         kernel, protocol = kernel_sources(sources, {}), top.choice.protocol
         rows = pooled_rows(gather_for(protocol, kernel), protocol, kernel)
-        found.append(rows.select(pl.col(name).cast(kind) for name, kind in CONTRIBUTIONS.items()))
-    return pl.concat(found).group_by("topic", "doc_id", "run").agg(pl.col("needs").min())
+        frames.append(rows.select(pl.col(name).cast(kind) for name, kind in CONTRIBUTIONS.items()))
+    return pl.concat(frames).group_by("topic", "doc_id", "run").agg(pl.col("needs").min())
 
 
 def presets_for(task: Task) -> dict[str, PoolProtocol]:
@@ -150,11 +150,11 @@ def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
     """Return the count of each current label by topic, in topic order, with one query."""
     current = Judgment.official.filter(instance__item__pool=pool, is_current=True).order_by()
     names = ("instance__item__topic__position", "instance__item__topic__query_id", "label")
-    found: dict[str, dict[int, int]] = {}
+    counts: dict[str, dict[int, int]] = {}
     rows = current.values(*names).annotate(judgments=Count("pk")).order_by(*names)
     for topic, label, count in rows.values_list(*names[1:], "judgments"):
-        found.setdefault(topic, {})[label] = count
-    return found
+        counts.setdefault(topic, {})[label] = count
+    return counts
 
 
 def pool_frame(pool: Pool) -> pl.DataFrame:
@@ -180,8 +180,8 @@ def pool_file(pool: Pool) -> bytes:
 
 def pool_numbered(task: Task, number: int = 1) -> Pool:
     """Return a pool of a task by its number, or raise `UserError` with a list of the pools."""
-    found = Pool.official.filter(task=task, number=number).select_related("task__lab").first()
-    if found is None:
+    pool = Pool.official.filter(task=task, number=number).select_related("task__lab").first()
+    if pool is None:
         known = (
             ", ".join(map(str, Pool.official.filter(task=task).values_list("number", flat=True)))
             or "none yet; create one with build_pool"
@@ -189,7 +189,7 @@ def pool_numbered(task: Task, number: int = 1) -> Pool:
         raise UserError(
             f"The task {task} has no pool {number}. Its pools: {known}.", code="unknown-pool"
         )
-    return found
+    return pool
 
 
 def can_be_discarded(pool: Pool) -> bool:

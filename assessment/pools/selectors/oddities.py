@@ -38,17 +38,17 @@ def pool_oddities(
     `labels` and `texts` are those of `ComputedPool`; without labels, there is nothing to freeze. A
     pool with answers of Task 3 depends on their task too: each oddity then names its task.
     """
-    found = {task: [*_task_oddities(task, choice, at=at), *_without_qrels(task, choice)]}
+    by_task = {task: [*_task_oddities(task, choice, at=at), *_without_qrels(task, choice)]}
     if labels is not None:
-        found[task] += _unreadable(task.lab, labels, texts)
+        by_task[task] += _unreadable(task.lab, labels, texts)
     others = mixed_tasks(task, choice.protocol)
-    found |= {other: _task_oddities(other, choice, at=at) for other in others}
-    if len(found) == 1:
-        return found[task]
+    by_task |= {other: _task_oddities(other, choice, at=at) for other in others}
+    if len(by_task) == 1:
+        return by_task[task]
     return [
-        replace(one, sentence=f"{each.name}: {one.sentence}")
-        for each, oddities in found.items()
-        for one in oddities
+        replace(oddity, sentence=f"{owner.name}: {oddity.sentence}")
+        for owner, oddities in by_task.items()
+        for oddity in oddities
     ]
 
 
@@ -56,13 +56,13 @@ def _task_oddities(task: Task, choice: PoolChoice, *, at: datetime) -> list[Oddi
     """Return the oddities of the submission and of the runs of one task."""
     _, barred = poolable_runs(task)
     names = [str(run) for run, _ in barred if run.pk not in choice.without_runs]
-    found = submission_oddities(task, at=at)
+    oddities = submission_oddities(task, at=at)
     if names:
         runs = counted(len(names), "valid run", "valid runs")
         what = "with visual ids" if task.kind == Task.Kind.FORMULAS else "without texts"
         sentence = f"{runs} {what} cannot be pooled: {name_list(names)}."
-        found.append(Oddity(sentence, len(names), task_url("submissions:run-list", task)))
-    return [*found, *run_oddities(task)]
+        oddities.append(Oddity(sentence, len(names), task_url("submissions:run-list", task)))
+    return [*oddities, *run_oddities(task)]
 
 
 def _without_qrels(task: Task, choice: PoolChoice) -> list[Oddity]:
@@ -89,12 +89,11 @@ def _unreadable(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> It
         labels.n_unique(["topic", "item"]),
         reverse("collection:collection-detail", args=[lab.slug]),
     )
-    for missing, found in _missing(lab, labels, texts).items():
-        if found:
-            have = (
-                f"{len(found):,} of {counted(items, 'item')} {'has' if len(found) == 1 else 'have'}"
-            )
-            yield Oddity(f"{have} {missing}", len(found), url)
+    for missing, lacking in _missing(lab, labels, texts).items():
+        if lacking:
+            verb = "has" if len(lacking) == 1 else "have"
+            sentence = f"{len(lacking):,} of {counted(items, 'item')} {verb} {missing}"
+            yield Oddity(sentence, len(lacking), url)
 
 
 def _missing(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> dict[str, set[Item]]:
@@ -129,8 +128,10 @@ def _missing(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> dict[
 def _readable_posts(lab: Lab, post_ids: Collection[str]) -> dict[str, Post]:
     """Return the posts that have a text, in the collection or from a correction of the lab."""
     known, corrections = posts_of(lab, post_ids), corrections_of(lab)
-    shown = {one: corrected_post(known.get(one), one, corrections) for one in post_ids}
-    return {one: post for one, post in shown.items() if post and post.safe_body.strip()}
+    corrected = {
+        post_id: corrected_post(known.get(post_id), post_id, corrections) for post_id in post_ids
+    }
+    return {post_id: post for post_id, post in corrected.items() if post and post.safe_body.strip()}
 
 
 def _known_threads(lab: Lab, posts: Collection[Post]) -> set[str]:

@@ -154,12 +154,12 @@ def _deepest(task: Task, choice: PoolChoice) -> int:
 
 def _runs(plan: Plan, sources: TaskSources, deepest: int) -> list[RunPlan]:
     choice, shared = sources.choice, plan.overlap["shared"].to_list()
-    rows, found = len(sources.runs), []
+    rows, plans = len(sources.runs), []
     for number, (run, row) in enumerate(
         zip(sources.runs, plan.runs.iter_rows(named=True), strict=True)
     ):
         kind = choice.kind_of(run)
-        found.append(
+        plans.append(
             RunPlan(
                 run=run,
                 kind=kind,
@@ -171,4 +171,4 @@ def _runs(plan: Plan, sources: TaskSources, deepest: int) -> list[RunPlan]:
                 shared=shared[number * rows : (number + 1) * rows],
             )
         )
-    return found
+    return plans

@@ -39,16 +39,16 @@ def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | Non
     id on the larger part, no instance of the pooled formula may be left in the pools.
     """
     rows = PoolInstance.official.filter(item__pool__task=task).order_by()
-    found = list(rows.values_list(*_FIELDS.values()))
-    if not found:
+    instances = list(rows.values_list(*_FIELDS.values()))
+    if not instances:
         return None
-    earlier = pl.DataFrame(found, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
+    earlier = pl.DataFrame(instances, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
     is_other = newest and Pool.official.filter(task=task).exclude(visual_map=newest).exists()
     ids = visual_ids_among(task.lab, earlier["doc_id"]) if is_other else None
     if ids is None:
         return earlier
-    shown = as_formulas(earlier, ids)["item"]
-    return earlier.with_columns(item=pl.when(pl.col("item") == shown).then("item"))
+    current_ids = as_formulas(earlier, ids)["item"]
+    return earlier.with_columns(item=pl.when(pl.col("item") == current_ids).then("item"))
 
 
 ITEM = {"topic": pl.String, "item": pl.String}
@@ -85,8 +85,8 @@ def task_sources(task: Task, choice: PoolChoice) -> TaskSources:
         left_out=tuple(left_out),
         written=tuple(
             run
-            for each in mixed_tasks(task, choice.protocol)
-            for run in poolable_runs(each, choice.without_runs, with_post_hoc=late)[0]
+            for mixed_task in mixed_tasks(task, choice.protocol)
+            for run in poolable_runs(mixed_task, choice.without_runs, with_post_hoc=late)[0]
         ),
         visual_map=newest_map(collection)
         if collection and task.kind == Task.Kind.FORMULAS
@@ -244,11 +244,11 @@ def _thread_answers(sources: TaskSources, collection: Collection) -> pl.DataFram
     links = PostLink.objects.filter(collection=collection, kind=PostLink.Kind.DUPLICATE)
     threads: dict[str, set[str]] = {thread: {thread} for thread in own}
     # Either of the two may be marked as the duplicate.
-    for one, other in links.filter(Q(post_id__in=own) | Q(related_id__in=own)).values_list(
+    for thread_id, other_id in links.filter(Q(post_id__in=own) | Q(related_id__in=own)).values_list(
         "post_id", "related_id"
     ):
-        threads.setdefault(one, set()).add(other)
-        threads.setdefault(other, set()).add(one)
+        threads.setdefault(thread_id, set()).add(other_id)
+        threads.setdefault(other_id, set()).add(thread_id)
     wanted = {thread for mine in own for thread in threads[mine]}
     answers: dict[str, list[str]] = defaultdict(list)
     posts = Post.objects.filter(collection=collection, kind=Post.Kind.ANSWER, thread_id__in=wanted)
@@ -297,8 +297,8 @@ def _judged(task: Task) -> QuerySet[Judgment]:
 def _last_labels(task: Task) -> list[int | None]:
     """Return what changes whenever a label that counts does."""
     return [
-        found.aggregate(last=Max("pk"))["last"]
-        for found in (_judged(task), adjudicated_judgments(task))
+        judgments.aggregate(last=Max("pk"))["last"]
+        for judgments in (_judged(task), adjudicated_judgments(task))
     ]
 
 

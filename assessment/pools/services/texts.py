@@ -46,10 +46,10 @@ def _begin_again() -> None:
 def _typeset_next(pool: Pool, end: float) -> bool:
     """Typeset the posts at the next position of every topic. Return False if the time runs out."""
     done = pool.typeset_through or 0
-    shown = PoolInstance.objects.filter(item__pool=pool, item__position=done + 1).exclude(
+    instances = PoolInstance.objects.filter(item__pool=pool, item__position=done + 1).exclude(
         post_id=""
     )
-    post_ids = sorted(set(shown.values_list("post_id", flat=True)))
+    post_ids = sorted(set(instances.values_list("post_id", flat=True)))
     for part in in_slices(post_ids, size=POSTS_AT_ONCE):
         if time.monotonic() > end:
             return False

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task
+from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
@@ -40,7 +40,15 @@ from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 
-pages = Pages(f"{TASK}pools/", section="pools")
+
+def organized_pool_or_404(user: Visitor, lab_slug: str, task_slug: str, number: int) -> Pool:
+    """Return a pool of a task for its organizers; raise 404 for anyone else."""
+    task = organized_task_or_404(user, lab_slug, task_slug)
+    pools = Pool.official.select_related("task__lab", "frozen_by", "visual_map__collection")
+    return get_object_or_404(pools, task=task, number=number)
+
+
+pages = Pages(f"{TASK}pools/", organized_pool_or_404, section="pools")
 
 
 class PoolNews(NamedTuple):
@@ -81,7 +89,7 @@ def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
     written = [run for run in sources.written if run.pk not in known]
     if runs:  # read indexes only in this case
         try:
-            brought = {each.run.pk: each.items for each in plan_pool(task=task, choice=choice).runs}
+            brought = {plan.run.pk: plan.items for plan in plan_pool(task=task, choice=choice).runs}
         except UserError:  # Two runs differ in an answer; the page of the supplement reports it.
             return [*runs, *written]
         runs = [run for run in runs if brought[run.pk]]
@@ -104,9 +112,8 @@ def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 @pages.read("<int:number>/", "pool-detail")
-def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Show a pool: its settings, its size per topic and its state; or return its file."""
-    pool = _pool_or_404(request, lab, task, number)
     if request.GET.get("format") == "tsv":
         name = f"{pool.task.lab.slug}-{pool.task.slug}-pool-{pool.number}.tsv"
         return exact_response(pool_file(pool), name)
@@ -126,8 +133,8 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
         "picture": picture_of(topics),
         "labels": pool.label_scale,
         "label_rows": [
-            (topic, [found.get(label.value, 0) for label in pool.label_scale])
-            for topic, found in counts.items()
+            (topic, [topic_labels.get(label.value, 0) for label in pool.label_scale])
+            for topic, topic_labels in counts.items()
         ],
         "chart": label_chart(counts.items(), pool.label_scale),
         "can_be_discarded": can_be_discarded(pool),
@@ -136,9 +143,8 @@ def pool_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpR
 
 
 @pages.action("<int:number>/close/", "pool-close")
-def pool_close(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def pool_close(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Close a pool for judging."""
-    pool = _pool_or_404(request, lab, task, number)
     done = partial(close_pool, pool=pool, by=signed_in(request), at=timezone.now())
     return _turned(
         request, pool, done, "Judging is closed. ArqLab no longer accepts judgments for this pool."
@@ -146,30 +152,28 @@ def pool_close(request: HttpRequest, lab: str, task: str, number: int) -> HttpRe
 
 
 @pages.action("<int:number>/open/", "pool-open")
-def pool_open(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def pool_open(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Reopen a pool for judging."""
-    pool = _pool_or_404(request, lab, task, number)
     done = partial(open_pool, pool=pool, by=signed_in(request))
     return _turned(request, pool, done, "Judging is open again.")
 
 
 @pages.action("<int:number>/discard/", "pool-discard")
-def pool_discard(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
+def pool_discard(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Unfreeze a pool without judgments: delete it, and show the planner with its settings."""
-    pool = _pool_or_404(request, lab, task, number)
-    found, choice = pool.task, choice_of(pool)
+    task, number, choice = pool.task, pool.number, choice_of(pool)
     try:
         discard_pool(pool=pool, by=signed_in(request))
     except UserError as refused:
         messages.error(request, refused.message)
-        return redirect("assessment:pool-detail", found.lab.slug, found.slug, number)
+        return redirect("assessment:pool-detail", task.lab.slug, task.slug, number)
     messages.success(
         request,
         f"Pool {number} was unfrozen. Its settings are filled in here, and the audit log keeps its "
         "number and hash.",
     )
-    settings = choice_data(choice, poolable_runs(found)[0], seed=str(choice.seed))
-    address = reverse("assessment:pool-plan", args=[found.lab.slug, found.slug])
+    settings = choice_data(choice, poolable_runs(task)[0], seed=str(choice.seed))
+    address = reverse("assessment:pool-plan", args=[task.lab.slug, task.slug])
     return redirect(f"{address}?{urlencode(settings)}")
 
 
@@ -206,9 +210,3 @@ def _turned(
     else:
         messages.success(request, message)
     return redirect("assessment:pool-detail", pool.task.lab.slug, pool.task.slug, pool.number)
-
-
-def _pool_or_404(request: HttpRequest, lab: str, task: str, number: int) -> Pool:
-    found: Task = organized_task_or_404(request.user, lab, task)
-    pools = Pool.official.select_related("task__lab", "frozen_by", "visual_map__collection")
-    return get_object_or_404(pools, task=found, number=number)

@@ -89,8 +89,8 @@ def pool_freeze(request: HttpRequest, task: Task) -> HttpResponse:
             request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422
         )
     reason = SupplementForm((request.POST or None) if settings.pools else None)
-    shown = _computed(settings)
-    digest, refusals = oddities_digest(shown["oddities"]), []
+    computed = _computed(settings)
+    digest, refusals = oddities_digest(computed["oddities"]), []
     is_sent = request.method == "POST" and "preview" not in request.POST
     if is_sent and (not settings.pools or reason.is_valid()):
         try:
@@ -100,7 +100,7 @@ def pool_freeze(request: HttpRequest, task: Task) -> HttpResponse:
         except UserError as refused:
             refusals = [refused.message]
     context = _context(settings) | _plan(settings) | {"reason_form": reason}
-    context |= shown | {"digest": digest, "refusals": shown["refusals"] or refusals}
+    context |= computed | {"digest": digest, "refusals": computed["refusals"] or refusals}
     status = 422 if is_sent or context["refusals"] else 200
     return render(request, "assessment/pool_freeze.html", context, status=status)
 
@@ -182,11 +182,11 @@ def _query(settings: _Settings) -> str:
     """Return the settings as a query string."""
     fields = [*settings.form, *settings.cost]
     values = {field.html_name: field.value() for field in fields}
-    shown = {
+    filled = {
         name: value for name, value in values.items() if value is not None and value is not False
     }
     reasons = {field.html_name: field.value() for field in [*settings.runs, *settings.topics]}
-    return urlencode(shown | {name: reason for name, reason in reasons.items() if reason})
+    return urlencode(filled | {name: reason for name, reason in reasons.items() if reason})
 
 
 def _context(settings: _Settings) -> dict[str, Any]:

@@ -55,7 +55,9 @@ class Draft:
     def dropped(self) -> list[DroppedTopic]:
         """Return the topics the draft leaves out."""
         return [
-            DroppedTopic(one.topic, one.relevant, one.reason) for one in self.topics if one.reason
+            DroppedTopic(topic.topic, topic.relevant, topic.reason)
+            for topic in self.topics
+            if topic.reason
         ]
 
     def without(self, reasons: Mapping[str, str]) -> Draft:
@@ -63,18 +65,20 @@ class Draft:
 
         Raises `UserError` for a topic that is not in a pool.
         """
-        if unknown := reasons.keys() - {one.topic for one in self.topics}:
+        if unknown := reasons.keys() - {topic.topic for topic in self.topics}:
             raise UserError(
                 f"No pool of {self.task} has the topic {', '.join(sorted(unknown))}. Check the "
                 "topics that you leave out.",
                 code="unknown-topic",
             )
-        topics = [replace(one, reason=reasons.get(one.topic, one.reason)) for one in self.topics]
+        topics = [
+            replace(topic, reason=reasons.get(topic.topic, topic.reason)) for topic in self.topics
+        ]
         return replace(self, topics=topics)
 
     def qrels(self, level: Level, *, complete: bool, with_dropped: bool = False) -> pl.DataFrame:
         """Return the draft (topic, item, label); `with_dropped` leaves no topic out."""
-        dropped = () if with_dropped else [one.topic for one in self.dropped]
+        dropped = () if with_dropped else [topic.topic for topic in self.dropped]
         return make_qrels(
             self.judged, scale=self.scale, level=level, complete=complete, dropped=dropped
         )
@@ -123,9 +127,10 @@ def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
         min_relevant=rules.min_relevant,
     )
     if host:
-        reasons = {one.topic: one.reason for one in _draft(host, None, scale).topics}
+        reasons = {topic.topic: topic.reason for topic in _draft(host, None, scale).topics}
         topics = [
-            replace(one, reason=_hosts_reason(host, reasons.get(one.topic, ""))) for one in topics
+            replace(topic, reason=_hosts_reason(host, reasons.get(topic.topic, "")))
+            for topic in topics
         ]
     return Draft(task, scale, judged, topics)
 
@@ -161,10 +166,12 @@ def _pooled(task: Task, host: Task | None) -> QuerySet[PoolInstance]:
     return PoolInstance.official.filter(item__pool__task=task)
 
 
-def _without_mixed(task: Task, found: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
+def _without_mixed(task: Task, instances: QuerySet[PoolInstance]) -> QuerySet[PoolInstance]:
     """Return only what belongs in the task's own qrels: in Task 1, posts without Task 3 answers."""
     return (
-        found.exclude(item__kind=PoolItem.Kind.ANSWERS) if task.kind == Task.Kind.ANSWERS else found
+        instances.exclude(item__kind=PoolItem.Kind.ANSWERS)
+        if task.kind == Task.Kind.ANSWERS
+        else instances
     )
 
 

@@ -23,8 +23,8 @@ def adjudicated_judgments(task: Task) -> QuerySet[Judgment]:
     pool = Pool.objects.filter(task=task, round__kind=Round.Kind.ADJUDICATION).first()
     if pool is None:
         return Judgment.objects.none()
-    found = Judgment.objects.filter(is_current=True, instance__item__pool=pool).order_by()
-    return found.exclude(label__in=pool.label_scale.unjudged)
+    judgments = Judgment.objects.filter(is_current=True, instance__item__pool=pool).order_by()
+    return judgments.exclude(label__in=pool.label_scale.unjudged)
 
 
 def counting_labels(official: pl.DataFrame, task: Task, *, by: str) -> pl.DataFrame:

@@ -1,7 +1,7 @@
-"""Warnings of qrels that do not join their lab: unknown topics, and items that nothing has.
+"""Warnings about qrels that do not join their lab: unknown topics, and items that nothing has.
 
-Qrels are loaded whatever they name, because a collection or runs may follow. The warnings are
-computed from what the lab has now, so they disappear when it is loaded.
+Qrels are loaded regardless, because a collection or runs may follow. The warnings are computed from
+what the lab has now, so they disappear when the rest is loaded.
 """
 
 from __future__ import annotations
@@ -36,13 +36,15 @@ def join_warnings(qrel_set: QrelSet) -> list[str]:
     """Return a sentence on unknown topics and one on items that join nothing, if there are any."""
     items = _unjoined_answers if qrel_set.items == ItemKind.ANSWERS else _unjoined_items
     head = f"Qrels {qrel_set.name} of {qrel_set.task}: "
-    return [head + found for found in (_unknown_topics(qrel_set), items(qrel_set)) if found]
+    return [
+        head + sentence for sentence in (_unknown_topics(qrel_set), items(qrel_set)) if sentence
+    ]
 
 
 def lab_join_warnings(lab: Lab) -> list[str]:
     """Return the warnings of all versions of the qrels of a lab."""
     versions = QrelSet.objects.filter(task__lab=lab).select_related("task__lab")
-    return [warning for one in versions for warning in join_warnings(one)]
+    return [warning for version in versions for warning in join_warnings(version)]
 
 
 def ids_judged_or_pooled(task: Task, items: ItemKind) -> Iterator[pl.Series]:
@@ -110,15 +112,15 @@ def _unjoined_sentence(
     examples = name_list(left.sort("topic", "item")["item"].to_list())
     if left.height == qrel_set.lines:
         lines = counted(left.height, "line")
-        found = f"none of the {label} on its {lines} is {' or '.join(places)}"
-        return f"{found}, such as {examples}. No run gets a label. {_CHECK.format(label=label)}"
-    found = f"the {label} on {left.height:,} of its {qrel_set.lines:,} lines are "
+        start = f"none of the {label} on its {lines} is {' or '.join(places)}"
+        return f"{start}, such as {examples}. No run gets a label. {_CHECK.format(label=label)}"
+    start = f"the {label} on {left.height:,} of its {qrel_set.lines:,} lines are "
     neither = f"neither {' nor '.join(places)}" if len(places) > 1 else f"not {places[0]}"
-    return f"{found}{neither}, such as {examples}. {_CHECK.format(label=label)}"
+    return f"{start}{neither}, such as {examples}. {_CHECK.format(label=label)}"
 
 
 def _runs(task: Task) -> list[Run]:
-    """Return the valid runs, also those withdrawn since: their items were pooled."""
+    """Return the valid runs, including those withdrawn since, because their items were pooled."""
     return list(Run.objects.submitted().filter(task=task, status=Run.Status.VALID).order_by("pk"))
 
 

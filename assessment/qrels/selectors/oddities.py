@@ -33,19 +33,19 @@ def freeze_oddities(task: Task, *, at: datetime) -> list[Oddity]:
 
 def _pool_oddities(task: Task) -> list[Oddity]:
     """Return the pools that still accept judgments, and the valid runs that are in no pool."""
-    found, pools = [], list(Pool.official.filter(task=host_of(task) or task))
+    oddities, pools = [], list(Pool.official.filter(task=host_of(task) or task))
     accepting = sum(pool.closed_at is None for pool in pools)
     url = task_url("assessment:pool-list", task)
     if accepting:
         sentence = f"{counted(accepting, 'pool accepts', 'pools accept')} judgments."
-        found.append(Oddity(sentence, accepting, url))
+        oddities.append(Oddity(sentence, accepting, url))
     pooled = {run["run"] for pool in pools for run in pool.runs}
     runs = Run.objects.valid().filter(task=task).exclude(pk__in=pooled).select_related("team")
     names = [str(run) for run in runs.order_by("team__name", "tag")]
     if names:
         runs_are = counted(len(names), "valid run is", "valid runs are")
-        found.append(Oddity(f"{runs_are} in no pool: {name_list(names)}.", len(names), url))
-    return found
+        oddities.append(Oddity(f"{runs_are} in no pool: {name_list(names)}.", len(names), url))
+    return oddities
 
 
 def _half_judged(task: Task) -> list[Oddity]:

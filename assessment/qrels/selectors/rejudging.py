@@ -38,7 +38,9 @@ def judged_formulas(collection: str, lab: Lab | None = None) -> JudgedFormula:
     schema = {"pk": pl.Int64, "formula_id": pl.String, "label": pl.Int64}
     relevance = pl.DataFrame(list(by_id), schema=schema, orient="row").drop("pk")
     visual = judged.filter(qrel_set__items=ItemKind.VISUAL_IDS).values_list("doc_id", flat=True)
-    numbers = [int(one) for one in visual if one.isascii() and one.isdigit()]
+    numbers = [
+        int(visual_id) for visual_id in visual if visual_id.isascii() and visual_id.isdigit()
+    ]
     return JudgedFormula(relevance, max(numbers, default=0))
 
 
@@ -76,18 +78,18 @@ def _affected_instances(
     judged: pl.DataFrame, version: VisualMap, before: VisualMap, changes: pl.DataFrame
 ) -> pl.DataFrame:
     wanted = judged["item"].unique().implode()
-    found = [
-        scan_columns(one.mapping).filter(pl.col("formula_id").is_in(wanted)).collect()
-        for one in (before, version)
+    maps = [
+        scan_columns(visual_map.mapping).filter(pl.col("formula_id").is_in(wanted)).collect()
+        for visual_map in (before, version)
     ]
     rows = judged.rename({"item": "formula_id"}).join(
-        found[0].rename({"visual_id": "visual_id_before"}),
+        maps[0].rename({"visual_id": "visual_id_before"}),
         on="formula_id",
         how="left",
         maintain_order="left",
     )
     rows = rows.join(
-        found[1].rename({"visual_id": "visual_id_after"}),
+        maps[1].rename({"visual_id": "visual_id_after"}),
         on="formula_id",
         how="inner",
         maintain_order="left",

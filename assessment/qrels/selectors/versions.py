@@ -55,8 +55,8 @@ def topic_frame(qrel_set: QrelSet, query_id: str) -> pl.DataFrame:
 def judgments_of(qrel_sets: QuerySet[QrelSet]) -> QuerySet[Qrel]:
     """Return the lines of versions whose labels are judgments, each by its version's scale."""
     by_unjudged: dict[tuple[int, ...], list[int]] = {}
-    for one in qrel_sets.distinct().only("pk", "scale"):
-        by_unjudged.setdefault(one.label_scale.unjudged, []).append(one.pk)
+    for qrel_set in qrel_sets.distinct().only("pk", "scale"):
+        by_unjudged.setdefault(qrel_set.label_scale.unjudged, []).append(qrel_set.pk)
     wanted = Q(pk__in=[])
     for unjudged, keys in by_unjudged.items():
         wanted |= Q(qrel_set__in=keys) & ~Q(relevance__in=unjudged)
@@ -74,13 +74,13 @@ def qrels_named(task: Task, name: str = "") -> QrelSet | None:
 
 def required_qrels(task: Task, name: str = "") -> QrelSet:
     """Return the named or the current version, or raise `UserError` with a list of the versions."""
-    found = qrels_named(task, name)
-    if found is None:
+    qrel_set = qrels_named(task, name)
+    if qrel_set is None:
         missing = f"no qrels {name!r}" if name else "no current qrels"
         names = ", ".join(task.qrel_sets.values_list("name", flat=True))
         known = names or "none yet. Load qrels with load_lab, or freeze them with freeze_qrels"
         raise UserError(f"The task {task} has {missing}. Its qrels: {known}.", code="unknown-qrels")
-    return found
+    return qrel_set
 
 
 def topic_judgments(qrel_set: QrelSet) -> dict[str, TopicJudgments]:

@@ -157,7 +157,7 @@ def _changed_qrels(known: QrelSet, file: QrelsFile) -> Problem:
 
 
 def _unknown_topics(task: Task, file: QrelsFile, unknown: Sequence[str]) -> Problem:
-    """Return the problem of qrels whose topics the folder does not have, nor the task."""
+    """Return the problem of qrels with topics that are neither in the folder nor in the task."""
     return Problem(
         path=str(file.path),
         line=None,
@@ -176,10 +176,10 @@ def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -
 
 
 def _load_all_answer_ids(lab: Lab, file: LabFile, *, by: User | None, changes: LoadChanges) -> None:
-    for each in file.tasks:
-        if each.answer_ids is not None:
-            task = Task.objects.select_related("lab").get(lab=lab, slug=each.slug)
-            load_answer_ids(task=task, ids=each.answer_ids, by=by, changes=changes)
+    for task_file in file.tasks:
+        if task_file.answer_ids is not None:
+            task = Task.objects.select_related("lab").get(lab=lab, slug=task_file.slug)
+            load_answer_ids(task=task, ids=task_file.answer_ids, by=by, changes=changes)
 
 
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:

@@ -91,7 +91,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         relevant_from=task.protocol.relevant_from,
         scale=draft.scale.rows(),
         is_complete=choice.complete,
-        dropped=[_dropped_row(one, choice) for one in draft.dropped],
+        dropped=[_dropped_row(topic, choice) for topic in draft.dropped],
         out_of_competition=set_out_of_competition(task, choice.runs),
         made_by=by,
         created_at=at,

@@ -48,9 +48,9 @@ def label_chart(
     result is None if no topic has one.
     """
     topics = [
-        {"topic": topic, "counts": [found.get(label.value, 0) for label in labels]}
-        for topic, found in counts
-        if any(found.values())
+        {"topic": topic, "counts": [topic_counts.get(label.value, 0) for label in labels]}
+        for topic, topic_counts in counts
+        if any(topic_counts.values())
     ]
     names = [{"word": label.word, "colour": label.colour} for label in labels]
     return {"labels": names, "topics": topics} if topics else None

@@ -114,13 +114,13 @@ def _forms(data: QueryDict | None, draft: Draft) -> _Forms:
 
 
 def _frozen(request: HttpRequest, task: Task, choice: QrelsChoice) -> HttpResponse:
-    made = freeze_qrels(task=task, choice=choice, by=signed_in(request), at=timezone.now())
+    qrel_set = freeze_qrels(task=task, choice=choice, by=signed_in(request), at=timezone.now())
     messages.success(
         request,
-        f"{made.name} is frozen as version {made.version}. Runs are being scored against it. "
-        "Leaderboards use it when you make it current.",
+        f"{qrel_set.name} is frozen as version {qrel_set.version}. Runs are being scored against "
+        "it. Leaderboards use it when you make it current.",
     )
-    return redirect("assessment:qrels-detail", task.lab.slug, task.slug, made.version)
+    return redirect("assessment:qrels-detail", task.lab.slug, task.slug, qrel_set.version)
 
 
 def changing_judgments(
@@ -130,7 +130,7 @@ def changing_judgments(
     before: QrelSet | None,
     after: QrelSet | None,
 ) -> dict[tuple[str, str], Judgment]:
-    """Return the newest judgment between two sides with the new label of each line.
+    """Return the newest judgment between two sides that gave each line its new label.
 
     `rows` have topic, item and after: a label, or None for a removed line, whose judgment has a
     label that is not a judgment, such as Do not know. None as a side is the draft. Lines that
@@ -146,24 +146,26 @@ def changing_judgments(
         "instance__item__topic__query_id__in": {topic for topic, _ in labels},
     }
     related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
-    found = [
-        one
+    candidates = [
+        judgment
         for judgments in (Judgment.official.all(), adjudicated_judgments(task))
-        for one in judgments.filter(chosen, **limits).select_related(
+        for judgment in judgments.filter(chosen, **limits).select_related(
             *related, "instance__item__topic"
         )
     ]
     side = after or before
     accepted = side.label_scale.unjudged if side else ()
     changes = {}
-    for one in sorted(found, key=lambda one: (one.judged_at, one.pk)):
-        instance = one.instance
+    for judgment in sorted(candidates, key=lambda judgment: (judgment.judged_at, judgment.pk)):
+        instance = judgment.instance
         for item in (instance.doc_id, instance.item.item):
             key = (instance.item.topic.query_id, item)
             if key not in labels:
                 continue
-            if one.label == labels[key] or (labels[key] is None and one.label in accepted):
-                changes[key] = one
+            if judgment.label == labels[key] or (
+                labels[key] is None and judgment.label in accepted
+            ):
+                changes[key] = judgment
     return changes
 
 
@@ -297,21 +299,21 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
 
     With `format=tsv`, return its file.
     """
-    shown = get_object_or_404(qrel_versions(task), version=version)
+    qrel_set = get_object_or_404(qrel_versions(task), version=version)
     if request.GET.get("format") == "tsv":
-        return _file(qrels_frame(shown), task, shown.name)
-    topics, labels = version_topics(shown), shown.label_scale
+        return _file(qrels_frame(qrel_set), task, qrel_set.name)
+    topics, labels = version_topics(qrel_set), qrel_set.label_scale
     context = {
         "shares": label_shares(topics, labels),
         "lines": topic_lines(topics, labels),
         "chart": label_chart(((topic.topic, topic.labels) for topic in topics), labels),
         "labels": labels,
-        "warnings": join_warnings(shown),
+        "warnings": join_warnings(qrel_set),
     }
     return render(
         request,
         "assessment/qrels_detail.html",
-        {"task": task, "lab": task.lab, "shown": shown, **context},
+        {"task": task, "lab": task.lab, "shown": qrel_set, **context},
     )
 
 

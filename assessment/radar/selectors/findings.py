@@ -61,8 +61,8 @@ def judged_twice(task: Task, scale: LabelScale, judged: pl.DataFrame) -> pl.Data
     post.
     """
     is_second = Q(round__kind=Round.Kind.SECOND)
-    found = Pool.objects.filter(Q(round=None) | is_second, task=task)
-    pools = dict(found.values_list("pk", "round"))
+    task_pools = Pool.objects.filter(Q(round=None) | is_second, task=task)
+    pools = dict(task_pools.values_list("pk", "round"))
     seconds = [pk for pk, round_id in pools.items() if round_id]
     # By the keys of pools, so that databases find an item by pool, topic and id.
     originals = PoolInstance.official.filter(
@@ -121,10 +121,10 @@ def judgments_of_finding(task: Task, finding: RadarFinding) -> QuerySet[Judgment
     """Return the current judgments of a finding with their items, in the order of judging."""
     known = Judgment.objects.filter(assessor=finding.assessor, is_current=True)
     if finding.kind in DRIFTS:  # about all their judgments
-        found = known.filter(instance__item__pool__task=task, instance__item__assessor=None)
+        judgments = known.filter(instance__item__pool__task=task, instance__item__assessor=None)
     else:
-        found = known.filter(instance__in=finding.instances)
-    return found.select_related("instance__item__topic", "instance__item__pool").defer(
+        judgments = known.filter(instance__in=finding.instances)
+    return judgments.select_related("instance__item__topic", "instance__item__pool").defer(
         "instance__item__text", "instance__item__pool__runs", "instance__item__pool__settings"
     )
 
@@ -133,12 +133,12 @@ def earlier_labels(
     judgments: Iterable[Judgment], *, scale: LabelScale
 ) -> dict[int, list[ScaleLabel]]:
     """Return the labels that others replaced, by instance and oldest first, in one query."""
-    instances = [one.instance_id for one in judgments]
+    instances = [judgment.instance_id for judgment in judgments]
     before = Judgment.objects.filter(instance__in=instances, is_current=False).order_by("pk")
-    found: dict[int, list[ScaleLabel]] = {}
+    labels: dict[int, list[ScaleLabel]] = {}
     for instance, label in before.values_list("instance", "label"):
-        found.setdefault(instance, []).append(scale.of(label))
-    return found
+        labels.setdefault(instance, []).append(scale.of(label))
+    return labels
 
 
 KIND_WORDS = {
@@ -180,24 +180,24 @@ def dismissed_keys(task: Task) -> set[str]:
 
 def dismissed_findings(task: Task) -> QuerySet[DismissedFinding]:
     """Return the dismissed findings of a task with the people, newest first."""
-    found = DismissedFinding.objects.filter(task=task, reopened_at=None)
-    return found.select_related("assessor", "dismissed_by").order_by("-dismissed_at", "-pk")
+    dismissed = DismissedFinding.objects.filter(task=task, reopened_at=None)
+    return dismissed.select_related("assessor", "dismissed_by").order_by("-dismissed_at", "-pk")
 
 
 def finding_rows(findings: Iterable[RadarFinding], *, scale: LabelScale) -> pl.DataFrame:
     """Return the rows of findings with the columns of `LIST_SCHEMA`, in one query."""
     known = list(findings)
-    people = User.objects.in_bulk({one.assessor for one in known})
+    people = User.objects.in_bulk({finding.assessor for finding in known})
     rows = [
         {
-            "key": one.key,
-            "kind": KIND_WORDS[one.kind],
-            "assessor": people[one.assessor].name,
-            "topic": one.topic,
-            "summary": summary_of(one, scale=scale),
-            "judgments": len(one.instances),
+            "key": finding.key,
+            "kind": KIND_WORDS[finding.kind],
+            "assessor": people[finding.assessor].name,
+            "topic": finding.topic,
+            "summary": summary_of(finding, scale=scale),
+            "judgments": len(finding.instances),
         }
-        for one in known
+        for finding in known
     ]
     return pl.DataFrame(rows, schema=LIST_SCHEMA)
 

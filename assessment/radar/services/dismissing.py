@@ -53,12 +53,12 @@ def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list
     All instances are read: SQLite takes seconds to find hundreds by their ids.
     """
     first = {name: group[0] for group in groups for name in group}
-    found: dict[str, list[int]] = {group[0]: [] for group in groups}
+    instances: dict[str, list[int]] = {group[0]: [] for group in groups}
     pooled = PoolInstance.official.filter(item__pool__task=task).order_by("pk")
     for instance, name in pooled.values_list("pk", "doc_id"):
         if name in first:
-            found[first[name]].append(instance)
-    return list(found.items())
+            instances[first[name]].append(instance)
+    return list(instances.items())
 
 
 def _texts(task: Task) -> Iterator[tuple[str, str]]:
@@ -92,7 +92,7 @@ def dismiss_finding(
         )
     try:
         with transaction.atomic():
-            made = DismissedFinding.objects.create(
+            dismissed = DismissedFinding.objects.create(
                 task=task,
                 key=finding.key,
                 kind=finding.kind.value,
@@ -103,23 +103,23 @@ def dismiss_finding(
                 dismissed_by=by,
                 dismissed_at=at,
             )
-            _record("radar.dismiss", made, by, note=made.note)
+            _record("radar.dismiss", dismissed, by, note=dismissed.note)
     except IntegrityError as error:
         raise UserError(
             "Someone else has already dismissed this finding. Their note is below.",
             code="dismissed-meanwhile",
         ) from error
-    return made
+    return dismissed
 
 
 @transaction.atomic
 def reopen_finding(*, task: Task, key: str, at: datetime, by: User) -> bool:
     """Reopen a dismissed finding; its note is kept. Return False if it was not dismissed."""
-    found = DismissedFinding.objects.filter(task=task, key=key, reopened_at=None)
-    one = found.select_related("task__lab", "assessor").first()
-    if one is None or not found.update(reopened_at=at):
+    dismissed = DismissedFinding.objects.filter(task=task, key=key, reopened_at=None)
+    finding = dismissed.select_related("task__lab", "assessor").first()
+    if finding is None or not dismissed.update(reopened_at=at):
         return False
-    _record("radar.reopen", one, by)
+    _record("radar.reopen", finding, by)
     return True
 
 

@@ -136,5 +136,5 @@ class DecisionForm(forms.Form):
     def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
         """Offer the labels of the round."""
         super().__init__(*args, **kwargs)
-        labels = [("", "no label"), *((one.value, one.word) for one in scale)]
+        labels = [("", "no label"), *((label.value, label.word) for label in scale)]
         self.fields["label"].choices = labels  # type: ignore[attr-defined]

@@ -81,10 +81,10 @@ def disagreement_queue(task: Task) -> pl.DataFrame:
     second = second.with_columns(_KEY)
     known = judgments_only(first, scale).with_columns(_KEY, assessor=pl.lit("first"))
     votes = pl.concat([frame.select("item", "assessor", "label") for frame in (known, second)])
-    found = disagreements(votes, relevant_from=task.protocol.relevant_from)
+    compared = disagreements(votes, relevant_from=task.protocol.relevant_from)
     seconds = second.sort("assessor").group_by("item").agg(seconds="label")
     rows = (
-        found.select("item", "spread", "is_binary")
+        compared.select("item", "spread", "is_binary")
         .join(known.rename({"label": "first"}), on="item", maintain_order="left")
         .join(seconds, on="item", maintain_order="left")
         .join(_rulings(task), on=["topic", "doc_id"], how="left", maintain_order="left")
@@ -117,11 +117,11 @@ def opinions_of(task: Task, instance: PoolInstance) -> list[Opinion]:
         instance__item__topic=instance.item.topic_id,
         instance__item__pool__in=open_second_pools(task),
     ).order_by("instance__item__pool__round__number", "pk")
-    named = [("Official judgment", one) for one in first]
-    named += [("Second judgment", one) for one in second]
+    named = [("Official judgment", judgment) for judgment in first]
+    named += [("Second judgment", judgment) for judgment in second]
     opinions = [
-        Opinion(letters_at(place), name, scale.of(one.label), one.comment, one)
-        for place, (name, one) in enumerate(named)
+        Opinion(letters_at(place), name, scale.of(judgment.label), judgment.comment, judgment)
+        for place, (name, judgment) in enumerate(named)
     ]
     return opinions + [
         Opinion("", "Expert", scale.of(ticket.proposed_label or 0), ticket.opinion, None)
@@ -163,18 +163,18 @@ def adjudication_of(task: Task, instance: PoolInstance) -> Adjudication:
         item__pool__task=task,
         item__pool__round__kind=Round.Kind.ADJUDICATION,
     )
-    found = copy.select_related("item__assessor").first()
-    if found is None:
+    adjudicated = copy.select_related("item__assessor").first()
+    if adjudicated is None:
         return Adjudication(None, None, [], [])
-    judgments = found.judgments.select_related("assessor", "guideline").order_by("-pk")
+    judgments = adjudicated.judgments.select_related("assessor", "guideline").order_by("-pk")
     history = list(judgments)
-    current = next((one for one in history if one.is_current), None)
-    is_asked = current is None and found.item.done_at is None
+    current = next((judgment for judgment in history if judgment.is_current), None)
+    is_asked = current is None and adjudicated.item.done_at is None
     withdrawals = task.lab.audit_events.filter(
         verb="adjudication.withdraw", detail__instance=instance.pk
     ).select_related("actor")
     return Adjudication(
-        current, found.item.assessor if is_asked else None, history, list(withdrawals)
+        current, adjudicated.item.assessor if is_asked else None, history, list(withdrawals)
     )
 
 
@@ -196,18 +196,18 @@ def third_assessors(task: Task, instance: PoolInstance) -> QuerySet[User]:
 
 def _official_labels(task: Task) -> pl.DataFrame:
     where = "instance__item"
-    found = Judgment.official.filter(is_current=True, **{f"{where}__pool__task": task})
+    judgments = Judgment.official.filter(is_current=True, **{f"{where}__pool__task": task})
     fields = (f"{where}__topic__query_id", "instance__doc_id", "instance", "label")
-    return read_frame(found.order_by().values_list(*fields), _OFFICIAL)
+    return read_frame(judgments.order_by().values_list(*fields), _OFFICIAL)
 
 
 def _second_labels(task: Task) -> pl.DataFrame:
-    found = Judgment.objects.filter(
+    judgments = Judgment.objects.filter(
         is_current=True, instance__item__pool__in=open_second_pools(task)
     )
     item = "instance__item"
     fields = (f"{item}__topic__query_id", "instance__doc_id", f"{item}__pool", "assessor", "label")
-    rows = read_frame(found.order_by().values_list(*fields), _SECOND)
+    rows = read_frame(judgments.order_by().values_list(*fields), _SECOND)
     place = pl.col("pool").cast(pl.String).str.zfill(9)
     return rows.with_columns(assessor=pl.format("{} {}", place, "assessor")).drop("pool")
 

@@ -1,4 +1,4 @@
-"""The judged items that special questions are asked about, drawn with a seed, and by whom."""
+"""The judged items of special questions, drawn with a seed, and who answers about them."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ def question_items(task: Task) -> QuerySet[PoolItem]:
     """Return the official items of a task that are judged, without reported ones."""
     current = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": task})
     reported = current.filter(label__in=task_scale(task).unjudged).order_by()
-    found = PoolItem.official.filter(pool__task=task, kind__in=KINDS, done_at__isnull=False)
-    return found.exclude(pk__in=reported.values(_WHERE))
+    items = PoolItem.official.filter(pool__task=task, kind__in=KINDS, done_at__isnull=False)
+    return items.exclude(pk__in=reported.values(_WHERE))
 
 
 def question_kinds(task: Task) -> dict[int, set[str]]:
     """Return the kinds of the judged items of each topic, reported ones included."""
-    found = PoolItem.official.filter(pool__task=task, kind__in=KINDS, done_at__isnull=False)
+    items = PoolItem.official.filter(pool__task=task, kind__in=KINDS, done_at__isnull=False)
     kinds: dict[int, set[str]] = defaultdict(set)
-    for topic, kind in found.order_by().values_list("topic", "kind").distinct():
+    for topic, kind in items.order_by().values_list("topic", "kind").distinct():
         kinds[topic].add(kind)
     return dict(kinds)
 
@@ -56,9 +56,9 @@ def drawn_for_questions(
 
     Each has an instance for each question (`keys`), and its item is the post of all of them.
     """
-    found = question_items(task).filter(topic__in=topics).order_by("item")
+    official = question_items(task).filter(topic__in=topics).order_by("item")
     decks: dict[tuple[int, bool], list[CopiedItem]] = defaultdict(list)
-    for topic, kind, item, text in found.values_list("topic", "kind", "item", "text"):
+    for topic, kind, item, text in official.values_list("topic", "kind", "item", "text"):
         instances = tuple(CopiedInstance(key, item) for key in keys)
         is_answer = kind == PoolItem.Kind.ANSWERS
         decks[topic, is_answer].append(CopiedItem(topic, kind, item, text, instances))
@@ -84,26 +84,26 @@ def assessors_of(task: Task, topics: Iterable[int]) -> dict[int, int]:
     return {topic: count.most_common(1)[0][0] for topic, count in counts.items()}
 
 
-def question_labels(found: Round) -> pl.DataFrame:
+def question_labels(round_: Round) -> pl.DataFrame:
     """Return the labels that count (topic, item, label) of the items that a round asks about.
 
     Labels that are not judgments are left out.
     """
-    items = found.pool.items.order_by().values("item")
-    asked = PoolInstance.official.filter(item__pool__task=found.task, item__item__in=items)
+    items = round_.pool.items.order_by().values("item")
+    asked = PoolInstance.official.filter(item__pool__task=round_.task, item__item__in=items)
     rows = with_current(asked).values_list(*_LABELLED)
     schema = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
     labels = pl.DataFrame(list(rows), schema=schema, orient="row")
-    labels = counting_labels(labels, found.task, by="item").drop_nulls("label")
-    return labels.filter(task_scale(found.task).is_judged())
+    labels = counting_labels(labels, round_.task, by="item").drop_nulls("label")
+    return labels.filter(task_scale(round_.task).is_judged())
 
 
 def shared_topics(
     drawn: Mapping[int, Sequence[CopiedItem]], people: Sequence[int], judges: Mapping[int, int]
 ) -> dict[int, list[CopiedItem]]:
-    """Return the items of each person: whole topics, of those that they judged first.
+    """Return the items of each person, by whole topics: those that they judged.
 
-    The others go, the largest first, to whoever has the fewest items.
+    The other topics go, largest first, to the person with the fewest items.
     """
     items: dict[int, list[CopiedItem]] = {person: [] for person in people}
     others = []

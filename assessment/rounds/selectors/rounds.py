@@ -33,13 +33,16 @@ def copied_items(items: QuerySet[PoolItem]) -> list[CopiedItem]:
     """Return items of pools as they are copied, in their order, in two queries."""
     return [
         CopiedItem(
-            one.topic_id,
-            one.kind,
-            one.item,
-            one.text,
-            tuple(CopiedInstance(each.doc_id, each.post_id) for each in one.instances.all()),
+            item.topic_id,
+            item.kind,
+            item.item,
+            item.text,
+            tuple(
+                CopiedInstance(instance.doc_id, instance.post_id)
+                for instance in item.instances.all()
+            ),
         )
-        for one in items.prefetch_related("instances")
+        for item in items.prefetch_related("instances")
     ]
 
 
@@ -64,7 +67,7 @@ class RoundRow:
 
     @property
     def shows_labels(self) -> bool:
-        """Return whether organizers see the labels: of a second judging also when all are in."""
+        """Return whether organizers see the labels; second judgments also when all are in."""
         is_complete = self.round.kind == Round.Kind.SECOND and self.items == self.done
         is_open = self.round.kind == Round.Kind.ADJUDICATION or is_complete
         return is_open or self.round.revealed_at is not None
@@ -72,7 +75,7 @@ class RoundRow:
 
 def round_rows(task: Task) -> list[RoundRow]:
     """Return the rounds of a task, by kind and number, archived ones last, in two queries."""
-    found = Round.objects.filter(task=task).select_related("pool", "made_by")
+    rounds = Round.objects.filter(task=task).select_related("pool", "made_by")
     items = PoolItem.objects.filter(pool__round__task=task).order_by().values("pool__round")
     counted = items.annotate(
         people=Count("assessor", distinct=True),
@@ -84,8 +87,8 @@ def round_rows(task: Task) -> list[RoundRow]:
         key: tuple(numbers)
         for key, *numbers in counted.values_list("pool__round", "people", "topics", "items", "done")
     }
-    ordered = found.order_by(F("archived_at").asc(nulls_first=True), "kind", "number")
-    return [RoundRow(one, *counts.get(one.pk, ())) for one in ordered]
+    ordered = rounds.order_by(F("archived_at").asc(nulls_first=True), "kind", "number")
+    return [RoundRow(round_, *counts.get(round_.pk, ())) for round_ in ordered]
 
 
 def open_second_pools(task: Task) -> QuerySet[Pool]:
@@ -108,10 +111,10 @@ def complete_trainings() -> QuerySet[Round]:
     return rounds.select_related("task__lab")
 
 
-def is_unused(found: Round) -> bool:
+def is_unused(round_: Round) -> bool:
     """Return whether nobody has judged in a round or applied for it."""
-    judged = Judgment.objects.filter(instance__item__pool__round=found)
-    return not judged.exists() and not found.applicants.exists()
+    judged = Judgment.objects.filter(instance__item__pool__round=round_)
+    return not judged.exists() and not round_.applicants.exists()
 
 
 @dataclass(frozen=True)
@@ -128,9 +131,9 @@ class PersonProgress:
         return self.items == self.done
 
 
-def round_progress(found: Round) -> list[PersonProgress]:
+def round_progress(round_: Round) -> list[PersonProgress]:
     """Return the progress of the assessors of a round, by name."""
-    items = PoolItem.objects.filter(pool__round=found).order_by().values("assessor")
+    items = PoolItem.objects.filter(pool__round=round_).order_by().values("assessor")
     counted = items.annotate(items=Count("pk"), done=Count("done_at"))
     counts = {
         key: (count, done) for key, count, done in counted.values_list("assessor", "items", "done")

@@ -18,7 +18,7 @@ _KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
 
 
 class OwnConsistency(NamedTuple):
-    """The labels that an assessor gave twice to the same instance: how many, how many are equal.
+    """The instances that an assessor labelled twice: their number, and how many labels are equal.
 
     `graded` and `binary` are Cohen's kappas of the first and the second labels.
     """
@@ -58,15 +58,15 @@ def own_consistency(
         if pairs.is_empty():
             continue
         votes = _votes(pairs, by_side=True)
-        found = agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=0)
+        agreement = agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=0)
         same = pairs.filter(pl.col("first") == pl.col("second")).height
-        kappas = (found.graded.total.value, found.binary.total.value)
+        kappas = (agreement.graded.total.value, agreement.binary.total.value)
         rows.append(OwnConsistency(name, pairs.height, same, *kappas))
     return rows
 
 
 def pair_confusion(pairs: pl.DataFrame, scale: LabelScale) -> tuple[tuple[int, ...], ...]:
-    """Return how often each first label (row) met each second label (column)."""
+    """Return how often each first label (row) occurs with each second label (column)."""
     return confusion_matrix(_votes(pairs, by_side=True), "first", "second", scale=scale)
 
 

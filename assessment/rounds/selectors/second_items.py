@@ -50,41 +50,41 @@ def open_second_items(task: Task) -> pl.DataFrame:
     rows = items.exclude(pk__in=reported.values(_WHERE)).order_by(
         "topic__position", "pool__number", "position"
     )
-    found = read_frame(rows.values_list("topic", "item", "pk", "topic__query_id"), _OPEN_ITEM)
-    left = found.join(known, on=["topic_key", "item"], how="anti", maintain_order="left")
+    open_items = read_frame(rows.values_list("topic", "item", "pk", "topic__query_id"), _OPEN_ITEM)
+    left = open_items.join(known, on=["topic_key", "item"], how="anti", maintain_order="left")
     return left.select("key", "topic").join(judges, on="key", how="left", maintain_order="left")
 
 
-def second_items(found: pl.DataFrame) -> list[SecondItem]:
+def second_items(items: pl.DataFrame) -> list[SecondItem]:
     """Return the items of `open_second_items`."""
     groups: dict[tuple[int, ...], frozenset[int]] = {}
     return [
         SecondItem(key, topic, groups.setdefault(tuple(judges or ()), frozenset(judges or ())))
-        for key, topic, judges in found.iter_rows()
+        for key, topic, judges in items.iter_rows()
     ]
 
 
-def second_pairs(found: Round) -> pl.DataFrame:
+def second_pairs(round_: Round) -> pl.DataFrame:
     """Return the official and the second label of each instance that a round judged again.
 
     The columns are topic, item, doc_id and, of `first` (the current official label) and `second`,
     the label, the assessor (null if imported) and the milliseconds (null if unknown). An instance
     whose official label is by its second assessor is left out (`own_pairs`).
     """
-    return _all_pairs(found).filter(~_IS_OWN)
+    return _all_pairs(round_).filter(~_IS_OWN)
 
 
-def own_pairs(found: Round) -> pl.DataFrame:
+def own_pairs(round_: Round) -> pl.DataFrame:
     """Return the pairs of labels that one assessor gave to the same instance, as `second_pairs`."""
-    return _all_pairs(found).filter(_IS_OWN)
+    return _all_pairs(round_).filter(_IS_OWN)
 
 
-def _all_pairs(found: Round) -> pl.DataFrame:
-    official = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": found.task})
+def _all_pairs(round_: Round) -> pl.DataFrame:
+    official = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": round_.task})
     fields = (f"{_WHERE}__topic__query_id", f"{_WHERE}__item", "instance__doc_id")
     values = ("assessor", "label", "active_ms")
     first = read_frame(official.order_by().values_list(*fields, *values), _FIRST)
-    own = Judgment.objects.filter(is_current=True, **{f"{_WHERE}__pool__round": found})
+    own = Judgment.objects.filter(is_current=True, **{f"{_WHERE}__pool__round": round_})
     order = ("topic__position", "assessor", "position")
     ordered = own.order_by(*(f"{_WHERE}__{name}" for name in order), "instance__position")
     second = read_frame(ordered.values_list(fields[0], fields[2], *values), _SECOND)

@@ -20,7 +20,7 @@ class Sample(NamedTuple):
 
 
 class SampleVote(NamedTuple):
-    """The label of a sample with its comment and its seconds; `is_same` as the expert's."""
+    """The label of a sample with its comment and seconds; `is_same` if the expert's is equal."""
 
     label: ScaleLabel
     comment: str
@@ -68,33 +68,37 @@ class ScoreSheet:
         return self.expert.done == len(self.samples)
 
 
-def expert_of(found: Round) -> int:
+def expert_of(round_: Round) -> int:
     """Return the key of the expert of a sample task."""
-    return int(found.source["expert"])
+    return int(round_.source["expert"])
 
 
-def score_sheet(found: Round) -> ScoreSheet:
+def score_sheet(round_: Round) -> ScoreSheet:
     """Return the score sheet of a sample task, in four queries."""
-    expert = expert_of(found)
-    own = PoolInstance.objects.filter(item__pool=found.pool, item__assessor=expert)
+    expert = expert_of(round_)
+    own = PoolInstance.objects.filter(item__pool=round_.pool, item__assessor=expert)
     ordered = own.order_by("item__topic__position", "item__position", "position")
     keys = list(ordered.values_list("item__topic__query_id", "doc_id"))
     samples = [Sample(*key, place) for place, key in enumerate(keys, start=1)]
     judged: dict[int, dict[tuple[str, str], Judgment]] = {}
-    votes = Judgment.objects.filter(instance__item__pool=found.pool, is_current=True)
-    for one in votes.select_related("instance__item__topic").defer("instance__item__topic__body"):
-        key = (one.instance.item.topic.query_id, one.instance.doc_id)
-        judged.setdefault(one.assessor_id or 0, {})[key] = one
-    sheet = _Sheet(found.pool.label_scale, found.task.protocol.relevant_from, keys, judged, expert)
-    applicants = Applicant.objects.filter(round=found).select_related("user", "decided_by")
-    rows = [sheet.row(one.user, one) for one in applicants]
+    votes = Judgment.objects.filter(instance__item__pool=round_.pool, is_current=True)
+    for judgment in votes.select_related("instance__item__topic").defer(
+        "instance__item__topic__body"
+    ):
+        key = (judgment.instance.item.topic.query_id, judgment.instance.doc_id)
+        judged.setdefault(judgment.assessor_id or 0, {})[key] = judgment
+    sheet = _Sheet(
+        round_.pool.label_scale, round_.task.protocol.relevant_from, keys, judged, expert
+    )
+    applicants = Applicant.objects.filter(round=round_).select_related("user", "decided_by")
+    rows = [sheet.row(applicant.user, applicant) for applicant in applicants]
     rows.sort(key=lambda row: (-row.same, -row.same_binary, row.person.name.casefold()))
     return ScoreSheet(samples, sheet.row(User.objects.get(pk=expert), None), rows)
 
 
 @dataclass(frozen=True)
 class _Sheet:
-    """What the rows of a sheet are made of: the judgments by person and sample."""
+    """The data of a sheet's rows: the judgments by person and sample."""
 
     scale: LabelScale
     relevant_from: int
@@ -115,13 +119,15 @@ class _Sheet:
             applicant,
             [self._vote(own.get(key), truth.get(key)) for key in self.keys],
             compared=len(pairs),
-            same=sum(one == other for one, other in pairs),
-            same_binary=sum((one >= lowest) == (other >= lowest) for one, other in pairs),
+            same=sum(label == true_label for label, true_label in pairs),
+            same_binary=sum(
+                (label >= lowest) == (true_label >= lowest) for label, true_label in pairs
+            ),
         )
 
-    def _vote(self, one: Judgment | None, truth: Judgment | None) -> SampleVote | None:
-        if one is None:
+    def _vote(self, judgment: Judgment | None, truth: Judgment | None) -> SampleVote | None:
+        if judgment is None:
             return None
-        seconds = None if one.active_ms is None else one.active_ms / 1000
-        is_same = truth is not None and truth.label == one.label
-        return SampleVote(self.scale.of(one.label), one.comment, seconds, is_same)
+        seconds = None if judgment.active_ms is None else judgment.active_ms / 1000
+        is_same = truth is not None and truth.label == judgment.label
+        return SampleVote(self.scale.of(judgment.label), judgment.comment, seconds, is_same)

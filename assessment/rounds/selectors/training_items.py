@@ -52,7 +52,7 @@ def gold_choices(task: Task, user: User) -> list[QrelSet]:
     seen = Q(task__lab__in=organized.values("lab")) | Q(
         leaderboards__hidden_at=None, leaderboards__isnull=False, task__lab__is_public=True
     )
-    found = (
+    versions = (
         QrelSet.objects.filter(
             Q() if user.is_superuser else seen,
             task__kind=task.kind,
@@ -65,7 +65,11 @@ def gold_choices(task: Task, user: User) -> list[QrelSet]:
         .distinct()
     )
     wanted = {label.value for label in task_scale(task).judgments}
-    return [one for one in found if {label.value for label in one.label_scale.judgments} == wanted]
+    return [
+        version
+        for version in versions
+        if {label.value for label in version.label_scale.judgments} == wanted
+    ]
 
 
 def drawn_from_pool(
@@ -81,8 +85,8 @@ def drawn_from_pool(
         for topic in sorted(keys)
         for _, key in drawn({0: keys[topic]}, count, _random(seed, topic))
     ]
-    found = PoolItem.official.filter(pk__in=chosen).order_by("pk")
-    copies = dict(zip(sorted(chosen), copied_items(found), strict=True))
+    official = PoolItem.official.filter(pk__in=chosen).order_by("pk")
+    copies = dict(zip(sorted(chosen), copied_items(official), strict=True))
     return [copies[key] for key in chosen]
 
 
@@ -116,7 +120,7 @@ def drawn_from_qrels(
 def drawn(groups: Mapping[int, Sequence[Drawn]], count: int, random: Random) -> list[Drawn]:
     """Return some members of the groups in random order, taken from each group in turn."""
     decks = [random.sample(groups[key], len(groups[key])) for key in sorted(groups, reverse=True)]
-    turns = [one for row in zip_longest(*decks) for one in row if one is not None]
+    turns = [member for row in zip_longest(*decks) for member in row if member is not None]
     return random.sample(turns[:count], min(count, len(turns)))
 
 

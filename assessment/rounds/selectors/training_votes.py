@@ -41,12 +41,12 @@ def round_judgments(task: Task, kind: Round.Kind) -> QuerySet[Judgment]:
 
     Second judgments are those of completed or revealed rounds.
     """
-    found = Judgment.objects.filter(
+    judgments = Judgment.objects.filter(
         instance__item__pool__task=task, instance__item__pool__round__kind=kind
     )
     if kind == Round.Kind.SECOND:
-        return found.filter(instance__item__pool__in=open_second_pools(task))
-    return found
+        return judgments.filter(instance__item__pool__in=open_second_pools(task))
+    return judgments
 
 
 GOLD = "gold"
@@ -54,86 +54,88 @@ GOLD = "gold"
 SEPARATOR = "\t"
 
 
-def agreement_votes(found: Round) -> pl.DataFrame:
+def agreement_votes(round_: Round) -> pl.DataFrame:
     """Return the votes of a round as `arqkit.agreement` reads them, with the gold labels.
 
     An item is a topic and an id in qrels; an assessor is the key of a user, or GOLD.
     """
-    rows = round_votes(found.pool).select(
+    rows = round_votes(round_.pool).select(
         item=pl.concat_str("topic", "doc_id", separator=SEPARATOR),
         assessor=pl.col("assessor").cast(pl.String),
         label=pl.col("label").cast(pl.Int64),
     )
-    gold = [(SEPARATOR.join(item), GOLD, label) for item, label in gold_labels(found).items()]
+    gold = [(SEPARATOR.join(item), GOLD, label) for item, label in gold_labels(round_).items()]
     return pl.concat([rows, pl.DataFrame(gold, schema=rows.schema, orient="row")])
 
 
-def gold_labels(found: Round) -> dict[tuple[str, str], int]:
+def gold_labels(round_: Round) -> dict[tuple[str, str], int]:
     """Return the gold labels of a round's items by topic and id in qrels."""
-    if found.gold is None:
+    if round_.gold is None:
         return {}
-    is_visual = found.gold.items == ItemKind.VISUAL_IDS
-    instances = PoolInstance.objects.filter(item__pool=found.pool).order_by()
+    is_visual = round_.gold.items == ItemKind.VISUAL_IDS
+    instances = PoolInstance.objects.filter(item__pool=round_.pool).order_by()
     rows = set(instances.values_list("item__topic__query_id", "item__item", "doc_id"))
     topics = {topic for topic, _, _ in rows}
     ids = {item if is_visual else doc_id for _, item, doc_id in rows}
-    labels = Qrel.objects.filter(qrel_set=found.gold, query_id__in=topics, doc_id__in=ids)
+    labels = Qrel.objects.filter(qrel_set=round_.gold, query_id__in=topics, doc_id__in=ids)
     known = {
         (topic, doc_id): label
         for topic, doc_id, label in labels.values_list("query_id", "doc_id", "relevance")
     }
     keys = {(topic, doc_id): (topic, item if is_visual else doc_id) for topic, item, doc_id in rows}
-    return {found_: known[key] for found_, key in sorted(keys.items()) if key in known}
+    return {instance: known[key] for instance, key in sorted(keys.items()) if key in known}
 
 
-def training_agreement(found: Round, *, resamples: int = RESAMPLES) -> Agreement:
+def training_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement:
     """Return the agreement of the assessors of a round, and of the gold labels with them."""
     return agreement_of(
-        agreement_votes(found),
-        scale=found.pool.label_scale,
-        relevant_from=found.task.protocol.relevant_from,
+        agreement_votes(round_),
+        scale=round_.pool.label_scale,
+        relevant_from=round_.task.protocol.relevant_from,
         resamples=resamples,
     )
 
 
-def pseudonyms(found: Round) -> dict[str, str]:
+def pseudonyms(round_: Round) -> dict[str, str]:
     """Return the assessors of a round by key as Assessor A, B and so on, and the gold labels.
 
     The letters are the same on all pages, and do not follow the order of the names.
     """
-    items = PoolItem.objects.filter(pool=found.pool).order_by()
+    items = PoolItem.objects.filter(pool=round_.pool).order_by()
     keys = [str(key) for key in items.values_list("assessor", flat=True).distinct()]
-    keys.sort(key=lambda key: sha256(f"{found.pk} {key}".encode()).hexdigest())
+    keys.sort(key=lambda key: sha256(f"{round_.pk} {key}".encode()).hexdigest())
     names = {key: f"Assessor {letters_at(place)}" for place, key in enumerate(keys)}
-    return names | ({GOLD: "Gold"} if found.gold else {})
+    return names | ({GOLD: "Gold"} if round_.gold else {})
 
 
-def real_names(found: Round) -> dict[str, str]:
+def real_names(round_: Round) -> dict[str, str]:
     """Return the names of the assessors of a round by key, in their order, and the gold labels."""
-    people = User.objects.filter(pk__in=found.pool.items.order_by().values("assessor"))
+    people = User.objects.filter(pk__in=round_.pool.items.order_by().values("assessor"))
     ordered = people.order_by("first_name", "last_name", "username")
-    return {str(one.pk): one.name for one in ordered} | ({GOLD: "Gold"} if found.gold else {})
+    return {str(person.pk): person.name for person in ordered} | (
+        {GOLD: "Gold"} if round_.gold else {}
+    )
 
 
-def own_names(found: Round, user: User) -> dict[str, str]:
+def own_names(round_: Round, user: User) -> dict[str, str]:
     """Return pseudonyms as an assessor of the round sees them, their own marked and first."""
-    names, own = pseudonyms(found), str(user.pk)
+    names, own = pseudonyms(round_), str(user.pk)
     if own not in names:
         return names
     return {own: f"You ({names[own]})"} | {key: names[key] for key in names if key != own}
 
 
-def exported_votes(found: Round, names: dict[str, str]) -> pl.DataFrame:
+def exported_votes(round_: Round, names: dict[str, str]) -> pl.DataFrame:
     """Return the current labels of a round as a table for people, by topic, item and assessor."""
     item = "instance__item"
-    judged = Judgment.objects.filter(instance__item__pool=found.pool, is_current=True)
+    judged = Judgment.objects.filter(instance__item__pool=round_.pool, is_current=True)
     ordered = judged.order_by(
         f"{item}__topic__position", f"{item}__position", "instance__position", f"{item}__assessor"
     )
     rows = [
         (
             *(topic, doc_id, names[str(person)], label, comment, (ms or 0) / 1000, version),
-            *(found.key, json.dumps(marks, ensure_ascii=False) if marks else ""),
+            *(round_.key, json.dumps(marks, ensure_ascii=False) if marks else ""),
         )
         for topic, doc_id, person, label, comment, ms, version, marks in ordered.values_list(
             f"{item}__topic__query_id",
@@ -147,8 +149,8 @@ def exported_votes(found: Round, names: dict[str, str]) -> pl.DataFrame:
         )
     ]
     rows += [
-        (topic, doc_id, names[GOLD], label, "", None, None, found.key, "")
-        for (topic, doc_id), label in gold_labels(found).items()
+        (topic, doc_id, names[GOLD], label, "", None, None, round_.key, "")
+        for (topic, doc_id), label in gold_labels(round_).items()
     ]
     return pl.DataFrame(rows, schema=EXPORTED, orient="row")
 

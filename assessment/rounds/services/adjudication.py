@@ -38,17 +38,17 @@ def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> di
     """Return the typeset text, heading, formula and thread of an instance."""
     lab = instance.item.topic.task.lab
     post = posts_of(lab, [instance.post_id]).get(instance.post_id)
-    one = ShownInstance(instance.pk, instance.doc_id, instance.post_id, post, None)
-    shown = ShownItem(
+    instance_with_post = ShownInstance(instance.pk, instance.doc_id, instance.post_id, post, None)
+    shown_item = ShownItem(
         instance.item,
         is_done=True,
         is_skipped=False,
         hides_threads=hides_threads(instance.item.topic_id),
         is_corrected=True,
-        instances=(one,),
+        instances=(instance_with_post,),
     )
     # Nobody judges here, so that the lease has no token.
-    payload = item_payload(Taken(shown, Lease("", at)), lab_slug=lab_slug)
+    payload = item_payload(Taken(shown_item, Lease("", at)), lab_slug=lab_slug)
     return {**payload["instances"][0], "formula_html": payload["formula_html"]}
 
 
@@ -63,7 +63,7 @@ def painted_marks(votes: Iterable[tuple[str, str, Judgment | None]]) -> list[dic
 
 LONGEST_REASON = 10_000  # characters
 THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
-CHANGED = "Somebody decided about this item since you opened the page. Check the new state below."
+CHANGED = "Someone else decided this item since you opened the page. Check the new state below."
 
 
 class Ruling(NamedTuple):
@@ -84,7 +84,7 @@ def decide_label(
     """Record the label that a meeting decided for an official instance. It counts from now on.
 
     An earlier decision is superseded, and a waiting third opinion is no longer asked for. Raise
-    `UserError` for a label that is no judgment (`bad-label`), without a reason (`empty`), and if
+    `UserError` for a label that is not a judgment (`bad-label`), without a reason (`empty`), and if
     somebody else decided in the meantime (`changed`).
     """
     reason = ruling.reason.strip()
@@ -134,14 +134,14 @@ def ask_third_opinion(
     """Ask an assessor for the label of official instances of one item.
 
     They get a notice and judge it on the judging page of the adjudication, without seeing other
-    labels. Raise
-    `UserError` if the person judged the item (`not-third`), or if an instance has a decision
-    (`changed`).
+    labels. Raise `UserError` if the person judged the item (`not-third`), or if an instance has a
+    decision (`changed`).
     """
     first = instances[0]
     if not third_assessors(task, first).filter(pk=person.pk).exists():
         raise UserError(
-            "A third opinion is by somebody who has not judged the item. Choose another assessor.",
+            "A third opinion must come from someone who has not judged the item. Choose another "
+            "assessor.",
             code="not-third",
         )
     copies = _copies(task, instances, owner=person, at=at)
@@ -176,24 +176,27 @@ def _copies(
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
     item = instances[0].item
     pool = Pool.objects.filter(task=task, round__kind=Round.Kind.ADJUDICATION).first()
-    found = pool.items.filter(topic=item.topic_id, item=item.item).first() if pool else None
-    if found is None:
-        wanted = tuple(CopiedInstance(one.doc_id, one.post_id) for one in instances)
+    copied_item = pool.items.filter(topic=item.topic_id, item=item.item).first() if pool else None
+    if copied_item is None:
+        wanted = tuple(CopiedInstance(instance.doc_id, instance.post_id) for instance in instances)
         plan = {owner.pk: [CopiedItem(item.topic_id, item.kind, item.item, item.text, wanted)]}
         if pool is None:
-            made = RoundPlan(Round.Kind.ADJUDICATION, plan, title="Adjudication")
-            pool = make_round(task=task, plan=made, by=owner, at=at).pool
+            round_plan = RoundPlan(Round.Kind.ADJUDICATION, plan, title="Adjudication")
+            pool = make_round(task=task, plan=round_plan, by=owner, at=at).pool
         else:
             add_items(pool, plan)
-        found = pool.items.get(topic=item.topic_id, item=item.item)
-    PoolItem.objects.select_for_update().get(pk=found.pk)  # labels sent at this moment wait
-    known = {one.doc_id: one for one in found.instances.select_related("item")}
-    for one in instances:
-        if one.doc_id not in known:
-            known[one.doc_id] = PoolInstance.objects.create(
-                item=found, doc_id=one.doc_id, post_id=one.post_id, position=len(known)
+        copied_item = pool.items.get(topic=item.topic_id, item=item.item)
+    PoolItem.objects.select_for_update().get(pk=copied_item.pk)  # labels sent at this moment wait
+    known = {instance.doc_id: instance for instance in copied_item.instances.select_related("item")}
+    for instance in instances:
+        if instance.doc_id not in known:
+            known[instance.doc_id] = PoolInstance.objects.create(
+                item=copied_item,
+                doc_id=instance.doc_id,
+                post_id=instance.post_id,
+                position=len(known),
             )
-    return [known[one.doc_id] for one in instances]
+    return [known[instance.doc_id] for instance in instances]
 
 
 def _superseded(copy: PoolInstance, seen: int | None) -> Judgment | None:

@@ -28,16 +28,16 @@ from assessment.rounds.services.states import announce_round, reveal_round
 @transaction.atomic
 def make_training(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
     """Make a training round and notify its assessors. Raises as `make_round` does."""
-    made = make_round(task=task, plan=plan, by=by, at=at)
-    announce_round(made, items={key: len(copies) for key, copies in plan.items.items()}, by=by)
-    return made
+    round_ = make_round(task=task, plan=plan, by=by, at=at)
+    announce_round(round_, items={key: len(copies) for key, copies in plan.items.items()}, by=by)
+    return round_
 
 
 def reveal_trainings(*, at: datetime) -> None:
     """Reveal the votes of each training round in which all are in."""
-    for found in complete_trainings():
+    for round_ in complete_trainings():
         with suppress(UserError):  # an organizer came first
-            reveal_round(found=found, by=None, at=at)
+            reveal_round(round_=round_, by=None, at=at)
 
 
 @transaction.atomic
@@ -49,23 +49,23 @@ def make_second_round(
     Raises `UserError` if nobody has an item (`nothing-to-judge`).
     """
     keys = [item.key for items in plan.items.values() for item in items]
-    found = PoolItem.official.filter(pk__in=keys, pool__task=task).order_by("pk")
-    copies = dict(zip(found.values_list("pk", flat=True), copied_items(found), strict=True))
+    official = PoolItem.official.filter(pk__in=keys, pool__task=task).order_by("pk")
+    copies = dict(zip(official.values_list("pk", flat=True), copied_items(official), strict=True))
     items = {
         person: [copies[item.key] for item in mine] for person, mine in plan.items.items() if mine
     }
     wanted = RoundPlan(Round.Kind.SECOND, items, source=source)
-    made = make_round(task=task, plan=wanted, by=by, at=at)
-    announce_round(made, items={person: len(mine) for person, mine in items.items()}, by=by)
-    return made
+    round_ = make_round(task=task, plan=wanted, by=by, at=at)
+    announce_round(round_, items={person: len(mine) for person, mine in items.items()}, by=by)
+    return round_
 
 
 @transaction.atomic
 def make_question_round(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
     """Make a round of special questions and notify its assessors. Raises as `make_round` does."""
-    made = make_round(task=task, plan=plan, by=by, at=at)
-    announce_round(made, items={key: len(copies) for key, copies in plan.items.items()}, by=by)
-    return made
+    round_ = make_round(task=task, plan=plan, by=by, at=at)
+    announce_round(round_, items={key: len(copies) for key, copies in plan.items.items()}, by=by)
+    return round_
 
 
 AT_ONCE = 500  # rows per INSERT
@@ -101,7 +101,7 @@ def make_round(*, task: Task, plan: RoundPlan, by: User | None, at: datetime) ->
     # Of two organizers who make a round at once, the second waits and gets the next number.
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
     others = Round.objects.filter(task=task, kind=plan.kind)
-    made = Round.objects.create(
+    round_ = Round.objects.create(
         task=task,
         kind=plan.kind,
         number=(others.aggregate(last=Max("number"))["last"] or 0) + 1,
@@ -114,7 +114,7 @@ def make_round(*, task: Task, plan: RoundPlan, by: User | None, at: datetime) ->
     )
     pool = Pool.objects.create(
         task=task,
-        round=made,
+        round=round_,
         number=1,
         settings={},
         scale=(plan.scale or task_scale(task)).rows(),
@@ -127,14 +127,14 @@ def make_round(*, task: Task, plan: RoundPlan, by: User | None, at: datetime) ->
     add_items(pool, plan.items)
     record_event(
         verb="round.make",
-        target=made,
+        target=round_,
         lab=task.lab,
         actor=by,
-        round=made.key,
+        round=round_.key,
         assessors=sum(bool(items) for items in plan.items.values()),
         items=sum(map(len, plan.items.values())),
     )
-    return made
+    return round_
 
 
 def add_items(pool: Pool, items: Mapping[int, Sequence[CopiedItem]]) -> None:
@@ -143,12 +143,14 @@ def add_items(pool: Pool, items: Mapping[int, Sequence[CopiedItem]]) -> None:
     A copy that the assessor already has is left out.
     """
     rows = list(_rows(pool, items))
-    made = PoolItem.objects.bulk_create([row for row, _ in rows], batch_size=AT_ONCE)
+    added = PoolItem.objects.bulk_create([row for row, _ in rows], batch_size=AT_ONCE)
     PoolInstance.objects.bulk_create(
         (
-            PoolInstance(item=row, doc_id=each.doc_id, post_id=each.post_id, position=position)
-            for row, (_, item) in zip(made, rows, strict=True)
-            for position, each in enumerate(item.instances)
+            PoolInstance(
+                item=row, doc_id=instance.doc_id, post_id=instance.post_id, position=position
+            )
+            for row, (_, item) in zip(added, rows, strict=True)
+            for position, instance in enumerate(item.instances)
         ),
         batch_size=AT_ONCE,
     )
@@ -160,22 +162,22 @@ def _rows(
     known = set(pool.items.order_by().values_list("assessor", "topic", "item"))
     positions = _last_positions(pool, items)
     for assessor, copies in items.items():
-        for one in copies:
-            if (assessor, one.topic_id, one.item) in known:
+        for copy in copies:
+            if (assessor, copy.topic_id, copy.item) in known:
                 continue
-            known.add((assessor, one.topic_id, one.item))
-            positions[assessor, one.topic_id] += 1
+            known.add((assessor, copy.topic_id, copy.item))
+            positions[assessor, copy.topic_id] += 1
             yield (
                 PoolItem(
                     pool=pool,
-                    topic_id=one.topic_id,
+                    topic_id=copy.topic_id,
                     assessor_id=assessor,
-                    kind=one.kind,
-                    item=one.item,
-                    text=one.text,
-                    position=positions[assessor, one.topic_id],
+                    kind=copy.kind,
+                    item=copy.item,
+                    text=copy.text,
+                    position=positions[assessor, copy.topic_id],
                 ),
-                one,
+                copy,
             )
 
 
@@ -186,6 +188,8 @@ def _last_positions(pool: Pool, assessors: Collection[int]) -> Counter[tuple[int
 
 
 def _hash(items: Mapping[int, Sequence[CopiedItem]]) -> str:
-    """Return a hash of who judges what, as the hash of a pool."""
-    rows = {person: [[one.topic_id, one.item] for one in items[person]] for person in sorted(items)}
+    """Return a hash of who judges which items, to be the hash of the pool."""
+    rows = {
+        person: [[copy.topic_id, copy.item] for copy in items[person]] for person in sorted(items)
+    }
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()

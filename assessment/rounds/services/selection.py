@@ -25,7 +25,7 @@ HIGHEST_SCORE = 100
 
 
 class Rating(NamedTuple):
-    """What the expert thinks about an applicant, and what the organizers decided."""
+    """The expert's opinion of an applicant, and the organizers' decision."""
 
     score: int | None
     note: str
@@ -38,59 +38,59 @@ def make_sample(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round
 
     Applicants get copies of the expert's items. Raises as `make_round` does.
     """
-    made = make_round(task=task, plan=plan, by=by, at=at)
-    renew_link(found=made, by=by)
-    return made
+    round_ = make_round(task=task, plan=plan, by=by, at=at)
+    renew_link(round_=round_, by=by)
+    return round_
 
 
 @transaction.atomic
-def renew_link(*, found: Round, by: User) -> None:
-    """Open a new link to a sample task; an earlier link no longer works."""
-    found.token = secrets.token_urlsafe(24)
-    found.save(update_fields=["token"])
-    _record(found, "round.renew-link", by)
+def renew_link(*, round_: Round, by: User) -> None:
+    """Open a new link to a sample task; the earlier link stops working."""
+    round_.token = secrets.token_urlsafe(24)
+    round_.save(update_fields=["token"])
+    _record(round_, "round.renew-link", by)
 
 
 @transaction.atomic
-def close_link(*, found: Round, by: User) -> None:
-    """Close the link to a sample task; who applied before can go on."""
-    found.token = None
-    found.save(update_fields=["token"])
-    _record(found, "round.close-link", by)
+def close_link(*, round_: Round, by: User) -> None:
+    """Close the link to a sample task; those who applied before can continue."""
+    round_.token = None
+    round_.save(update_fields=["token"])
+    _record(round_, "round.close-link", by)
 
 
 @transaction.atomic
-def apply_to_round(*, found: Round, user: User, at: datetime) -> Applicant:
+def apply_to_round(*, round_: Round, user: User, at: datetime) -> Applicant:
     """Copy the sample items for an applicant; nothing changes if they applied before.
 
     Raise `UserError` for the expert (`is-expert`), if judging is closed (`pool-closed`), or if the
     lab is archived.
     """
-    task = found.task
+    task = round_.task
     require_unarchived(task.lab)
     # Of two requests of the same person, the second waits and finds the first's application.
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
-    expert = expert_of(found)
+    expert = expert_of(round_)
     if user.pk == expert:
         raise UserError("You are the expert of this sample task.", code="is-expert")
-    known = Applicant.objects.filter(round=found, user=user).first()
+    known = Applicant.objects.filter(round=round_, user=user).first()
     if known:
         return known
-    if found.pool.closed_at or task.archived_at:
+    if round_.pool.closed_at or task.archived_at:
         raise UserError(
             "This sample task is closed. Ask the organizers for another one.", code="pool-closed"
         )
-    add_items(found.pool, {user.pk: copied_items(found.pool.items.filter(assessor=expert))})
-    _record(found, "round.apply", user)
-    return Applicant.objects.create(round=found, user=user, applied_at=at)
+    add_items(round_.pool, {user.pk: copied_items(round_.pool.items.filter(assessor=expert))})
+    _record(round_, "round.apply", user)
+    return Applicant.objects.create(round=round_, user=user, applied_at=at)
 
 
 @transaction.atomic
 def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: datetime) -> None:
     """Store the score, the note and the decision about an applicant.
 
-    Who is accepted becomes an assessor of the lab and gets a notice. To take the role away again,
-    use the page of the lab's people. Raise `UserError` for an unknown score or decision.
+    An accepted applicant becomes an assessor of the lab and gets a notice. The People page can
+    remove the role again. Raise `UserError` for an unknown score or decision.
     """
     if rating.decision not in Applicant.Decision.values or not (
         rating.score is None or 0 <= rating.score <= HIGHEST_SCORE
@@ -104,13 +104,13 @@ def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: dateti
     if is_decided:
         known.decided_by, known.decided_at = by, at
     known.save()
-    found = applicant.round
+    round_ = applicant.round
     record_event(
         verb="round.rate-applicant",
         target=applicant,
-        lab=found.task.lab,
+        lab=round_.task.lab,
         actor=by,
-        round=found.key,
+        round=round_.key,
         score=rating.score,
         decision=rating.decision,
     )
@@ -119,7 +119,7 @@ def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: dateti
 
 
 def _accept(applicant: Applicant, by: User) -> None:
-    found, lab = applicant.round, applicant.round.task.lab
+    round_, lab = applicant.round, applicant.round.task.lab
     grant_role(lab=lab, user=applicant.user, role=Membership.Role.ASSESSOR, by=by)
     notify(
         lab=lab,
@@ -127,9 +127,9 @@ def _accept(applicant: Applicant, by: User) -> None:
         people=[applicant.user],
         path=reverse("desk:lab-detail", args=[lab.slug]),
         key=f"application-accepted {applicant.pk}",
-        values={"person": by.name, "round": str(found)},
+        values={"person": by.name, "round": str(round_)},
     )
 
 
-def _record(found: Round, verb: str, by: User) -> None:
-    record_event(verb=verb, target=found, lab=found.task.lab, actor=by, round=found.key)
+def _record(round_: Round, verb: str, by: User) -> None:
+    record_event(verb=verb, target=round_, lab=round_.task.lab, actor=by, round=round_.key)

@@ -68,7 +68,7 @@ class RulingForm(VersionedForm):
             self.initial = {"label": decision.label, "reason": decision.reason}
         labels = [
             ("", "choose a label"),
-            *((one.value, one.word) for one in task_scale(task).judgments),
+            *((label.value, label.word) for label in task_scale(task).judgments),
         ]
         self.fields["label"].choices = labels  # type: ignore[attr-defined]
 
@@ -141,21 +141,23 @@ def _page(
 ) -> HttpResponse:
     opinions = opinions_of(task, instance)
     context |= _context(task, instance, adjudication_of(task, instance)) | {"opinions": opinions}
-    context["marks"] = painted_marks((one.letter, one.name, one.judgment) for one in opinions)
+    context["marks"] = painted_marks(
+        (opinion.letter, opinion.name, opinion.judgment) for opinion in opinions
+    )
     status = 422 if context["form"].errors else 200
     return render(request, "assessment/rounds/adjudication_detail.html", context, status=status)
 
 
 def _proposal(task: Task, instance: PoolInstance) -> dict[str, Any]:
-    """Return what an expert proposes, which a decision begins with."""
-    proposed = [one for one in opinions_of(task, instance) if one.judgment is None]
+    """Return the proposal of an expert as the initial values of a decision."""
+    proposed = [opinion for opinion in opinions_of(task, instance) if opinion.judgment is None]
     return {"label": proposed[-1].label.value, "reason": proposed[-1].comment} if proposed else {}
 
 
 def _change(
     task: Task, instance: PoolInstance, request: HttpRequest, form: ThirdOpinionForm
 ) -> str:
-    """Do what a valid request asks for, and return the message about it."""
+    """Carry out a valid request and return the message about it."""
     by, at = signed_in(request), timezone.now()
     if form.is_bound:
         person = form.cleaned_data["person"]
@@ -221,6 +223,6 @@ def _context(task: Task, instance: PoolInstance, state: Adjudication) -> dict[st
         "instance": instance,
         "shown": shown_instance(instance, lab_slug=task.lab.slug, at=timezone.now()),
         "state": state,
-        "history": [(one, scale.of(one.label)) for one in state.history],
+        "history": [(judgment, scale.of(judgment.label)) for judgment in state.history],
         "decided": state.decision and scale.of(state.decision.label),
     }

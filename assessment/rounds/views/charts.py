@@ -48,7 +48,7 @@ class AgreementPicture:
     def has_values(self) -> bool:
         """Return whether there is a bar to draw."""
         rows = [*self.rows, *self.below]
-        return any(each.value is not None for row in rows for each in row.figures)
+        return any(figure.value is not None for row in rows for figure in row.figures)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -58,8 +58,8 @@ class AgreementPicture:
             {
                 "name": row.name,
                 "figures": [
-                    {"value": each.value, "low": each.low, "high": each.high}
-                    for each in row.figures
+                    {"value": figure.value, "low": figure.low, "high": figure.high}
+                    for figure in row.figures
                 ],
             }
             for row in bars
@@ -97,9 +97,9 @@ def rounds_picture(rounds: Iterable[tuple[str, Agreement]]) -> AgreementPicture:
     ways: tuple[str, ...] = ()
     rows = []
     for name, agreement in rounds:
-        found = _ways(agreement)
-        ways = tuple(found)
-        rows.append(AgreementRow(name, agreement.items, tuple(w.fleiss for w in found.values())))
+        by_way = _ways(agreement)
+        ways = tuple(by_way)
+        rows.append(AgreementRow(name, agreement.items, tuple(w.fleiss for w in by_way.values())))
     return AgreementPicture("Fleiss’ kappa", "Round", ways, rows)
 
 
@@ -114,13 +114,13 @@ def _ways(agreement: Agreement) -> dict[str, Coefficients]:
 
 
 def _overall(ways: Iterable[Coefficients]) -> list[tuple[str, list[Estimate]]]:
-    found = list(ways)
+    coefficients = list(ways)
     return [
-        ("Mean", [each.total for each in found]),
-        ("Fleiss’ kappa", [each.fleiss for each in found]),
-        ("Krippendorff’s alpha, ordinal", [each.ordinal for each in found]),
-        ("Krippendorff’s alpha, nominal", [each.nominal for each in found]),
-        ("Observed agreement", [each.observed for each in found]),
+        ("Mean", [way.total for way in coefficients]),
+        ("Fleiss’ kappa", [way.fleiss for way in coefficients]),
+        ("Krippendorff’s alpha, ordinal", [way.ordinal for way in coefficients]),
+        ("Krippendorff’s alpha, nominal", [way.nominal for way in coefficients]),
+        ("Observed agreement", [way.observed for way in coefficients]),
     ]
 
 
@@ -143,7 +143,7 @@ class ConfusionRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfusionPicture:
-    """A confusion matrix: how often each label of one judgment met each label of another."""
+    """A confusion matrix: how often each pair of labels occurs in two judgments of an item."""
 
     first: str
     second: str

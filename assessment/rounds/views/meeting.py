@@ -68,12 +68,12 @@ class MeetingVote(NamedTuple):
         return self.name.removesuffix(")").rpartition(" ")[2]
 
 
-def meeting_items(found: Round) -> list[Disagreement]:
-    """Return the disagreements of a round, the largest first; labels that judge only."""
-    scale = found.pool.label_scale
-    votes = judgments_only(agreement_votes(found), scale)
-    rows = disagreements(votes, relevant_from=found.task.protocol.relevant_from)
-    copies = PoolInstance.objects.filter(item__pool=found.pool).order_by()
+def meeting_items(round_: Round) -> list[Disagreement]:
+    """Return the disagreements of a round among labels that are judgments, largest first."""
+    scale = round_.pool.label_scale
+    votes = judgments_only(agreement_votes(round_), scale)
+    rows = disagreements(votes, relevant_from=round_.task.protocol.relevant_from)
+    copies = PoolInstance.objects.filter(item__pool=round_.pool).order_by()
     positions = {
         (topic, doc_id): position
         for topic, doc_id, position in copies.values_list(
@@ -96,43 +96,43 @@ def meeting_items(found: Round) -> list[Disagreement]:
 
 
 def meeting_votes(
-    found: Round, topic: str, doc_id: str, names: Mapping[str, str]
+    round_: Round, topic: str, doc_id: str, names: Mapping[str, str]
 ) -> list[MeetingVote]:
     """Return the votes on an item in the order of the names; `names` has one for each assessor."""
-    scale = found.pool.label_scale
+    scale = round_.pool.label_scale
     judged = Judgment.objects.filter(
-        instance__item__pool=found.pool,
+        instance__item__pool=round_.pool,
         instance__item__topic__query_id=topic,
         instance__doc_id=doc_id,
         is_current=True,
     )
     votes = {
-        str(one.assessor_id): MeetingVote(
-            names[str(one.assessor_id)],
-            scale.of(one.label),
-            one.comment,
-            None if one.active_ms is None else one.active_ms / 1000,
-            one,
+        str(judgment.assessor_id): MeetingVote(
+            names[str(judgment.assessor_id)],
+            scale.of(judgment.label),
+            judgment.comment,
+            None if judgment.active_ms is None else judgment.active_ms / 1000,
+            judgment,
         )
-        for one in judged
+        for judgment in judged
     }
-    gold = gold_labels(found).get((topic, doc_id))
+    gold = gold_labels(round_).get((topic, doc_id))
     if gold is not None:
         votes[GOLD] = MeetingVote(names[GOLD], scale.of(gold))
     return [votes[key] for key in names if key in votes]
 
 
-def meeting_instance(found: Round, topic: str, doc_id: str) -> PoolInstance:
+def meeting_instance(round_: Round, topic: str, doc_id: str) -> PoolInstance:
     """Return an instance of an item, from the copy of any assessor."""
     copies = PoolInstance.objects.filter(
-        item__pool=found.pool, item__topic__query_id=topic, doc_id=doc_id
+        item__pool=round_.pool, item__topic__query_id=topic, doc_id=doc_id
     )
     return copies.select_related("item__topic__task__lab").order_by("pk")[0]
 
 
-def recorded_cases(found: Round, topic: str, doc_id: str) -> QuerySet[GuidelineEntry]:
+def recorded_cases(round_: Round, topic: str, doc_id: str) -> QuerySet[GuidelineEntry]:
     """Return the cases that were recorded for an item, in any meeting of the task."""
-    cases = GuidelineEntry.objects.filter(task=found.task, kind=GuidelineEntry.Kind.CASE)
+    cases = GuidelineEntry.objects.filter(task=round_.task, kind=GuidelineEntry.Kind.CASE)
     return cases.filter(topic=topic, item=doc_id).order_by("pk")
 
 
@@ -140,27 +140,27 @@ def recorded_cases(found: Round, topic: str, doc_id: str) -> QuerySet[GuidelineE
 @never_cache
 def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show a disagreement of a revealed round (`at`), and record the decision of the expert."""
-    found = seen.round
-    if not found.revealed_at or (request.method == "POST" and not seen.organizes):
+    round_ = seen.round
+    if not round_.revealed_at or (request.method == "POST" and not seen.organizes):
         raise Http404
-    items = meeting_items(found)
+    items = meeting_items(round_)
     place = _place(request.GET.get("at", ""), len(items))
     context = {
-        "task": found.task,
-        "lab": found.task.lab,
-        "round": found,
+        "task": round_.task,
+        "lab": round_.task.lab,
+        "round": round_,
         "organizes": seen.organizes,
         "items": items,
         "place": place,
     }
     form = None
     if items:
-        instance = meeting_instance(found, items[place - 1].topic, items[place - 1].doc_id)
-        form = DecisionForm(request.POST or None, scale=found.pool.label_scale)
+        instance = meeting_instance(round_, items[place - 1].topic, items[place - 1].doc_id)
+        form = DecisionForm(request.POST or None, scale=round_.pool.label_scale)
         if (
             request.method == "POST"
             and form.is_valid()
-            and _decided(request, found, instance, form)
+            and _decided(request, round_, instance, form)
         ):
             return redirect(request.get_full_path())
         context |= _item_context(request, seen, items[place - 1], instance)
@@ -179,35 +179,35 @@ def _place(text: str, count: int) -> int:
 def _item_context(
     request: HttpRequest, seen: SeenRound, item: Disagreement, instance: PoolInstance
 ) -> dict[str, Any]:
-    found, user = seen.round, signed_in(request)
-    cases = recorded_cases(found, item.topic, item.doc_id)
-    lab = found.task.lab
+    round_, user = seen.round, signed_in(request)
+    cases = recorded_cases(round_, item.topic, item.doc_id)
+    lab = round_.task.lab
     # Organizers share their screen, which must not tell their own vote.
-    names = pseudonyms(found) if seen.organizes else own_names(found, user)
-    votes = meeting_votes(found, item.topic, item.doc_id, names)
+    names = pseudonyms(round_) if seen.organizes else own_names(round_, user)
+    votes = meeting_votes(round_, item.topic, item.doc_id, names)
     return {
         "item": item,
         "topic": instance.item.topic,
-        "has_thread": found.task.words.has_threads and may_see_thread(user, instance.item.topic),
+        "has_thread": round_.task.words.has_threads and may_see_thread(user, instance.item.topic),
         "shown": shown_instance(instance, lab_slug=lab.slug, at=timezone.now()),
         "votes": votes,
-        "marks": painted_marks((one.letter, one.name, one.judgment) for one in votes),
-        "cases": shown_entries(cases, scale=found.pool.label_scale),
+        "marks": painted_marks((vote.letter, vote.name, vote.judgment) for vote in votes),
+        "cases": shown_entries(cases, scale=round_.pool.label_scale),
     }
 
 
 def _decided(
-    request: HttpRequest, found: Round, instance: PoolInstance, form: DecisionForm
+    request: HttpRequest, round_: Round, instance: PoolInstance, form: DecisionForm
 ) -> bool:
     """Collect the decision for the next guidelines; return False if it was refused."""
     given = form.cleaned_data
     origin = GuidelineEntry.Origin.TRAINING
     decision = Decision(
-        given["decision"], given["label"], given["reason"], origin=origin, place=str(found)
+        given["decision"], given["label"], given["reason"], origin=origin, place=str(round_)
     )
     try:
         record_case(
-            task=found.task,
+            task=round_.task,
             question=given["question"],
             decision=decision,
             item=item_of_instance(instance),

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, Q
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
 from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
-from arqlab.core.permissions import lab_or_404, may_look_up, signed_in
+from arqlab.core.permissions import looked_up_lab_or_404, signed_in
 from arqlab.web.pages import LAB, Pages
 from assessment.judging.selectors.own_work import own_hours
 from assessment.models import PoolItem, Round
@@ -25,7 +25,7 @@ from assessment.timesheets.forms import zone_words
 from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
 from assessment.timesheets.views import sheet_response
 
-pages = Pages(f"{LAB}judging/work/", section="judging", sign_in=True)
+pages = Pages(f"{LAB}judging/work/", looked_up_lab_or_404, section="judging", sign_in=True)
 
 
 class OwnAgreement(NamedTuple):
@@ -50,12 +50,12 @@ def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
     key = str(user.pk)
     return [
         OwnAgreement(
-            found,
+            round_,
             agreement.judged[key],
             _of(agreement.graded, key),
             _of(agreement.binary, key),
         )
-        for found, agreement in _agreements(lab)
+        for round_, agreement in _agreements(lab)
         if key in agreement.judged
     ]
 
@@ -67,47 +67,40 @@ def _of(coefficients: Coefficients, key: str) -> tuple[float | None, float | Non
 def _agreements(lab: Lab) -> Iterator[tuple[Round, Agreement]]:
     waiting = PoolItem.objects.filter(pool__round=OuterRef("pk"), done_at=None)
     is_closed = Q(kind=Round.Kind.SECOND, pool__closed_at__isnull=False)
-    shown = Q(revealed_at__isnull=False) | (is_closed & ~Exists(waiting))
+    is_revealed = Q(revealed_at__isnull=False) | (is_closed & ~Exists(waiting))
     kinds = [Round.Kind.TRAINING, Round.Kind.SECOND]
-    rounds = Round.objects.filter(shown, task__lab=lab, kind__in=kinds)
-    for found in rounds.select_related("pool", "gold", "task__lab").order_by("-pk"):
-        if found.kind == Round.Kind.TRAINING:
-            yield found, training_agreement(found, resamples=0)
+    rounds = Round.objects.filter(is_revealed, task__lab=lab, kind__in=kinds)
+    for round_ in rounds.select_related("pool", "gold", "task__lab").order_by("-pk"):
+        if round_.kind == Round.Kind.TRAINING:
+            yield round_, training_agreement(round_, resamples=0)
         else:
-            scale, relevant_from = task_scale(found.task), found.task.protocol.relevant_from
-            pairs = only_judged_pairs(second_pairs(found), scale)
-            yield found, pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=0)
+            scale, relevant_from = task_scale(round_.task), round_.task.protocol.relevant_from
+            pairs = only_judged_pairs(second_pairs(round_), scale)
+            yield round_, pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=0)
 
 
 @pages.read("", "judging-work")
-def your_work(request: HttpRequest, lab: str) -> HttpResponse:
+def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the user's own progress, pace, hours, agreement and answered tickets."""
-    found, user = _own_lab_or_404(request, lab)
-    hours = own_hours(found, user, at=timezone.now())
+    user = signed_in(request)
+    hours = own_hours(lab, user, at=timezone.now())
     context = {
-        "lab": found,
+        "lab": lab,
         "hours": hours,
-        "own": {one.topic.pk for task in hours.tasks for one in task.topics if one.row},
+        "own": {
+            own_topic.topic.pk for task in hours.tasks for own_topic in task.topics if own_topic.row
+        },
         "zone": zone_words(hours.sheet.rule.time_zone),
-        "agreements": own_agreements(found, user),
-        "tickets": own_answered_tickets(found, user),
-        "open_tickets": own_open_tickets(found, user).count(),
+        "agreements": own_agreements(lab, user),
+        "tickets": own_answered_tickets(lab, user),
+        "open_tickets": own_open_tickets(lab, user).count(),
         "is_own": True,
     }
     return render(request, "assessment/your_work.html", context)
 
 
 @pages.read("csv/", "judging-work-csv")
-def your_work_csv(request: HttpRequest, lab: str) -> HttpResponseBase:
+def your_work_csv(request: HttpRequest, lab: Lab) -> HttpResponseBase:
     """Return the user's own time sheet as CSV."""
-    found, user = _own_lab_or_404(request, lab)
-    sheet = time_sheet_of(found, person=user).part(SheetPart())
-    return sheet_response(sheet, f"{found.slug}-own-time-sheet.csv")
-
-
-def _own_lab_or_404(request: HttpRequest, slug: str) -> tuple[Lab, User]:
-    """Return a lab that the user judges in or organizes, and the user; raise 404 otherwise."""
-    found, user = lab_or_404(request.user, slug), signed_in(request)
-    if not may_look_up(user, found):
-        raise Http404
-    return found, user
+    sheet = time_sheet_of(lab, person=signed_in(request)).part(SheetPart())
+    return sheet_response(sheet, f"{lab.slug}-own-time-sheet.csv")

@@ -143,10 +143,10 @@ class SpecialQuestionsForm(DrawnItemsForm):
         given, counted = self.cleaned_data, self.scale.values[0]
         return [
             SpecialQuestion(
-                given[f"key_{one}"], given[f"text_{one}"], given[f"help_{one}"], counted
+                given[f"key_{number}"], given[f"text_{number}"], given[f"help_{number}"], counted
             )
-            for one in QUESTION_FIELDS
-            if given[f"text_{one}"]
+            for number in QUESTION_FIELDS
+            if given[f"text_{number}"]
         ]
 
     @property
@@ -154,12 +154,12 @@ class SpecialQuestionsForm(DrawnItemsForm):
         """Return the plan of the round."""
         given, questions = self.cleaned_data, self.questions
         sample = QuestionSample(given.get("count", 0), given.get("answers"), given["seed"])
-        keys = [one.key for one in questions]
+        keys = [question.key for question in questions]
         drawn = drawn_for_questions(self.task, given["topics"], sample, keys=keys)
         people = [person.pk for person in given["people"]]
         source = sample._asdict() | {
             "topics": [topic.query_id for topic in given["topics"]],
-            "questions": [one._asdict() for one in questions],
+            "questions": [question._asdict() for question in questions],
         }
         return RoundPlan(
             Round.Kind.QUESTIONS,
@@ -203,12 +203,12 @@ def questions_create(request: HttpRequest, task: Task) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             plan = form.question_plan
-            made = make_question_round(task=task, plan=plan, by=user, at=timezone.now())
+            round_ = make_question_round(task=task, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:
-            messages.success(request, f"{made} is open. Its assessors are notified.")
-            return redirect("evaluation:questions-detail", task.lab.slug, task.slug, made.number)
+            messages.success(request, f"{round_} is open. Its assessors are notified.")
+            return redirect("evaluation:questions-detail", task.lab.slug, task.slug, round_.number)
     context = {"task": task, "lab": task.lab, "form": form, "host": host_of(task)}
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/questions_create.html", context, status=status)

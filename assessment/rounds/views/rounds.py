@@ -50,18 +50,20 @@ def training_create(request: HttpRequest, task: Task) -> HttpResponse:
     """
     user = signed_in(request)
     choices = gold_choices(task, user)
-    gold = next((one for one in choices if str(one.pk) == request.GET.get("gold", "")), None)
+    gold = next(
+        (version for version in choices if str(version.pk) == request.GET.get("gold", "")), None
+    )
     initial = {"seed": f"{timezone.now():%Y%m%d}"}
     form = TrainingForm(request.POST or None, task=task, gold=gold, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             plan = form.plan(Round.Kind.TRAINING, list(form.cleaned_data["people"]))
-            made = make_training(task=task, plan=plan, by=user, at=timezone.now())
+            round_ = make_training(task=task, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:
-            messages.success(request, f"{made} is open. Its assessors are notified.")
-            return redirect("assessment:training-detail", task.lab.slug, task.slug, made.number)
+            messages.success(request, f"{round_} is open. Its assessors are notified.")
+            return redirect("assessment:training-detail", task.lab.slug, task.slug, round_.number)
     context = _create_context(task, form, choices, gold)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/training_create.html", context, status=status)
@@ -78,58 +80,60 @@ def _create_context(
 def training_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show the progress of a training round, and after the reveal the agreement.
 
-    Assessors see names of nobody but themselves.
+    Assessors see no name but their own.
     """
     user = signed_in(request)
-    found = seen.round
+    round_ = seen.round
     context = {
-        "task": found.task,
-        "lab": found.task.lab,
-        "round": found,
+        "task": round_.task,
+        "lab": round_.task.lab,
+        "round": round_,
         "organizes": seen.organizes,
-        "is_unused": seen.organizes and is_unused(found),
-        "progress": round_progress(found) if seen.organizes else [],
-        "own": own_round_topics(user, round_id=found.pk) if seen.judges else [],
-        **(_agreement_context(seen, user) if found.revealed_at else {}),
+        "is_unused": seen.organizes and is_unused(round_),
+        "progress": round_progress(round_) if seen.organizes else [],
+        "own": own_round_topics(user, round_id=round_.pk) if seen.judges else [],
+        **(_agreement_context(seen, user) if round_.revealed_at else {}),
     }
     return render(request, "assessment/rounds/training_detail.html", context)
 
 
 def _agreement_context(seen: SeenRound, user: User) -> dict[str, Any]:
     """Return the pictures of agreement in the round, and in all revealed training rounds."""
-    found = seen.round
-    names = real_names(found) if seen.organizes else own_names(found, user)
-    agreement = training_agreement(found)
+    round_ = seen.round
+    names = real_names(round_) if seen.organizes else own_names(round_, user)
+    agreement = training_agreement(round_)
     context: dict[str, Any] = {"picture": agreement_picture(agreement, names)}
     if not seen.organizes:
         return context
     others = Round.objects.filter(
-        task=found.task, kind=Round.Kind.TRAINING, revealed_at__isnull=False
+        task=round_.task, kind=Round.Kind.TRAINING, revealed_at__isnull=False
     ).select_related("pool", "gold", "task__lab")
     rounds = [
-        (str(one), agreement if one == found else training_agreement(one))
-        for one in others.order_by("number")
-        if one.pool.label_scale == found.pool.label_scale
+        (str(other), agreement if other == round_ else training_agreement(other))
+        for other in others.order_by("number")
+        if other.pool.label_scale == round_.pool.label_scale
     ]
     return context | {"rounds": rounds_picture(rounds) if len(rounds) > 1 else None}
 
 
-@pages.read("training-<int:number>/votes/", "training-votes")
+@pages.read("training-<int:number>/votes/", "training-votes", access=training_or_404)
 @never_cache
-def training_votes(request: HttpRequest, task: Task, number: int) -> HttpResponse:
+def training_votes(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Return the votes of a revealed round as TSV, with `people=names` with names."""
-    found = training_or_404(request.user, task.lab.slug, task.slug, number).round
-    if not found.revealed_at:
+    round_, task = seen.round, seen.round.task
+    if not seen.organizes:
+        raise Http404
+    if not round_.revealed_at:
         messages.error(request, "The votes can be downloaded when they are revealed.")
-        return redirect("assessment:training-detail", task.lab.slug, task.slug, number)
-    names = real_names(found) if request.GET.get("people") == "names" else pseudonyms(found)
-    return votes_response(found, names)
+        return redirect("assessment:training-detail", task.lab.slug, task.slug, round_.number)
+    names = real_names(round_) if request.GET.get("people") == "names" else pseudonyms(round_)
+    return votes_response(round_, names)
 
 
-def votes_response(found: Round, names: dict[str, str]) -> HttpResponse:
+def votes_response(round_: Round, names: dict[str, str]) -> HttpResponse:
     """Return the votes of a round as a TSV file."""
-    name = f"{found.task.lab.slug}-{found.task.slug}-{found.key}-votes.tsv"
-    return table_response(exported_votes(found, names), name)
+    name = f"{round_.task.lab.slug}-{round_.task.slug}-{round_.key}-votes.tsv"
+    return table_response(exported_votes(round_, names), name)
 
 
 # The page of a round by its kind.
@@ -156,56 +160,56 @@ def round_list(request: HttpRequest, task: Task) -> HttpResponse:
 def round_change(request: HttpRequest, task: Task, round: str) -> HttpResponse:
     """Reveal, close, open, archive, restore or discard a round: `action` says which."""
     rounds = Round.objects.filter(task=task, kind__in=PAGES).select_related("pool", "task__lab")
-    changed = next((one for one in rounds if one.key == round), None)
-    if changed is None:
+    round_ = next((round_ for round_ in rounds if round_.key == round), None)
+    if round_ is None:
         raise Http404
     try:
-        message = _change(changed, request.POST.get("action", ""), signed_in(request))
+        message = _change(round_, request.POST.get("action", ""), signed_in(request))
     except UserError as error:
         messages.error(request, error.message)
-        return redirect(round_address(changed))
+        return redirect(round_address(round_))
     messages.success(request, message)
-    is_discarded = changed.pk is None
+    is_discarded = round_.pk is None
     return redirect(
         reverse("assessment:round-list", args=[task.lab.slug, task.slug])
         if is_discarded
-        else round_address(changed)
+        else round_address(round_)
     )
 
 
-def _change(found: Round, action: str, by: User) -> str:
+def _change(round_: Round, action: str, by: User) -> str:
     """Change a round and return the message about it; raise `UserError` if it cannot be changed."""
     now = timezone.now()
-    if action == "reveal" and found.kind in (Round.Kind.TRAINING, Round.Kind.SECOND):
-        reveal_round(found=found, by=by, at=now)
-        if found.kind == Round.Kind.TRAINING:
+    if action == "reveal" and round_.kind in (Round.Kind.TRAINING, Round.Kind.SECOND):
+        reveal_round(round_=round_, by=by, at=now)
+        if round_.kind == Round.Kind.TRAINING:
             return "The votes are revealed. The assessors are notified, and judging is closed."
         return "The results are below. Judging in this round is closed."
     if action == "close":
-        close_pool(pool=found.pool, by=by, at=now)
+        close_pool(pool=round_.pool, by=by, at=now)
         return "Judging in this round is closed."
     if action == "archive":
-        archive_round(found=found, by=by, at=now)
+        archive_round(round_=round_, by=by, at=now)
         return "The round is archived. Its labels and results stay."
     if action == "restore":
-        restore_round(found=found, by=by)
-        return "The round is no longer archived. Reopen judging if it is to be judged."
+        restore_round(round_=round_, by=by)
+        return "The round is no longer archived. To let assessors judge it, reopen judging."
     if action == "discard":
-        discard_round(found=found, by=by)
-        return f"{found} was removed. Nobody had judged in it."
-    if found.revealed_at or found.archived_at or action != "open":
+        discard_round(round_=round_, by=by)
+        return f"{round_} was removed. Nobody had judged in it."
+    if round_.revealed_at or round_.archived_at or action != "open":
         raise UserError(
             "The votes of this round are revealed, or it is archived, so nobody can judge in it. "
             "Make another round.",
             code="revealed",
         )
-    open_pool(pool=found.pool, by=by)
+    open_pool(pool=round_.pool, by=by)
     return "Judging in this round is open again."
 
 
-def round_address(found: Round) -> str:
+def round_address(round_: Round) -> str:
     """Return the address of the page of a round, or an empty text if its kind has none."""
-    name, task = PAGES.get(found.kind), found.task
-    if found.kind == Round.Kind.ADJUDICATION:
+    name, task = PAGES.get(round_.kind), round_.task
+    if round_.kind == Round.Kind.ADJUDICATION:
         return reverse("evaluation:adjudication-list", args=[task.lab.slug, task.slug])
-    return reverse(name, args=[task.lab.slug, task.slug, found.number]) if name else ""
+    return reverse(name, args=[task.lab.slug, task.slug, round_.number]) if name else ""

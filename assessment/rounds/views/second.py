@@ -70,7 +70,7 @@ class SecondRoundForm(forms.Form):
         User.objects.none(),
         label="Assessors",
         widget=forms.CheckboxSelectMultiple,
-        help_text="Nobody gets items that they judged. All get about the same number.",
+        help_text="Nobody gets items that they judged. Everyone gets about the same number.",
         error_messages={"required": "Choose the assessors who judge again."},
     )
     own_share = forms.IntegerField(
@@ -174,9 +174,9 @@ def second_plan(request: HttpRequest, task: Task) -> HttpResponse:
         plan = form.plan
         if "start" in request.POST and any(plan.items.values()):
             by, at = signed_in(request), timezone.now()
-            made = make_second_round(task=task, plan=plan, source=form.source, by=by, at=at)
-            messages.success(request, f"{made} is open. Its assessors can judge now.")
-            return redirect("evaluation:second-detail", task.lab.slug, task.slug, made.number)
+            round_ = make_second_round(task=task, plan=plan, source=form.source, by=by, at=at)
+            messages.success(request, f"{round_} is open. Its assessors can judge now.")
+            return redirect("evaluation:second-detail", task.lab.slug, task.slug, round_.number)
         context["plan"] = _table(plan, form.items)
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/second_plan.html", context, status=status)
@@ -203,5 +203,5 @@ def _table(plan: RejudgingPlan, items: list[SecondItem]) -> PlanTable:
 
 def _names(people: set[int]) -> Mapping[int, str]:
     """Return the names of users by key, in their order."""
-    found = User.objects.filter(pk__in=people).order_by("first_name", "last_name", "username")
-    return {person.pk: person.name for person in found}
+    users = User.objects.filter(pk__in=people).order_by("first_name", "last_name", "username")
+    return {person.pk: person.name for person in users}

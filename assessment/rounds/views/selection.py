@@ -79,15 +79,15 @@ class RatingForm(VersionedForm):
         widget=forms.Textarea(attrs={"rows": 3}),
         max_length=LONGEST_ENTRY,
         required=False,
-        help_text="Applicants do not see score and note.",
+        help_text="Applicants see neither the score nor the note.",
     )
     decision = forms.ChoiceField(
         choices=Applicant.Decision.choices,
-        help_text="Who is accepted becomes an assessor of the lab, and gets a notice.",
+        help_text="An accepted applicant becomes an assessor of the lab and gets a notice.",
     )
 
     def __init__(self, *args: Any, decides: bool, **kwargs: Any) -> None:
-        """Take whether the user may decide; an expert who does not organize only scores."""
+        """Ask for a decision only if the user may decide; an expert may only score."""
         super().__init__(*args, **kwargs)
         if not decides:
             del self.fields["decision"]
@@ -104,87 +104,88 @@ def sample_create(request: HttpRequest, task: Task) -> HttpResponse:
         plan = form.plan(Round.Kind.SAMPLE, [expert])
         plan = replace(plan, source={**plan.source, "expert": expert.pk})
         try:
-            made = make_sample(task=task, plan=plan, by=user, at=timezone.now())
+            round_ = make_sample(task=task, plan=plan, by=user, at=timezone.now())
         except UserError as error:
             form.add_error(None, error.message)
         else:
-            messages.success(request, f"{made} is open. Send its link to the applicants.")
-            return redirect("assessment:sample-detail", task.lab.slug, task.slug, made.number)
+            messages.success(request, f"{round_} is open. Send its link to the applicants.")
+            return redirect("assessment:sample-detail", task.lab.slug, task.slug, round_.number)
     context = {"task": task, "lab": task.lab, "form": form}
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/sample_create.html", context, status=status)
 
 
-@pages.read(f"{TASK}rounds/sample-<int:number>/", "sample-detail", sign_in=True)
+@pages.read(
+    f"{TASK}rounds/sample-<int:number>/", "sample-detail", access=sample_or_404, sign_in=True
+)
 @never_cache
-def sample_detail(request: HttpRequest, lab: str, task: str, number: int) -> HttpResponse:
-    """Show the score sheet of a sample task to organizers and the expert, else the own topics."""
+def sample_detail(request: HttpRequest, seen: SeenSample) -> HttpResponse:
+    """Show the score sheet of a sample task to organizers and the expert; applicants see topics."""
     user = signed_in(request)
-    seen = sample_or_404(user, lab, task, number)
-    found = seen.round
-    path = reverse("assessment:sample-join", args=[found.token]) if found.token else ""
+    round_ = seen.round
+    path = reverse("assessment:sample-join", args=[round_.token]) if round_.token else ""
     context = {
-        "task": found.task,
-        "lab": found.task.lab,
-        "round": found,
+        "task": round_.task,
+        "lab": round_.task.lab,
+        "round": round_,
         "organizes": seen.organizes,
         "rates": seen.rates,
-        "is_unused": seen.organizes and is_unused(found),
-        "own": own_round_topics(user, round_id=found.pk),
-        "sheet": score_sheet(found) if seen.rates else None,
+        "is_unused": seen.organizes and is_unused(round_),
+        "own": own_round_topics(user, round_id=round_.pk),
+        "sheet": score_sheet(round_) if seen.rates else None,
         "link": request.build_absolute_uri(path) if path and seen.organizes else "",
     }
     return render(request, "assessment/rounds/sample_detail.html", context)
 
 
-@pages.action(
-    f"{TASK}rounds/sample-<int:number>/change/", "sample-change", access=organized_task_or_404
-)
-def sample_change(request: HttpRequest, task: Task, number: int) -> HttpResponse:
+@pages.action(f"{TASK}rounds/sample-<int:number>/change/", "sample-change", access=sample_or_404)
+def sample_change(request: HttpRequest, seen: SeenSample) -> HttpResponse:
     """Renew the link of a sample task, or with `action=close` close it."""
-    by = signed_in(request)
-    found = sample_or_404(by, task.lab.slug, task.slug, number).round
+    if not seen.organizes:
+        raise Http404
+    by, round_ = signed_in(request), seen.round
     if request.POST.get("action") == "close":
-        close_link(found=found, by=by)
-        messages.success(request, "The link is closed. Applicants who opened it can go on.")
+        close_link(round_=round_, by=by)
+        messages.success(request, "The link is closed. Applicants who opened it can continue.")
     else:
-        renew_link(found=found, by=by)
+        renew_link(round_=round_, by=by)
         messages.success(request, "The sample task has a new link. The old one no longer works.")
-    return redirect("assessment:sample-detail", task.lab.slug, task.slug, number)
+    task = round_.task
+    return redirect("assessment:sample-detail", task.lab.slug, task.slug, round_.number)
 
 
 @pages.form(
-    f"{TASK}rounds/sample-<int:number>/applicants/<int:person>/", "sample-rate", sign_in=True
+    f"{TASK}rounds/sample-<int:number>/applicants/<int:person>/",
+    "sample-rate",
+    access=sample_or_404,
+    sign_in=True,
 )
-def sample_rate(
-    request: HttpRequest, lab: str, task: str, number: int, person: int
-) -> HttpResponse:
+def sample_rate(request: HttpRequest, seen: SeenSample, person: int) -> HttpResponse:
     """Score an applicant, and decide about them as an organizer."""
-    user = signed_in(request)
-    seen = sample_or_404(user, lab, task, number)
+    user, task = signed_in(request), seen.round.task
     if not seen.rates:
         raise Http404
     applicants = Applicant.objects.select_related("user", "round__task__lab")
-    found = get_object_or_404(applicants, round=seen.round, user=person)
+    applicant = get_object_or_404(applicants, round=seen.round, user=person)
 
     def known() -> dict[str, Any]:
-        return {"score": found.score, "note": found.note, "decision": found.decision}
+        return {"score": applicant.score, "note": applicant.note, "decision": applicant.decision}
 
     def save(form: RatingForm) -> HttpResponse:
         rating = Rating(**known() | form.cleaned_data)
-        rate_applicant(applicant=found, rating=rating, by=user, at=timezone.now())
-        messages.success(request, f"Saved for {found.user.name}.")
-        return redirect("assessment:sample-detail", lab, task, number)
+        rate_applicant(applicant=applicant, rating=rating, by=user, at=timezone.now())
+        messages.success(request, f"Saved for {applicant.user.name}.")
+        return redirect("assessment:sample-detail", task.lab.slug, task.slug, seen.round.number)
 
     form, answer = edited(
         request,
-        found,
+        applicant,
         lambda data: RatingForm(data, decides=seen.organizes, initial=known()),
         save,
-        events=seen.round.task.lab.audit_events.filter(verb="round.rate-applicant", target=found),
+        events=task.lab.audit_events.filter(verb="round.rate-applicant", target=applicant),
     )
-    context = {"task": seen.round.task, "lab": seen.round.task.lab, "round": seen.round}
-    context |= {"organizes": seen.organizes, "applicant": found, "form": form}
+    context = {"task": task, "lab": task.lab, "round": seen.round}
+    context |= {"organizes": seen.organizes, "applicant": applicant, "form": form}
     return answer or render(request, "assessment/rounds/sample_rate.html", context)
 
 
@@ -206,27 +207,29 @@ def sample_votes(request: HttpRequest, seen: SeenSample) -> HttpResponse:
 def sample_join(request: HttpRequest, token: str) -> HttpResponse:
     """Show a sample task to whoever has its link, and let a signed-in user start it."""
     rounds = Round.objects.select_related("pool", "task__lab")
-    found = get_object_or_404(rounds, token=token, kind=Round.Kind.SAMPLE)
+    round_ = get_object_or_404(rounds, token=token, kind=Round.Kind.SAMPLE)
     if request.method == "POST":
-        return _join(request, found)
-    expert = found.pool.items.filter(assessor=found.source["expert"])
+        return _join(request, round_)
+    expert = round_.pool.items.filter(assessor=round_.source["expert"])
     context = {
-        "round": found,
-        "task": found.task,
-        "lab": found.task.lab,
+        "round": round_,
+        "task": round_.task,
+        "lab": round_.task.lab,
         "samples": expert.count(),
-        "is_closed": found.pool.closed_at or found.task.archived_at or found.task.lab.archived_at,
+        "is_closed": round_.pool.closed_at
+        or round_.task.archived_at
+        or round_.task.lab.archived_at,
     }
     return render(request, "assessment/rounds/sample_join.html", context)
 
 
 @login_required
-def _join(request: HttpRequest, found: Round) -> HttpResponse:
+def _join(request: HttpRequest, round_: Round) -> HttpResponse:
     try:
-        apply_to_round(found=found, user=signed_in(request), at=timezone.now())
+        apply_to_round(round_=round_, user=signed_in(request), at=timezone.now())
     except UserError as error:
         messages.error(request, error.message)
         if error.code != "is-expert":
-            return redirect("assessment:sample-join", token=found.token)
-    task = found.task
-    return redirect("assessment:sample-detail", task.lab.slug, task.slug, found.number)
+            return redirect("assessment:sample-join", token=round_.token)
+    task = round_.task
+    return redirect("assessment:sample-detail", task.lab.slug, task.slug, round_.number)

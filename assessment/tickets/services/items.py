@@ -65,8 +65,8 @@ class TicketItem(NamedTuple):
     def formula_rows(self) -> list[tuple[str, SafeHtml, bool]]:
         """Return the LaTeX of the formulas, their HTML, and whether they could be typeset."""
         return [
-            (found.latex, formula_html(key, found), found.mathml is not None)
-            for key, found in self.formulas.items()
+            (formula.latex, formula_html(key, formula), formula.mathml is not None)
+            for key, formula in self.formulas.items()
         ]
 
     @property
@@ -95,11 +95,11 @@ def shown_html(ticket: Ticket) -> SafeHtml:
 
     Its formulas are corrected as they were then.
     """
-    shown = read_shown(ticket.html)
-    read = read_text(clean_post(shown.html, prefix=f"ticket{ticket.pk}").html)
+    snapshot = read_shown(ticket.html)
+    read = read_text(clean_post(snapshot.html, prefix=f"ticket{ticket.pk}").html)
     corrected = corrections_of(ticket.lab, until=ticket.raised_at).formulas
     return compose(
-        read, formulas=typeset_formulas(keys_of([read]), corrected), highlight=shown.highlighted
+        read, formulas=typeset_formulas(keys_of([read]), corrected), highlight=snapshot.highlighted
     )
 
 
@@ -114,12 +114,12 @@ def read_ticket_item(
     post = posts_of(ticket.lab, [instance.post_id]).get(instance.post_id)
     if post and is_cleaned:
         post.rules = NEVER_CLEANED
-    shown = corrected_post(post, instance.post_id or instance.doc_id, corrections)
+    shown_post = corrected_post(post, instance.post_id or instance.doc_id, corrections)
     definitions = Definitions()
-    title = read_text(shown.safe_title if shown and shown.title else "", definitions)
-    body = read_text(body_of(instance.item, shown), definitions)
+    title = read_text(shown_post.safe_title if shown_post and shown_post.title else "", definitions)
+    body = read_text(body_of(instance.item, shown_post), definitions)
     question = topic_texts(instance.item.topic)
     keys = keys_of([title, body, *question])
-    found = typeset_formulas(keys, corrections.formulas)
-    formulas = {key: found[key] for key in keys}
-    return TicketItem(instance, post, shown, title, body, question, formulas)
+    typeset = typeset_formulas(keys, corrections.formulas)
+    formulas = {key: typeset[key] for key in keys}
+    return TicketItem(instance, post, shown_post, title, body, question, formulas)

@@ -1,4 +1,4 @@
-"""What happens with reported items by the policy of their task."""
+"""The handling of reported items under the policy of their task."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None
     the browser survive. Raise `UserError` for an unknown expert; the caller has a transaction.
     """
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
-    for each in file.tasks:
-        _load_guidelines(tasks[each.slug], each, at=at, by=by)
-        _load_policy(tasks[each.slug], each, by=by)
+    for task_file in file.tasks:
+        _load_guidelines(tasks[task_file.slug], task_file, at=at, by=by)
+        _load_policy(tasks[task_file.slug], task_file, by=by)
 
 
 def _load_guidelines(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> None:
@@ -58,9 +58,9 @@ def _load_policy(task: Task, file: TaskFile, *, by: User | None) -> None:
 
 
 Action = TicketPolicy.Action
-RETURNED = "The item went to another assessor, as the policy of the task says."
+RETURNED = "The item went to another assessor, as the task's policy requires."
 """The answer of a ticket whose item another assessor judges."""
-BY_POLICY = "The policy of the task sends tickets with this label to you."
+BY_POLICY = "The task's policy sends tickets with this label to you."
 """The question of a ticket that no organizer sent."""
 _SENTENCES = {
     Action.WAIT: "The organizers read your comment and answer. The item stays unjudged unless they "
@@ -114,10 +114,10 @@ def policy_sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
 
 
 def apply_policy(*, task: Task, tickets: Iterable[Ticket], at: datetime) -> None:
-    """Do with new tickets of official items what the policy of their task says.
+    """Apply the policy of a task to new tickets of its official items.
 
-    The caller has a transaction. A ticket that cannot be sent or returned waits for the organizers,
-    as do those of other rounds, whose items belong to one assessor.
+    The caller has a transaction. A ticket that cannot be sent or returned waits for the organizers.
+    So do tickets of other rounds, whose items belong to one assessor.
     """
     policy = policy_of(task)
     actions = {ticket.pk: policy.action_of(ticket.judgment.label) for ticket in tickets}
@@ -137,7 +137,7 @@ def _send_to_expert(ticket: Ticket, expert: User, at: datetime) -> None:
 
 
 def _return_to_another(ticket: Ticket, at: datetime) -> None:
-    """Return the item for another assessor of its topic, if there is one and it was not before."""
+    """Return the item for another assessor of its topic, if there is one; but only once."""
     judgment = ticket.judgment
     others = Assignment.objects.filter(topic=judgment.instance.item.topic_id, ended_at=None)
     items = PoolItem.official.filter(pk=judgment.instance.item_id, kept_from=None)

@@ -69,11 +69,11 @@ def defects_of(item: TicketItem, lab: Lab) -> Iterator[FoundDefect]:
         yield FoundDefect(
             RepairKind.TYPESET, f"Formulas that failed before can be typeset now: {len(again)}."
         )
-    for number, (key, found) in enumerate(item.formulas.items()):
-        if found.mathml is None and key not in again:
+    for number, (key, formula) in enumerate(item.formulas.items()):
+        if formula.mathml is None and key not in again:
             of = " of the topic" if item.is_of_topic(key[0]) else ""
             reason = f"This formula{of} cannot be typeset."
-            yield FoundDefect(RepairKind.FORMULA, reason, number, found.latex)
+            yield FoundDefect(RepairKind.FORMULA, reason, number, formula.latex)
     if item.post and cleaned_again(item.post):
         yield FoundDefect(
             RepairKind.SANITIZE, "The stored text differs from what the sanitizer makes of it now."
@@ -162,8 +162,8 @@ def _require_repairable(item: TicketItem, draft: RepairDraft, lab: Lab) -> None:
     if draft.kind == RepairKind.THREAD:
         _require_answer(item)
         collection = collection_of(lab)
-        found = find_posts(collection, [draft.value]) if collection else {}
-        if draft.value not in found or found[draft.value].kind != Post.Kind.QUESTION:
+        posts = find_posts(collection, [draft.value]) if collection else {}
+        if draft.value not in posts or posts[draft.value].kind != Post.Kind.QUESTION:
             raise UserError(
                 f"The collection has no question {draft.value}. Use the id of a question.",
                 code="no-question",
@@ -185,8 +185,8 @@ def _lacks_question(item: TicketItem, lab: Lab) -> bool:
         return False
     moved = corrections_of(lab).threads
     question = moved.get(item.post.post_id, item.post.thread_id)
-    found = find_posts(item.post.collection_id, [question]).get(question)
-    return found is None or found.kind != Post.Kind.QUESTION
+    question_post = find_posts(item.post.collection_id, [question]).get(question)
+    return question_post is None or question_post.kind != Post.Kind.QUESTION
 
 
 def _with_draft(corrections: Corrections, draft: RepairDraft) -> Corrections:

@@ -15,7 +15,7 @@ from django.utils.text import Truncator
 
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Lab, Task, User
+from arqlab.core.models import Lab, Task, User, Visitor
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
@@ -44,6 +44,12 @@ from assessment.tickets.services.policies import edit_policy, policy_sentences
 from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
+
+
+def organized_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
+    """Return a ticket of a lab for its organizers; raise 404 for anyone else."""
+    lab = organized_lab_or_404(user, lab_slug)
+    return get_object_or_404(tickets_of(lab).defer(None), pk=ticket_id)
 
 
 class PolicyForm(VersionedForm):
@@ -141,8 +147,8 @@ class AnswerForm(forms.Form):
         """Offer earlier answers of the lab by their ids, if there are any."""
         super().__init__(*args, **kwargs)
         self._answers = answers
-        shown = [(pk, _shortened(text)) for pk, text in answers.items()]
-        self.fields["reused"].choices = [("", "none"), *shown]  # type: ignore[attr-defined]
+        choices = [(pk, _shortened(text)) for pk, text in answers.items()]
+        self.fields["reused"].choices = [("", "none"), *choices]  # type: ignore[attr-defined]
         self.fields["answer"].required = not self.data.get("reused")
 
     def clean(self) -> dict[str, Any]:
@@ -247,36 +253,36 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "assessment/ticket_list.html", context, status=status)
 
 
-@pages.form("tickets/<int:ticket>/", "ticket-detail")
-def ticket_detail(request: HttpRequest, lab: Lab, ticket: int) -> HttpResponse:
+@pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)
+def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket with the item as the assessor saw it, and answer it.
 
     The answer can return the item for another judgment. Its text can be edited later.
     """
-    shown = get_object_or_404(tickets_of(lab).defer(None), pk=ticket)
+    lab = ticket.lab
 
     def save(form: TicketAnswerForm) -> HttpResponse:
         corrects, by = "corrects" in request.POST, signed_in(request)
-        messages.success(request, _answer(shown, form.cleaned_data, corrects=corrects, by=by))
+        messages.success(request, _answer(ticket, form.cleaned_data, corrects=corrects, by=by))
         return redirect("assessment:ticket-list", lab=lab.slug)
 
     answers = reused_answers(lab)
     form, answer = edited(
         request,
-        shown,
+        ticket,
         lambda data: TicketAnswerForm(
-            data, initial=_started_answer(request, shown), answers=answers
+            data, initial=_started_answer(request, ticket), answers=answers
         ),
         save,
         events=lab.audit_events.filter(
-            verb__in=("ticket.answer", "ticket.correct"), target__startswith=f"{shown},"
+            verb__in=("ticket.answer", "ticket.correct"), target__startswith=f"{ticket},"
         ),
     )
     if answer:
         return answer
-    context = {"lab": lab, "ticket": shown, "form": form, **_facts(shown)}
+    context = {"lab": lab, "ticket": ticket, "form": form, **_facts(ticket)}
     context["send_form"] = SendForm(
-        lab=lab, tickets=tickets_of(lab), initial={"expert": shown.expert}
+        lab=lab, tickets=tickets_of(lab), initial={"expert": ticket.expert}
     )
     return render(request, "assessment/ticket_detail.html", context)
 

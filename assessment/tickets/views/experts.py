@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from arqlab.core.models import Lab, User
+from arqlab.core.models import Lab, User, Visitor
 from arqlab.core.permissions import (
     looked_up_lab_or_404,
     organized_lab_or_404,
@@ -65,24 +65,29 @@ def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return render(request, "assessment/ticket_sent_list.html", {"lab": lab, "tickets": tickets})
 
 
-@pages.form("<int:ticket>/advice/", "ticket-advice")
-def ticket_advice(request: HttpRequest, lab: Lab, ticket: int) -> HttpResponse:
+def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
+    """Return a ticket that was sent to the user; raise 404 for anyone else."""
+    lab = looked_up_lab_or_404(user, lab_slug)
+    return get_object_or_404(tickets_of(lab).defer(None), pk=ticket_id, expert=user.pk)
+
+
+@pages.form("<int:ticket>/advice/", "ticket-advice", access=sent_ticket_or_404)
+def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
-    user = signed_in(request)
-    shown = get_object_or_404(tickets_of(lab).defer(None), pk=ticket, expert=user)
-    item = shown.judgment.instance.item
+    user, lab = signed_in(request), ticket.lab
+    item = ticket.judgment.instance.item
     closes = policy_of(item.topic.task).expert_closes
 
     def make(data: QueryDict | None) -> AdviceForm:
-        initial = {"opinion": shown.opinion, "label": shown.proposed_label}
-        return AdviceForm(data, ticket=shown, closes=closes, initial=initial)
+        initial = {"opinion": ticket.opinion, "label": ticket.proposed_label}
+        return AdviceForm(data, ticket=ticket, closes=closes, initial=initial)
 
     def save(form: AdviceForm) -> HttpResponse:
-        messages.success(request, _advise(shown, form.cleaned_data, by=user))
+        messages.success(request, _advise(ticket, form.cleaned_data, by=user))
         return redirect("assessment:ticket-sent-list", lab=lab.slug)
 
-    form, answer = edited(request, shown, make, save)
-    context = {"lab": lab, "ticket": shown, "item": item, "form": form, **_shown_item(shown)}
+    form, answer = edited(request, ticket, make, save)
+    context = {"lab": lab, "ticket": ticket, "item": item, "form": form, **_shown_item(ticket)}
     status = 422 if form.errors else 200
     return answer or render(request, "assessment/ticket_advice.html", context, status=status)
 

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
@@ -22,7 +22,6 @@ from arqlab.core.services.corrections import LONGEST_CORRECTION, undo_correction
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, Pages
 from assessment.models import Ticket
-from assessment.tickets.selectors import tickets_of
 from assessment.tickets.services.items import TicketItem, read_ticket_item
 from assessment.tickets.services.repairs import (
     RepairDraft,
@@ -31,6 +30,7 @@ from assessment.tickets.services.repairs import (
     repair_item,
     started_draft,
 )
+from assessment.tickets.views.answers import organized_ticket_or_404
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
@@ -94,26 +94,27 @@ class RepairForm(VersionedForm):
 ROWS = 100  # corrections on a page
 
 
-@pages.form("tickets/<int:ticket>/repair/<slug:repair>/", "ticket-repair")
-def ticket_repair(request: HttpRequest, lab: Lab, ticket: int, repair: str) -> HttpResponse:
+@pages.form(
+    "tickets/<int:ticket>/repair/<slug:repair>/", "ticket-repair", access=organized_ticket_or_404
+)
+def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResponse:
     """Show a repair of the item with what it changes, and save it.
 
     `formula=N` is the place of the formula to correct; without it, the page lists the formulas.
     """
-    shown = get_object_or_404(tickets_of(lab).defer(None), pk=ticket)
     if repair not in RepairKind.values:
         raise Http404
-    kind = RepairKind(repair)
+    lab, kind = ticket.lab, RepairKind(repair)
 
     def make(data: QueryDict | None) -> RepairForm:
-        item = read_ticket_item(shown, corrections_of(lab))
-        return RepairForm(data, draft=_draft(request, item, kind, shown), item=item)
+        item = read_ticket_item(ticket, corrections_of(lab))
+        return RepairForm(data, draft=_draft(request, item, kind, ticket), item=item)
 
     def save(form: RepairForm) -> HttpResponse:
-        return _repaired(request, shown, form.edited)
+        return _repaired(request, ticket, form.edited)
 
-    item = read_ticket_item(shown, corrections_of(lab))
-    context = {"lab": lab, "ticket": shown, "kind": kind, "item": item}
+    item = read_ticket_item(ticket, corrections_of(lab))
+    context = {"lab": lab, "ticket": ticket, "kind": kind, "item": item}
     try:
         if "preview" in request.POST:
             form, answer = make(request.POST), None
@@ -156,18 +157,18 @@ def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpR
 @pages.read("corrections/", "correction-list")
 def correction_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show what the lab shows instead of texts of its collection, newest first."""
-    made = lab.corrections.select_related("made_by")
-    page = Paginator(made, ROWS).get_page(request.GET.get("page"))
+    corrections = lab.corrections.select_related("made_by")
+    page = Paginator(corrections, ROWS).get_page(request.GET.get("page"))
     return render(request, "assessment/correction_list.html", {"lab": lab, "page": page})
 
 
 @pages.action("corrections/<int:correction>/undo/", "correction-undo")
 def correction_undo(request: HttpRequest, lab: Lab, correction: int) -> HttpResponse:
     """Undo a correction, and return to the ticket `ticket` or the list of corrections."""
-    made = lab.corrections.filter(pk=correction).first()
+    to_undo = lab.corrections.filter(pk=correction).first()
     try:
-        if made:
-            undo_correction(correction=made, by=signed_in(request))
+        if to_undo:
+            undo_correction(correction=to_undo, by=signed_in(request))
         messages.success(request, "Correction undone. The lab shows the collection's text again.")
     except UserError as error:
         messages.error(request, error.message)

@@ -248,12 +248,12 @@ class TimeSheet:
     @property
     def total(self) -> WorkSum:
         """Return all work."""
-        return sum((one.work for one in self.people), NO_WORK)
+        return sum((hours.work for hours in self.people), NO_WORK)
 
     @property
     def total_cost(self) -> Decimal | None:
         """Return the sum of what each person is paid, or None without an hourly rate."""
-        costs = [one.cost for one in self.people if one.cost is not None]
+        costs = [hours.cost for hours in self.people if hours.cost is not None]
         return sum(costs, Decimal("0.00")) if self.rule.hourly_rate is not None else None
 
     @property
@@ -278,7 +278,7 @@ class TimeSheet:
         for row in self.rows:
             line = lines.setdefault(key(row), {})
             line[row.person] = line.get(row.person, NO_WORK) + row.work
-        people = [one.person for one in self.people]
+        people = [hours.person for hours in self.people]
         return [
             (name, [line.get(person, NO_WORK) for person in people], sum(line.values(), NO_WORK))
             for name, line in lines.items()

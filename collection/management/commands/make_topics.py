@@ -131,7 +131,7 @@ class Command(LabCommand):
         newline = "\r\n" if options["crlf"] else "\n"
         try:
             chosen = read_chosen(path.read_bytes(), path=str(path))
-            made = make_topic_files(
+            topic_files = make_topic_files(
                 collection=collection, chosen=chosen, first=first, newline=newline, path=str(path)
             )
         except OSError as error:
@@ -141,11 +141,12 @@ class Command(LabCommand):
         except FileRefusedError as error:
             problems = "\n".join(f"  {problem}" for problem in error.problems)
             raise CommandError(f"No topics were written.\n{problems}") from error
-        _write({folder / name: data for name, data in made.files.items()})
+        _write({folder / name: data for name, data in topic_files.files.items()})
         self._report(
-            f"Wrote {made.questions} topics of task 1 and {made.formulas} of task 2 to {folder}."
+            f"Wrote {topic_files.questions} topics of task 1 and {topic_files.formulas} of task 2 "
+            f"to {folder}."
         )
-        for topic in made.without_formula:
+        for topic in topic_files.without_formula:
             self._report(f"{topic} has no formula, so it has no topic in task 2.")
 
     def _report(self, line: str) -> None:

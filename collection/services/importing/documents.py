@@ -67,16 +67,16 @@ def import_documents(
 
 def _store(record: Import, batch: list[SourceDocument | Problem], at: datetime) -> None:
     """Store a batch of documents with its problems and the number of rows read."""
-    problems = [one for one in batch if isinstance(one, Problem)]
-    documents = [one for one in batch if isinstance(one, SourceDocument)]
+    problems = [document for document in batch if isinstance(document, Problem)]
+    documents = [document for document in batch if isinstance(document, SourceDocument)]
     taken = _ids_of_posts(record.collection, documents)
-    problems += [_taken(one) for one in documents if one.document_id in taken]
+    problems += [_taken(document) for document in documents if document.document_id in taken]
     rows = []
-    for one in documents:
-        if one.document_id not in taken:
-            row, unread = _post(record.collection, one)
+    for document in documents:
+        if document.document_id not in taken:
+            row, unread = _post(record.collection, document)
             rows.append(row)
-            problems += [_without_latex(one, unread)] if unread else []
+            problems += [_without_latex(document, unread)] if unread else []
     Post.objects.bulk_create(
         rows,
         update_conflicts=True,
@@ -89,14 +89,14 @@ def _store(record: Import, batch: list[SourceDocument | Problem], at: datetime) 
     save_progress(record=record, problems=problems, at=at)
 
 
-def _post(collection: Collection, one: SourceDocument) -> tuple[Post, int]:
+def _post(collection: Collection, document: SourceDocument) -> tuple[Post, int]:
     """Return a document as an unsaved post, and the number of its formulas without LaTeX."""
-    read = document_html(one.text if one.is_html else text_html(one.text))
-    source_title = one.title or read.title
-    title, body = clean_title_and_body(source_title, read.body, post_id=one.document_id)
+    read = document_html(document.text if document.is_html else text_html(document.text))
+    source_title = document.title or read.title
+    title, body = clean_title_and_body(source_title, read.body, post_id=document.document_id)
     post = Post(
         collection=collection,
-        post_id=one.document_id,
+        post_id=document.document_id,
         kind=Post.Kind.DOCUMENT,
         thread_id="",
         title=source_title,
@@ -111,18 +111,20 @@ def _post(collection: Collection, one: SourceDocument) -> tuple[Post, int]:
 def _ids_of_posts(collection: Collection, documents: list[SourceDocument]) -> set[str]:
     """Return the ids that are those of questions and answers, which a document never replaces."""
     posts = Post.objects.filter(collection=collection).exclude(kind=Post.Kind.DOCUMENT)
-    ids = [one.document_id for one in documents]
+    ids = [document.document_id for document in documents]
     return set(posts.filter(post_id__in=ids).values_list("post_id", flat=True))
 
 
-def _taken(one: SourceDocument) -> Problem:
-    found = f"the id {one.document_id}, which is that of a post"
+def _taken(document: SourceDocument) -> Problem:
+    actual = f"the id {document.document_id}, which is that of a post"
     todo = "Import the documents into a collection of their own."
-    return Problem(one.source, one.line, found, "an id that no post has", todo)
+    return Problem(document.source, document.line, actual, "an id that no post has", todo)
 
 
-def _without_latex(one: SourceDocument, unread: int) -> Problem:
-    found = f"{unread} formula{'s' * (unread != 1)} in MathML without LaTeX in {one.document_id}"
+def _without_latex(document: SourceDocument, unread: int) -> Problem:
+    actual = (
+        f"{unread} formula{'s' * (unread != 1)} in MathML without LaTeX in {document.document_id}"
+    )
     expected = "LaTeX in alttext or in an annotation application/x-tex"
     todo = f"Add the LaTeX, and import the documents again. Pages show “{WITHOUT_LATEX}”."
-    return Problem(one.source, one.line, found, expected, todo)
+    return Problem(document.source, document.line, actual, expected, todo)

@@ -77,7 +77,7 @@ class FoundFormulas(Parts):
 
 
 def index_found_formulas(
-    collection: Collection, found: FoundFormulas, *, reimported: SeenIds
+    collection: Collection, extracted: FoundFormulas, *, reimported: SeenIds
 ) -> None:
     """Store a formula index of the extracted formulas of posts and of the comments.
 
@@ -92,17 +92,17 @@ def index_found_formulas(
         and collection.imports.filter(kind__in=FORMULA_KINDS, kept__gt=0).exists()
     ):
         return
-    counts = [one.counts for one in collection.imports.filter(kind=Import.Kind.POSTS)]
+    counts = [record.counts for record in collection.imports.filter(kind=Import.Kind.POSTS)]
     formulas, ours = (
-        sum(one.get(name, 0) for one in counts) for name in ("formulas", "formulas_numbered")
+        sum(record.get(name, 0) for record in counts) for name in ("formulas", "formulas_numbered")
     )
-    name = _store(collection, found, reimported) if 2 * ours > formulas else ""
+    name = _store(collection, extracted, reimported) if 2 * ours > formulas else ""
     replace_files(collection, formulas_index=name)
 
 
-def _store(collection: Collection, found: FoundFormulas, reimported: SeenIds) -> str:
+def _store(collection: Collection, extracted: FoundFormulas, reimported: SeenIds) -> str:
     if collection.formulas_index:
-        found.close()
+        extracted.close()
         of_posts = (
             scan_columns(collection.formulas_index)
             .filter(pl.col("type") != "comment")
@@ -113,11 +113,11 @@ def _store(collection: Collection, found: FoundFormulas, reimported: SeenIds) ->
                 [int(post_id) not in reimported for post_id in frame["post_id"]], dtype=pl.Boolean
             )
             if is_kept.any():
-                found.add(frame.filter(is_kept))
+                extracted.add(frame.filter(is_kept))
     for text in _comment_formulas(collection):
-        found.add_text(*text)
-    found.close()
-    return found.store(slug=collection.slug, what="formulas")
+        extracted.add_text(*text)
+    extracted.close()
+    return extracted.store(slug=collection.slug, what="formulas")
 
 
 def _comment_formulas(collection: Collection) -> Iterator[tuple[str, ...]]:

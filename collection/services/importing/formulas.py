@@ -170,7 +170,7 @@ class _Reading:
     def _is_indexed(self) -> bool:
         """Return whether the stored index was imported, and not extracted from texts."""
         earlier = self.collection.imports.filter(kind__in=FORMULA_KINDS, kept__gt=0).exclude(
-            pk__in=[one.pk for one in self.records.values()]
+            pk__in=[record.pk for record in self.records.values()]
         )
         return bool(self.collection.formulas_index) and earlier.exists()
 

@@ -33,9 +33,9 @@ def known_posts(collection: Collection, post_ids: Iterable[str]) -> set[str]:
     posts = Post.objects.filter(collection=collection)
     slices = in_slices(set(post_ids), size=IDS_PER_STATEMENT)
     return {
-        found
+        post_id
         for part in slices
-        for found in posts.filter(post_id__in=part).values_list("post_id", flat=True)
+        for post_id in posts.filter(post_id__in=part).values_list("post_id", flat=True)
     }
 
 
@@ -44,9 +44,9 @@ def known_authors(collection: Collection, author_ids: Iterable[str]) -> set[str]
     authors = Author.objects.filter(collection=collection)
     slices = in_slices(set(author_ids), size=IDS_PER_STATEMENT)
     return {
-        found
+        author_id
         for part in slices
-        for found in authors.filter(author_id__in=part).values_list("author_id", flat=True)
+        for author_id in authors.filter(author_id__in=part).values_list("author_id", flat=True)
     }
 
 
@@ -68,10 +68,14 @@ class TakenOverError(UserError):
 
 def file_digest(path: Path, *options: object) -> str:
     """Return the sha256 of a file, or of all files below a folder, and of the import options."""
-    files = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    files = (
+        sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
+        if path.is_dir()
+        else [path]
+    )
     whole = hashlib.sha256(repr(options).encode())
-    for one in files:
-        with one.open("rb") as file:
+    for file_path in files:
+        with file_path.open("rb") as file:
             whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
 
@@ -153,7 +157,7 @@ def restart_import(record: Import, at: datetime) -> None:
 
 @contextmanager
 def stopped_on_error(record: Import) -> Iterator[None]:
-    """Mark an import that Ctrl-C or an error ends as stopped, so that it can resume at once."""
+    """Mark an import as stopped if Ctrl-C or an error ends it, so that it can resume at once."""
     try:
         yield
     except TakenOverError:
@@ -173,7 +177,7 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     Call this in the transaction that stores the batch. Raise `TakenOverError` if another process
     took over the import, so that the batch is rolled back.
     """
-    found = list(problems)
+    new_problems = list(problems)
     room = max(0, MAX_STORED_PROBLEMS - record.problem_count)
     ImportProblem.objects.bulk_create(
         ImportProblem(
@@ -184,9 +188,9 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
             expected=problem.expected,
             todo=problem.todo,
         )
-        for problem in found[:room]
+        for problem in new_problems[:room]
     )
-    record.problem_count += len(found)
+    record.problem_count += len(new_problems)
     # The heartbeat is the current time and not `at`: it shows that this process is alive.
     _save(record, heartbeat=max(at, timezone.now()))
 

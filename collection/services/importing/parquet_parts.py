@@ -107,8 +107,10 @@ class IndexRows(Parts):
         places[places == len(self._sorted)] = 0
         if not len(self._sorted):
             return pl.Series([None] * len(ids), dtype=pl.UInt16)
-        found = self._sorted[places] == hashes
-        return pl.select(pl.when(pl.Series(found)).then(pl.Series(self._parts[places]))).to_series()
+        is_known = self._sorted[places] == hashes
+        return pl.select(
+            pl.when(pl.Series(is_known)).then(pl.Series(self._parts[places]))
+        ).to_series()
 
 
 class Layouts:
@@ -135,7 +137,7 @@ class Layouts:
     def joined(self, rows: IndexRows) -> Iterator[pl.DataFrame]:
         """Yield the parts of the index with the column `layout`, null if it is unknown."""
         for number in range(rows.count):
-            found = sorted(self._folder.glob(f"{number:06}-*.parquet"))
-            layouts = pl.read_parquet(found) if found else pl.DataFrame(schema=LAYOUT_SCHEMA)
+            files = sorted(self._folder.glob(f"{number:06}-*.parquet"))
+            layouts = pl.read_parquet(files) if files else pl.DataFrame(schema=LAYOUT_SCHEMA)
             frame = pl.read_parquet(rows.path(number))
             yield frame.join(layouts, on="formula_id", how="left", maintain_order="left")

@@ -151,11 +151,11 @@ class ThreadTracker:
     def add(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
         """Return the post to store, a problem for a duplicate, or None outside the window."""
         if not self.seen.add(post.number):
-            found, todo = (
+            actual, todo = (
                 f"the post {post.number} again",
                 "Remove one of the two rows. The first was imported.",
             )
-            return Problem(self.source, post.line, found, "each post once", todo)
+            return Problem(self.source, post.line, actual, "each post once", todo)
         place = self._place(post)
         if place == OUT:
             counts["outside_the_window"] += 1
@@ -189,12 +189,12 @@ class ThreadTracker:
 
     def without_question(self, number: int, question: int, line: int) -> Problem:
         """Return the problem of an answer whose question is missing."""
-        found, todo = (
+        actual, todo = (
             f"the answer {number} to the missing question {question}",
             "Import the question. The answer was imported.",
         )
         return Problem(
-            self.source, line, found, "a question of that Id, here or in an earlier file", todo
+            self.source, line, actual, "a question of that Id, here or in an earlier file", todo
         )
 
 
@@ -362,7 +362,9 @@ class _PostImport:
             lost = self._posts(out).delete()[0]
             self._posts(later).update(is_searched=False)
             self.found.drop(map(str, out + later))
-            alone = [self.threads.without_question(*one) for one in some if one[1] not in places]
+            alone = [
+                self.threads.without_question(*answer) for answer in some if answer[1] not in places
+            ]
             self.record.kept -= lost
             self._count(
                 {"without_question": len(alone), "outside_the_window": lost, "answers": -lost}

@@ -222,9 +222,9 @@ def _batches(
     for block in blocks(path, kind):
         is_stored = block.row_count > 0 and block.last <= already
         for row in read_block(block):
-            found = seen.read(importer, row, block.source)
+            record = seen.read(importer, row, block.source)
             if not is_stored:
-                _put(batch, found, window)
+                _put(batch, record, window)
         batch.rows, batch.share = max(block.last, already), block.share
         if len(batch) >= importer.batch:
             yield batch
@@ -241,13 +241,13 @@ class _SeenKeys:
 
     def read(self, importer: _Importer, row: DumpRow | Problem, source: str) -> Any:
         """Return the record of a row, or a problem."""
-        found = row if isinstance(row, Problem) else importer.read(row, source)
-        if isinstance(found, Problem) or self._is_new(importer.key(found)):
-            return found
+        record = row if isinstance(row, Problem) else importer.read(row, source)
+        if isinstance(record, Problem) or self._is_new(importer.key(record)):
+            return record
         return Problem(
             source,
             row.line,
-            f"{importer.key(found)} again in the {self.what}",
+            f"{importer.key(record)} again in the {self.what}",
             "each once",
             "Remove one of the two rows. The first was imported.",
         )
@@ -264,11 +264,11 @@ class _SeenKeys:
         return is_new
 
 
-def _put(batch: _Batch, found: Any, window: Window) -> None:
-    if isinstance(found, Problem):
-        batch.problems.append(found)
-    elif window.keeps(getattr(found, "created_at", None)):
-        batch.records.append(found)
+def _put(batch: _Batch, record: Any, window: Window) -> None:
+    if isinstance(record, Problem):
+        batch.problems.append(record)
+    elif window.keeps(getattr(record, "created_at", None)):
+        batch.records.append(record)
     else:
         batch.outside += 1
 

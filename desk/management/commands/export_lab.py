@@ -42,8 +42,8 @@ class Command(LabCommand):
         for export in LAB_EXPORTS:
             self._write(folder / export.name, export.chunks(lab))
         for task in lab.tasks.select_related("lab"):
-            for one in task_exports(task, organizes=True):
-                self._write(folder / task.slug / one.name, one.chunks(task))
+            for task_export in task_exports(task, organizes=True):
+                self._write(folder / task.slug / task_export.name, task_export.chunks(task))
 
     def _write(self, path: Path, chunks: Iterable[bytes]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -110,15 +110,15 @@ def _make_accounts(password: str) -> dict[str, User]:
     for team in read_teams():
         people |= {member.username: (member.name, member.email) for member in team.members}
     _require_own(people)
-    made = {}
+    accounts = {}
     for username, (name, email) in people.items():
         first, _, last = name.partition(" ")
-        made[username], _ = User.objects.update_or_create(
+        accounts[username], _ = User.objects.update_or_create(
             username=username,
             defaults={"first_name": first, "last_name": last, "email": email, "password": hashed},
         )
-        confirm_address(user=made[username])
-    return made
+        confirm_address(user=accounts[username])
+    return accounts
 
 
 def _require_own(people: Mapping[str, tuple[str, str]]) -> None:
@@ -158,10 +158,10 @@ def _topics(task: Task) -> list[records.TopicRecord]:
 def _make_team(demo: DemoContext, team: DemoTeam, people: Mapping[str, User]) -> Team:
     if team.baseline:
         return lab_team(demo.lab)
-    made = create_team(lab=demo.lab, name=team.name, by=demo.organizer, joins=False)
+    new_team = create_team(lab=demo.lab, name=team.name, by=demo.organizer, joins=False)
     for member in team.members:
-        join_team(team=made, user=people[member.username])
-    return made
+        join_team(team=new_team, user=people[member.username])
+    return new_team
 
 
 def _submit(

@@ -40,20 +40,20 @@ class _SimulatedAssessor:
     def label(self, taken: Taken, instance: ShownInstance) -> Label:
         """Return the label of an instance as the judging page sends it."""
         place = (self.seat.path.query_id, instance.doc_id)
-        label, shown = self.labels[place], ""
+        label, html = self.labels[place], ""
         if label in self.scale.unjudged:
             payload = item_payload(taken, lab_slug=self.seat.path.lab)
-            [shown] = [
-                each["html"] for each in payload["instances"] if each["instance"] == instance.pk
+            [html] = [
+                part["html"] for part in payload["instances"] if part["instance"] == instance.pk
             ]
-        comment = self.comments[place] if shown else ""
+        comment = self.comments[place] if html else ""
         return Label(
             instance.pk,
             label,
             uuid4(),
             comment,
             active_ms=_reading_ms(taken, instance),
-            shown=shown,
+            shown=html,
         )
 
 
@@ -118,15 +118,15 @@ def _judge_topic(
 
 
 def _labels(demo: DemoContext, plan: DemoPool) -> Labels:
-    found: dict[tuple[str, str], int] = {}
+    labels: dict[tuple[str, str], int] = {}
     for named in plan.qrels:
         task, name = named.split("/")
         rows = Qrel.objects.filter(qrel_set__task=demo.tasks[task], qrel_set__name=name)
-        found |= {
+        labels |= {
             (topic, item): label
             for topic, item, label in rows.values_list("query_id", "doc_id", "relevance")
         }
-    return found
+    return labels
 
 
 def _reading_ms(taken: Taken, instance: ShownInstance) -> int:

@@ -60,9 +60,9 @@ class Command(LabCommand):
             ) from error
         reports = {name: result.report for name, result in results.items()}
         if options["json"]:
-            shown = [{"file": name, **report} for name, report in reports.items()]
+            listed = [{"file": name, **report} for name, report in reports.items()]
             self.stdout.write(
-                json.dumps(shown[0] if len(shown) == 1 else shown, indent=2, ensure_ascii=False)
+                json.dumps(listed[0] if len(listed) == 1 else listed, indent=2, ensure_ascii=False)
             )
         else:
             for name, report in reports.items():

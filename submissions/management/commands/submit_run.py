@@ -135,9 +135,9 @@ class Command(LabCommand):
     ) -> Team:
         """Return the team with the only name. If the lab lacks it, create it or refuse."""
         if len(names) != 1:
-            found = f"several teams ({', '.join(names)})" if names else "no team"
+            named = f"several teams ({', '.join(names)})" if names else "no team"
             raise UserError(
-                f"The file name contains {found}. Name the team with --team NAME.", code="no-team"
+                f"The file name contains {named}. Name the team with --team NAME.", code="no-team"
             )
         name = names[0]
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()

@@ -77,7 +77,7 @@ def test_errors_come_first_and_kinds_in_the_order_of_the_file():
 
 def test_occurrences_have_a_row_for_each_row_sorted_by_line():
     rows = pl.DataFrame({"line": [3, 1], "topic": ["A.1", "A.2"], "rank": [7, 8]})
-    places = occurrences(rows, found="rank", expected=pl.lit("1"))
+    places = occurrences(rows, actual="rank", expected=pl.lit("1"))
 
     assert dict(places.schema) == OCCURRENCE
     assert places.rows() == [(1, "A.2", "8", "1"), (3, "A.1", "7", "1")]

@@ -30,7 +30,7 @@ def text_of(parts: list[Part]) -> str:
 def test_the_snippet_contains_the_matches():
     parts = snippet(
         f"<p>{LONG}</p><p>The harmonic series diverges.</p><p>{LONG}</p>",
-        found=["harmonic", "series"],
+        terms=["harmonic", "series"],
     )
 
     assert [part.text for part in parts if part.kind == "mark"] == ["harmonic", "series"]
@@ -38,7 +38,7 @@ def test_the_snippet_contains_the_matches():
 
 
 def test_without_a_match_the_snippet_is_the_beginning():
-    assert text_of(snippet(f"<p>First words. {LONG}</p>", found=["absent"])).startswith(
+    assert text_of(snippet(f"<p>First words. {LONG}</p>", terms=["absent"])).startswith(
         "First words."
     )
 
@@ -58,7 +58,7 @@ def test_other_forms_of_a_word_are_marked_as_the_index_finds_them():
 
 def test_words_are_marked_ignoring_accents_and_case():
     [mark] = [
-        part.text for part in snippet("By l'Hôpital.", found=["hopital"]) if part.kind == "mark"
+        part.text for part in snippet("By l'Hôpital.", terms=["hopital"]) if part.kind == "mark"
     ]
 
     assert mark == "Hôpital"
@@ -70,7 +70,7 @@ def test_white_space_between_words_is_collapsed():
 
 @given(st.lists(st.sampled_from(["word ", "<p>", "</p>", FORMULA, "series ", "&lt;", "é "])))
 def test_a_snippet_is_bounded_and_joining_changes_no_text(pieces):
-    parts = snippet("".join(pieces), found=["series"])
+    parts = snippet("".join(pieces), terms=["series"])
 
     assert sum(len(part.text) for part in parts) <= LENGTH + 40
     assert text_of(joined(parts)) == text_of(parts)
@@ -86,7 +86,7 @@ def test_no_other_part_of_a_text_has_more_different_matches(places):
         "".join("other " * others + word for others, word in places),
         ["alpha", "beta", "gamma"],
     )
-    shown = {stem(part.text) for part in snippet(text, found=ask) if part.is_found}
+    shown = {stem(part.text) for part in snippet(text, terms=ask) if part.is_found}
     windows = (
         text[at : at + LENGTH - BEFORE].split(" ")[:-1]
         for at in range(len(text))
@@ -99,10 +99,10 @@ def test_no_other_part_of_a_text_has_more_different_matches(places):
 
 
 def test_text_beyond_the_limit_is_left_out():
-    parts = marked("x " * READ, found=["x"])
+    parts = marked("x " * READ, terms=["x"])
 
     assert (sum(len(part.text) for part in parts), parts[-1].kind) == (READ, "gap")
-    assert [part.kind for part in marked(FORMULA * READ, found=[])][-1] == "gap"
+    assert [part.kind for part in marked(FORMULA * READ, terms=[])][-1] == "gap"
 
 
 def test_a_formula_longer_than_any_real_one_is_a_gap():

@@ -208,8 +208,8 @@ def test_the_planner_keeps_what_is_left_out(browser, task, runs):
     page = browser.get(at(task, "plan"), filled(**reasons))
 
     html = page.content.decode()
-    assert "Beta bad is not pooled. You leave it out: A bug." in html
-    assert "Topic A.2 is not pooled. You leave it out: Edited." in html
+    assert "Beta bad is not pooled. You left it out: A bug." in html
+    assert "Topic A.2 is not pooled. You left it out: Edited." in html
     assert f'name="runs-{runs["bad"].pk}" value="A bug."' in html
     assert page.context["plan"].items == 1
 
