@@ -89,7 +89,7 @@ def _parser() -> ArgumentParser:
     pool = commands.add_parser(
         "pool",
         help="pool the tops of runs",
-        description="Print the pool of the runs in judging order, a topic and an item a line.",
+        description="Print the pool of the runs in judging order, one topic and item per line.",
     )
     for command in (check, score, pool):
         command.add_argument(
@@ -169,7 +169,7 @@ def _add_visual_ids(command: ArgumentParser) -> None:
 
 def _depth(text: str) -> int:
     if not (text.isdecimal() and 1 <= int(text) <= DEEPEST):
-        raise ArgumentTypeError(f"{text} is no depth. Use a whole number from 1 to {DEEPEST}.")
+        raise ArgumentTypeError(f"{text} is not a depth. Use a whole number from 1 to {DEEPEST}.")
     return int(text)
 
 
@@ -207,15 +207,15 @@ def _repair(path: Path, pack: TaskPack, results: list[CheckResult], *, out: Path
 
 def _limits_of(pack: TaskPack) -> str:
     """Return sentences on what cannot be checked without a server."""
-    items = "" if pack.looks_up_items else " The pack has no ids, so no item was looked up."
+    items = "" if pack.looks_up_items else " The pack has no ids, so the items were not looked up."
     other = (
         ""
         if pack.version == arqkit.__version__
         else f" The pack is from arqkit {pack.version}, this is {arqkit.__version__}."
     )
     return (
-        f"Checked by the task pack of {pack.task}. Only the server compares a run with other runs "
-        f"and with judged items.{items}{other}"
+        f"Checked against the task pack of {pack.task}. Only the server compares a run with other "
+        f"runs and with judged items.{items}{other}"
     )
 
 
@@ -282,7 +282,7 @@ def _read_run(name: str, data: bytes, *, order: OrderBy) -> ReadRun:
     rules = RunRules(TaskKind.FORMULAS, limit=LARGEST, order=order, pooling_order=order)
     kinds = read_rows(decode_run(data).data, rules).layout.kinds
     if TaskKind.GENERATED_ANSWERS in kinds:
-        raise MisuseError(f"{name} has generated answers, which have ids on the server only.")
+        raise MisuseError(f"{name} has generated answers, which have ids only on the server.")
     rules = replace(rules, kind=kinds[0] if kinds else rules.kind)
     report = check_run(data, rules)
     if report.index is None:

@@ -65,7 +65,7 @@ class UploadForm(forms.Form):
         if isinstance(field, forms.ModelChoiceField):
             field.queryset = teams
             field.required = not organizes
-            field.help_text = "Baselines belong to the lab: choose none." if organizes else ""
+            field.help_text = "Leave this empty for baselines of the lab." if organizes else ""
             field.error_messages["required"] = "Choose the team of the runs."
 
 

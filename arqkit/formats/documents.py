@@ -72,7 +72,7 @@ def read_documents(path: Path) -> Iterator[SourceDocument | Problem]:
                 seen.add(document.document_id)
             yield document
     except _DAMAGE as error:
-        todo = "Send the file again. The documents before were read."
+        todo = "Send the file again. The documents before the damage were read."
         yield Problem(path.name, None, f"a damaged file ({error})", EXPECTED, todo)
         return
     if not seen:

@@ -66,8 +66,8 @@ _KINDS = {
     "NumRel": ("Number of relevant items, summed over topics", _TREC_EVAL),
     "NumQ": ("Number of topics", _TREC_EVAL),
     "LO": (
-        "Token F1 of each answer with the best known relevant one that is not only of the own "
-        "team; the mean over the topics that have one",
+        "Token F1 of each answer with the most similar known relevant answer, leaving out those "
+        "only from its own team; the mean over the topics that have one",
         f"{_ARQMATH_3}, §6.3",
     ),
     "AR": ("Mean label of the first answers; without a judgment, 0", f"{_ARQMATH_3}, §6.3"),

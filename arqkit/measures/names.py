@@ -148,7 +148,7 @@ def _read(text: str) -> ir_measures.Measure:
             _check_value(name, value)
     except (ValueError, NameError, TypeError, AssertionError, RecursionError) as error:
         raise MeasureRefusedError(
-            f"Unknown measure {text!r}. Write it as ir_measures does, like {_EXAMPLES}."
+            f"Unknown measure {text!r}. Use the notation of ir_measures, such as {_EXAMPLES}."
         ) from error
     return parsed
 

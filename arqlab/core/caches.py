@@ -22,7 +22,7 @@ computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
 request_counts = cast(BaseCache, ConnectionProxy(caches, "requests"))
 """How often each user and each address asked the API."""
 PAUSE = 10.0
-"""The seconds for which a process does without Redis after it failed."""
+"""The seconds for which a process does not ask Redis after it failed."""
 logger = logging.getLogger(__name__)
 
 
@@ -35,7 +35,7 @@ def _or_memory(name: str) -> Callable[..., Any]:
                 return getattr(RedisCache, name)(self, *args, **kwargs)
             except RedisError as problem:
                 RedisOrMemory.down_until = time.monotonic() + PAUSE
-                logger.warning("The cache does without Redis for %d s. %s", PAUSE, problem)
+                logger.warning("Redis is not used for %d s. %s", PAUSE, problem)
         return getattr(self.memory, name)(*args, **kwargs)
 
     return method

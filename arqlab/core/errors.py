@@ -52,7 +52,7 @@ class UnconfirmedLoadError(UserError):
 
     def __init__(self, changes: LoadChanges) -> None:
         super().__init__(
-            "Nothing was loaded yet, because this load would change what is stored. Check the "
+            "Nothing was loaded yet, because this load would change stored data. Check the "
             "changes, then confirm them.",
             code="unconfirmed",
         )

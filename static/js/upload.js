@@ -123,7 +123,7 @@ class UploadForm {
     const files = [...this.form.querySelectorAll('input[type="file"]')].flatMap((input) => [...input.files]);
     const total = files.reduce((sum, file) => sum + file.size, 0);
     if (total > Number(maxTotalBytes || Infinity)) {
-      return [`The files are ${size(total)}; the server has room for ${size(Number(maxTotalBytes))}. Ask the administrators for room.`];
+      return [`The files are ${size(total)}; the server has room for ${size(Number(maxTotalBytes))}. Ask the administrators for more space.`];
     }
     return files.flatMap((file) => {
       const isZip = Boolean(maxZipBytes) && /\.zip$/i.test(file.name);

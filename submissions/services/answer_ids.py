@@ -77,7 +77,7 @@ def join_answer_ids(task: Task) -> None:
 
 def _warn(run: Run, stem: str, *, is_taken: bool) -> None:
     reason = (
-        f"Another run of the task has the file name {stem}, which has answer ids."
+        f"The answer ids of the file name {stem} belong to another run of the task."
         if is_taken
         else f"The lab's answer ids do not name the file {stem}."
     )

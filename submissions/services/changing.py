@@ -141,7 +141,7 @@ def _require_place(sender: Sender, run: Run) -> None:
     if not run.is_baseline and not left:
         quota = sender.task.protocol.quota
         raise UserError(
-            f"Team {sender.team.name} has no run left of its {quota} for {sender.task.name}. "
+            f"Team {sender.team.name} has used all of its {quota} runs for {sender.task.name}. "
             "Withdraw one of its runs, or raise the quota of the task.",
             code="quota",
         )
@@ -295,7 +295,7 @@ def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
         require_organizer(sender)
     if run.team.is_lab and not metadata.is_baseline:
         raise UserError(
-            f"Run {run.tag} belongs to the lab. Move it to a team instead: it then is no baseline.",
+            f"Run {run.tag} belongs to the lab. Move it to a team if it is not a baseline.",
             code="state",
         )
 

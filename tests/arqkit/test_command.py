@@ -123,7 +123,7 @@ def test_a_pool_of_visual_ids_has_each_formula_once(called):
         (["score", "run.tsv", "qrels.tsv", "--measures", "XY"], 2, "Unknown measure 'XY'"),
         (["score", "run.tsv", "absent.tsv"], 2, "absent.tsv: No such file"),
         (["score", "run.tsv", "qrels.tsv", "--visual-ids", "run.tsv"], 2, "Name a TSV with"),
-        (["pool", "run.tsv", "--depth", "0"], 2, "0 is no depth"),
+        (["pool", "run.tsv", "--depth", "0"], 2, "0 is not a depth"),
         (["pool", "run.tsv"], 2, "required: --depth"),
         (["check", "run.tsv", "--task", "run.tsv"], 2, "Download the task pack"),
         (["check", "run.tsv", "bad.tsv", "--task", "run.tsv", "--repair", "x"], 2, "takes one run"),

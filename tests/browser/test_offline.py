@@ -44,9 +44,14 @@ def scene(shared_data: Path, tmp_path: Path, transactional_db: None) -> Scene:
     return scene
 
 
+def open_dialog(page: Page) -> None:
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Judge offline").click()
+
+
 def prepare(page: Page, text: str) -> None:
     """Prepare items, until the page shows that they are ready."""
-    page.get_by_role("button", name="offline", exact=True).click()
+    open_dialog(page)
     page.get_by_role("button", name="Prepare for offline").click()
     expect(page.locator(STATE)).to_contain_text(text)
     page.keyboard.press("Escape")
@@ -160,7 +165,7 @@ def test_returned_items_are_gone_from_the_browser_and_free_for_others(at_work):
     at_work.judge(3)
     at_work.expect_saved()
     expect(page.locator(".judge-trip")).to_contain_text("2 left")
-    page.get_by_role("button", name="offline", exact=True).click()
+    open_dialog(page)
     page.get_by_role("button", name="Return items").click()
 
     expect(page.locator(STATE)).to_contain_text("returned to the topic.")

@@ -170,7 +170,7 @@ def test_a_second_run_with_the_file_name_gets_no_labels_until_the_first_is_withd
     first, second = submit(third, GPT3, GPT3_FILE), submit(third, GPT3, GPT3_FILE)
     assert (scores(first)["AR"], scores(second)["AR"]) == (1.5, 0.0)
     [warning] = second.problems.filter(kind="no-answer-ids")
-    assert "Another run of the task has the file name" in warning.message
+    assert "belong to another run of the task" in warning.message
 
     withdraw_run(run=first, reason="Uploaded for another team.", by=None, at=NOW)
 

@@ -125,7 +125,7 @@ def test_a_message_to_nobody_is_refused(db, client_of, words):
     response = browser.post("/labs/empty/messages/new/", words | {"send": "yes"})
 
     assert response.status_code == 409
-    assert "has nobody to send this to" in text_of(response)
+    assert "has no such recipients" in text_of(response)
 
 
 def test_an_empty_message_is_refused(browser, words):

@@ -183,6 +183,6 @@ def test_a_pack_without_a_collection_says_that_no_item_was_looked_up(
 
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.splitlines()[-1] == (
-        "Checked by the task pack of arqmath-x/task1. Only the server compares a run with other "
-        "runs and with judged items. The pack has no ids, so no item was looked up."
+        "Checked against the task pack of arqmath-x/task1. Only the server compares a run with "
+        "other runs and with judged items. The pack has no ids, so the items were not looked up."
     )

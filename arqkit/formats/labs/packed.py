@@ -74,8 +74,8 @@ def _require_room(size: int, file: Path, to: Path) -> None:
     room = shutil.disk_usage(to).free - SPARE
     if size > room:
         actual = f"{size / 1e9:,.1f} GB of files"
-        expected = f"at most {max(room, 0) / 1e9:,.1f} GB, for which the server has room"
-        todo = "Ask the administrators for room, or load the folder with manage.py load_lab."
+        expected = f"at most {max(room, 0) / 1e9:,.1f} GB, the free space on the server"
+        todo = "Ask the administrators for more space, or load the folder with manage.py load_lab."
         raise FileRefusedError([Problem(file.name, None, actual, expected, todo)])
 
 

@@ -122,8 +122,8 @@ class TaskForm(TaskDatesForm, VersionedForm):
     shows_own_scores = forms.BooleanField(
         label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,
-        help_text="Risk: means tell something about the labels. A team that submits runs made for "
-        "it learns about 10 bits from each mean, so allow few submissions.",
+        help_text="Risk: means reveal something about the labels. A team that submits runs made "
+        "to find out learns about 10 bits from each mean, so allow few submissions.",
     )
     takes_post_hoc_runs = forms.BooleanField(
         label="Teams can submit post-hoc runs after the deadline",
@@ -141,7 +141,7 @@ class TaskForm(TaskDatesForm, VersionedForm):
         label="Runs that everyone may open from the released leaderboard",
         choices=Task.Published.choices,
         required=False,
-        help_text="Their rankings with labels, and their lines of the certificate. Teams always "
+        help_text="Their rankings with labels, and their rows in the certificate. Teams always "
         "see the rankings of their own runs.",
     )
     limit = CountField("Maximum", "items per topic")
@@ -263,8 +263,8 @@ _HELP = {
     "order": "Submitted ranks are always checked and kept. ",
     "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
     "labels they were made with. ",
-    "scored_submissions": "If teams see means: of each team, and of each person in all teams. "
-    "Withdrawn runs count, so that nobody can ask again. ",
+    "scored_submissions": "Only if teams see means: the limit for each team, and for each person "
+    "across all teams. Withdrawn runs count, too. ",
     "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",
 }
 

@@ -87,7 +87,7 @@ class LoadCommand(LabCommand):
             try:
                 self.load(choice, options)
             except UnconfirmedLoadError as asked:
-                self.stderr.write("This load would change what is stored:", style_func=str)
+                self.stderr.write("This load would change stored data:", style_func=str)
                 for line in asked.changes.lines:
                     self.stderr.write(f"  {line}", style_func=str)
                 self.require_yes(yes=False)

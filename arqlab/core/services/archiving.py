@@ -36,7 +36,7 @@ def require_unarchived(record: Lab | Task) -> None:
         what, page = "task", reverse("core:task-edit", args=[record.lab.slug, record.slug])
     raise UserError(
         f"The {what} {record} is archived, so it cannot be changed. An organizer can restore it on "
-        f"its page Settings ({page}).",
+        f"its Settings page ({page}).",
         code="archived",
     )
 

@@ -66,7 +66,7 @@ def require_shown(kind: str, value: str) -> None:
         )
     if kind == Correction.Kind.TEXT and not clean_post(value, prefix="p").html.strip():
         raise UserError(
-            "Nothing of this HTML can be shown. Use paragraphs, lists, links and formulas.",
+            "None of this HTML can be shown. Use paragraphs, lists, links and formulas.",
             code="nothing-left",
         )
 

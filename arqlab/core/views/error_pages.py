@@ -105,8 +105,8 @@ API_MESSAGES = {
     "API token instead of a cookie.",
     "invalid": "The request is not valid, so nothing was changed. Correct what `errors` lists.",
     "malformed": "ArqLab could not read this request, so nothing was changed: {detail}",
-    "not-found": "Nothing is at this address, or you do not have permission to see it. Check the "
-    "address and sign in with an API token.",
+    "not-found": "There is nothing at this address, or you do not have permission to see it. Check "
+    "the address and sign in with an API token.",
     "signed-out": "You are not signed in. Send an API token, which you can create on your account "
     "page.",
 }

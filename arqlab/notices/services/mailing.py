@@ -33,7 +33,7 @@ def send_message(
     people = list(message_recipients(lab, audience))
     if not people:
         raise UserError(
-            f"{lab} has nobody to send this to. Choose other recipients, or invite people first.",
+            f"{lab} has no such recipients. Choose other recipients, or invite people first.",
             code="no-recipients",
         )
     message, created = Message.objects.get_or_create(

@@ -27,8 +27,7 @@ from assessment.guidelines.selectors.versions import (
 )
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.forms import JudgmentListForm
-from assessment.judging.permissions import place_or_404
-from assessment.judging.selectors.items import TopicPath
+from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.own_work import own_round_topics, own_work
 from assessment.judging.selectors.places import Place, next_address, round_questions
 from assessment.judging.selectors.progress import open_items
@@ -96,10 +95,15 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
 
 
-@pages.read(f"{TASK}judge/<str:query_id>/", "judge")
-@pages.read(f"{TASK}rounds/<slug:round>/judge/<str:query_id>/", "round-judge", section="rounds")
+@pages.read(f"{TASK}judge/<str:query_id>/", "judge", access=official_place_or_404)
+@pages.read(
+    f"{TASK}rounds/<slug:round>/judge/<str:query_id>/",
+    "round-judge",
+    access=round_place_or_404,
+    section="rounds",
+)
 @never_cache
-def judge(request: HttpRequest, **path: str) -> HttpResponse:
+def judge(request: HttpRequest, place: Place) -> HttpResponse:
     """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
 
     A GET request leases items. HEAD requests lease none, and browsers that prefetch the page are
@@ -107,7 +111,6 @@ def judge(request: HttpRequest, **path: str) -> HttpResponse:
     page that the browser stores for an offline trip, without items.
     """
     user = signed_in(request)
-    place = place_or_404(user, TopicPath(**path))
     if request.method == "HEAD":
         return HttpResponse()
     if "prefetch" in request.headers.get("Sec-Purpose", ""):
@@ -240,20 +243,20 @@ def _config(
     }
 
 
-@pages.read(f"{TASK}judge/<str:query_id>/judgments/", "judgment-list")
+@pages.read(f"{TASK}judge/<str:query_id>/judgments/", "judgment-list", access=official_place_or_404)
 @pages.read(
     f"{TASK}rounds/<slug:round>/judge/<str:query_id>/judgments/",
     "round-judgment-list",
+    access=round_place_or_404,
     section="rounds",
 )
 @never_cache
-def judgment_list(request: HttpRequest, **path: str) -> HttpResponse:
+def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
     """Show the assessor's own judgments of a topic, searched and filtered.
 
     For htmx requests of the judging page, return the list only.
     """
     user = signed_in(request)
-    place = place_or_404(user, TopicPath(**path))
     chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers
     work = work_on(place, user)

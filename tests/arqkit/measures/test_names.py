@@ -112,7 +112,7 @@ def test_a_name_reads_as_itself(text):
 )
 def test_what_cannot_be_read_is_refused_with_an_example(text):
     with pytest.raises(
-        MeasureRefusedError, match=r"Unknown measure .* Write it as ir_measures does"
+        MeasureRefusedError, match=r"Unknown measure .* Use the notation of ir_measures"
     ):
         parse_measure(text)
 

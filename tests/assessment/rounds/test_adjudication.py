@@ -155,7 +155,7 @@ def test_two_decisions_at_once_are_shown_beside_each_other(doubled, office):
     assert decision("10").label == 1
     assert answer.status_code == 409
     assert "Keep yours: It does not." in answer.text
-    assert "Take what is stored now: It shows the proof." in answer.text
+    assert "Use the stored value: It shows the proof." in answer.text
 
 
 def test_a_decision_needs_a_reason(doubled, office):

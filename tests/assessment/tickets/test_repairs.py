@@ -187,7 +187,7 @@ def test_html_of_organizers_is_sanitized_like_that_of_posts(organizing, ticket, 
     ("kind", "value", "refusal"),
     [
         ("formula", BROKEN, "cannot be typeset either"),
-        ("text", "<script>x()</script>", "Nothing of this HTML"),
+        ("text", "<script>x()</script>", "None of this HTML"),
         ("text", " ", "Write what the lab should show."),
         ("thread", "10", "The collection has no question 10."),
         ("thread", "404", "The collection has no question 404."),

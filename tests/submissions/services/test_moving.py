@@ -65,7 +65,7 @@ def test_a_baseline_keeps_its_mark_and_needs_no_place(scene: Scene, run: Run) ->
 
 def test_the_quota_of_the_new_team_holds(scene: Scene, run: Run) -> None:
     ValidRunFactory.create_batch(5, task=scene.task, team=scene.other_team)
-    with pytest.raises(UserError, match="Team Beta has no run left of its 5"):
+    with pytest.raises(UserError, match="Team Beta has used all of its 5"):
         move(run, scene)
 
 
