@@ -78,7 +78,7 @@ class QrelSet(models.Model):
 class Round(models.Model):
     """A round in which people judge items in addition to the official judging of a task.
 
-    Its pool has a copy of each item for each of its assessors. Their labels never reach the qrels,
+    Its pool has a copy of each item for each of its assessors. Their labels never enter the qrels,
     except those of the adjudication. In a round of special questions, an item has an instance for
     each question, and the labels of the pool are the answers.
     """

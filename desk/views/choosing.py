@@ -31,7 +31,7 @@ from desk.services.topic_choosing import (
 from desk.tasks import run_after_commit
 
 SHOWN = 500
-"""The candidates in the table; the list as CSV has all."""
+"""The candidates in the table; the CSV list has all of them."""
 
 
 class Candidates(NamedTuple):

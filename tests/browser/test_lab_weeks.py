@@ -124,7 +124,7 @@ def judge_again(it: Weeks) -> None:
         if name != "ada":
             judge_by_requests(name, AGAIN, [topic], guidelines=2, round_key="second-1")
     it.page.reload()
-    it.see("15 of 20 items judged again.", "The results appear when all are judged")
+    it.see("15 of 20 items judged again.", "The results appear when all items are judged")
     expect(it.page.locator("#first-second")).to_have_count(0)
     it.become("ada")
     it.page.locator("#round-topics").get_by_role("link", name="A.4").click()

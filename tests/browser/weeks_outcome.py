@@ -64,7 +64,7 @@ def read_second_labels(it: Weeks) -> None:
         for shown, rows in zip(seconds, own, strict=True):
             close(shown, median_seconds(rows), digits=1)
     it.press("Compute effect")
-    it.see("The rankings of the runs by the draft of the qrels")
+    it.see("Two rankings of the runs by the draft of the qrels")
     check_effect(it, labels_of(first), {item_of(row): label_of(row) for _, row in judged})
     it.look_at("second")
 

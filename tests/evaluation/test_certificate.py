@@ -120,7 +120,7 @@ def test_the_page_offers_to_compute_and_keeps_the_result(office, qrels):
     shown = office.get(PAGE).content.decode()
 
     assert "Compute certificate" not in shown
-    assert re.search(r"Pool 1: what each of its 4 runs contributed", shown)
+    assert re.search(r"Pool 1: the contribution of each of its 4 runs", shown)
     for table in ("findings", "primes", "teams", "runs", "depths"):
         assert f'id="{table}"' in shown
 
@@ -140,7 +140,7 @@ def test_a_pool_whose_runs_are_all_loaded_has_no_warning(office, qrels):
     answer = office.get(f"{PAGE}?compute=yes")
 
     assert answer.context["certificate"].orphans == 0
-    assert "remain judged" not in answer.text
+    assert "stay judged" not in answer.text
 
 
 def test_the_page_shows_another_measure_on_demand(office, qrels):
@@ -184,9 +184,9 @@ def test_without_a_pool_the_protocols_depths_count(office, task, team, other_tea
 
     answer = office.get(f"{PAGE}?compute=yes")
 
-    assert "No pool names its runs." in answer.content.decode()
-    assert "No run listed here contributed 1 of the 4 judged items." in answer.text
-    assert "They remain judged whichever team, run or depth is left out" in answer.text
+    assert "No pool lists its runs." in answer.content.decode()
+    assert "Of the 4 judged items, 1 was contributed by no run listed here." in answer.text
+    assert "They stay judged whatever is left out" in answer.text
     assert {row["party"]: row["items"] for row in answer.context["teams"]} == {
         team.name: 2,
         other_team.name: 1,

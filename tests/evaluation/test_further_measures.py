@@ -164,7 +164,7 @@ def test_a_wrong_measure_is_explained(text, error, asked, client_of):
     page = client_of(asked.organizer).get(url(asked, also=text)).content.decode()
 
     assert error in further.error
-    assert bool(further.error) == bool(error) == ("Measures you can ask for" in page)
+    assert bool(further.error) == bool(error) == ("Available measures" in page)
 
 
 def test_a_measure_of_the_task_is_not_added(asked):

@@ -97,7 +97,7 @@ def test_with_one_kind_of_qrels_the_page_explains_what_is_missing(versions, scen
     QrelSet.objects.filter(items="visual-ids").delete()
     client = client_of(scene.organizer)
 
-    assert "One kind of qrels only" in client.get(url(scene)).content.decode()
+    assert "Only one kind of qrels" in client.get(url(scene)).content.decode()
     assert client.get(url(scene, format="tsv")).status_code == 404
 
 

@@ -89,4 +89,4 @@ def test_without_a_pool_or_runs_the_page_says_what_is_missing(scene, client_of):
 
     make_pool(scene.task, POOL)
     html = client.get(url(scene, compute="yes")).content.decode()
-    assert "No valid run has scores by the labels so far." in html
+    assert "No valid run can be scored by the labels so far." in html
