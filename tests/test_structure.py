@@ -4,6 +4,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,10 @@ TEMPLATE_LEVELS = {
     "evaluation": 4,
     "desk": 5,
 }
-PRODUCT_LINES = 500
+FILE_LINES = 500
+COLUMNS = {".py": 100, ".js": 100, ".css": 100, ".html": 120}
+"""The width of a line, by the ending of a file: a longer one counts as several."""
+BODY_LINES = {"function": 50, "view": 30, "task": 5}
 MODULES_PER_FOLDER = 25
 
 
@@ -56,11 +60,45 @@ def test_no_two_public_classes_or_functions_share_a_name():
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_product_file_has_at_most_500_lines(package):
-    files = [path for path in product_files() if path.relative_to(ROOT).parts[0] == package]
-    lengths = {str(path): path.read_text(encoding="utf-8").count("\n") for path in files}
-    assert {path: lines for path, lines in lengths.items() if lines > PRODUCT_LINES} == {}
+def lines_of(path: Path) -> int:
+    """Return the lines of a file if its long lines were broken."""
+    width = COLUMNS[path.suffix]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return sum(max(1, ceil(len(line) / width)) for line in lines)
+
+
+@pytest.mark.parametrize("folder", [*PACKAGES, "templates", "static/js", "static/css"])
+def test_a_file_has_at_most_500_lines(folder):
+    files = [path for path in (ROOT / folder).rglob("*") if path.suffix in COLUMNS]
+    own = [path for path in files if "migrations" not in path.parts and ".min." not in path.name]
+    lengths = {path: lines_of(path) for path in own}
+    assert {path: lines for path, lines in lengths.items() if lines > FILE_LINES} == {}
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
+    for path in product_files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                yield str(path.relative_to(ROOT)), node
+
+
+def kind_of(function: ast.FunctionDef) -> str:
+    decorators = " ".join(ast.unparse(node) for node in function.decorator_list)
+    if "app.task" in decorators:
+        return "task"
+    return "view" if re.search(r"\bpages\.(read|form|action)\(", decorators) else "function"
+
+
+def body_lines(function: ast.FunctionDef) -> int:
+    """Return the lines of a function below its docstring."""
+    statements = function.body[ast.get_docstring(function) is not None :]
+    return statements[-1].end_lineno - statements[0].lineno + 1 if statements else 0
+
+
+def test_functions_views_and_tasks_keep_their_limits():
+    lengths = {(path, node.name, kind_of(node)): body_lines(node) for path, node in functions()}
+    assert {kind for *_, kind in lengths} == set(BODY_LINES)
+    assert {place: n for place, n in lengths.items() if n > BODY_LINES[place[-1]]} == {}
 
 
 def test_a_folder_has_at_most_25_modules():

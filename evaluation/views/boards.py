@@ -166,24 +166,35 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible if further else None
     if format_:
         return board_file(visible, format_)
-    sort = request.GET.get("sort", "")
-    context = {
+    context = _board_context(request, sight, visible)
+    if further:
+        columns, sort = further.columns, request.GET.get("sort", "")
+        context["lines"] = board_lines(further.visible, sight, sort=sort, further=columns)
+        if further.visible.board.rows:
+            label = request.GET.get("chart", "")
+            context |= spread_context(further.visible, sight, label, further=columns)
+    return render(request, "evaluation/leaderboard.html", context | {"further": further})
+
+
+def _board_context(
+    request: HttpRequest, sight: ScoreAccess, visible: VisibleBoard | None
+) -> dict[str, Any]:
+    """Return what the page of a leaderboard shows beside its lines."""
+    task = sight.task
+    return {
         "task": task,
         "lab": task.lab,
         "sight": sight,
         "visible": visible,
         "own": None if visible else own_means(sight),
         "columns": columns_in("page"),
-        "lines": board_lines(further.visible, sight, sort=sort, further=further.columns)
-        if further
-        else (),
+        "lines": (),
         "post_hoc": _post_hoc_lines(visible, sight) if visible else (),
         "board_query": f"?{urlencode(live_query(visible))}"
         if visible and visible.state == "live"
         else "",
         "has_progress": visible and has_linked_runs(visible),
-        "sort": sort,
-        "further": further,
+        "sort": request.GET.get("sort", ""),
         "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
         "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures]
@@ -195,10 +206,6 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
         "history": _history(sight),
         "certificate_url": _certificate_url(sight),
     }
-    if further and further.visible.board.rows:
-        label = request.GET.get("chart", "")
-        context |= spread_context(further.visible, sight, label, further=further.columns)
-    return render(request, "evaluation/leaderboard.html", context)
 
 
 @pages.read("versions/<int:version>/", "leaderboard-version")

@@ -115,23 +115,35 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
         return HttpResponse()
     if "prefetch" in request.headers.get("Sec-Purpose", ""):
         return HttpResponse(status=503)
-    asked_for = request.GET.get("item", "")
-    item_id = (
-        int(asked_for)
-        if asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19
-        else None
-    )
     is_offline = "offline" in request.GET
-    count = 0 if is_offline else AT_ONCE
-    sitting = open_sitting(place=place, user=user, item_id=item_id, at=timezone.now(), count=count)
+    sitting = open_sitting(
+        place=place,
+        user=user,
+        item_id=_item_asked_for(request),
+        at=timezone.now(),
+        count=0 if is_offline else AT_ONCE,
+    )
+    context = _place_context(place) | _judge_context(place, user, sitting, is_offline=is_offline)
+    return render(request, "assessment/judge.html", context)
+
+
+def _item_asked_for(request: HttpRequest) -> int | None:
+    """Return the id of the item in the address, if it can be one."""
+    asked_for = request.GET.get("item", "")
+    is_id = asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19
+    return int(asked_for) if is_id else None
+
+
+def _judge_context(
+    place: Place, user: User, sitting: Sitting, *, is_offline: bool
+) -> dict[str, Any]:
     guideline, following = current_guideline(place.task), next_topic(place, user)
     config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
     is_whole = is_offline or not config["guideline_url"]
     # With nothing left to take, what the user reported waits for other assessors.
     waiting = open_items(place.stack, user.pk).filter(done_at=None)
     reported = 0 if sitting.items else waiting.filter(kept_from=user).count()
-    context = {
-        **_place_context(place),
+    return {
         "has_thread": _has_thread(place, user),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
@@ -148,7 +160,6 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
         "trip_hours": TRIP_HOURS,
         "default_hours": DEFAULT_HOURS,
     }
-    return render(request, "assessment/judge.html", context)
 
 
 def _place_context(place: Place) -> dict[str, Any]:
@@ -263,6 +274,7 @@ def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
     rows = judged_rows(place, user, chosen=chosen, scale=work.scale)
     listing = JudgmentListForm(request.GET, lab=place.topic.task.lab)
     page = listing.page_of(rows)
+    lab, questions = place.topic.task.lab, round_questions(place.round)
     context = {
         **_place_context(place),
         "chosen": chosen,
@@ -271,19 +283,12 @@ def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
         "skipped": skipped_items(place, user),
         "listing": listing,
         "page": page,
-        "judgments": judged_list(
-            page,
-            lab=place.topic.task.lab,
-            scale=work.scale,
-            questions=round_questions(place.round),
-        ),
+        "judgments": judged_list(page, lab=lab, scale=work.scale, questions=questions),
         "is_panel": is_panel,
     }
-    response = render(
-        request, f"assessment/{'_judgments' if is_panel else 'judgment_list'}.html", context
-    )
+    template = "_judgments" if is_panel else "judgment_list"
+    response = render(request, f"assessment/{template}.html", context)
     patch_vary_headers(response, ["HX-Request"])
-    response.headers["X-Judging-User"] = str(
-        user.pk
-    )  # do not show the judging page the list of another user who signed in since
+    # Do not show the judging page the list of another user who signed in since.
+    response.headers["X-Judging-User"] = str(user.pk)
     return response

@@ -184,14 +184,8 @@ def sample_rate(request: HttpRequest, seen: SeenSample, person: int) -> HttpResp
         save,
         events=task.lab.audit_events.filter(verb="round.rate-applicant", target=applicant),
     )
-    context = {
-        "task": task,
-        "lab": task.lab,
-        "round": seen.round,
-        "organizes": seen.organizes,
-        "applicant": applicant,
-        "form": form,
-    }
+    place = {"task": task, "lab": task.lab, "round": seen.round, "organizes": seen.organizes}
+    context = place | {"applicant": applicant, "form": form}
     return answer or render(request, "assessment/rounds/sample_rate.html", context)
 
 
