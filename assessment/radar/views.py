@@ -11,10 +11,10 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from arqkit.judgments.findings import RadarFinding
-from arqlab.core.errors import UserError
 from arqlab.core.forms.lists import FrameListForm, ListForm
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import refused
 from arqlab.web.pages import TASK, Pages
 from assessment.models import DuplicatePosts
 from assessment.pools.services.texts import thread_url
@@ -147,13 +147,11 @@ def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: N
         return True
     if not form.is_valid():
         return False
-    try:
+    with refused(form):
         dismiss_finding(task=task, finding=finding, note=form.cleaned_data["note"], at=at, by=by)
-    except UserError as error:
-        form.add_error(None, error.message)
-        return False
-    messages.success(request, "Finding dismissed. Your note is with the dismissed findings.")
-    return True
+        messages.success(request, "Finding dismissed. Your note is with the dismissed findings.")
+        return True
+    return False
 
 
 def _redirect_vanished(request: HttpRequest, task: Task, key: str) -> HttpResponse:

@@ -8,11 +8,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from arqlab.core import permissions
-from arqlab.core.errors import UserError
 from arqlab.core.forms.creating import CopyLabForm, DeleteForm
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
 from arqlab.core.selectors import lab_row, lab_rows, own_labs, roles_in
+from arqlab.core.views.answers import refused
 from arqlab.notices.selectors import unread_notices
 from arqlab.web.pages import LAB, TASK, Pages
 from desk.selectors import labs_overview, with_phases
@@ -27,11 +27,8 @@ def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Delete a lab, after its name was typed."""
     form = DeleteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form, name="typed"):
             delete_lab(lab=lab, typed=form.cleaned_data["typed"], by=permissions.signed_in(request))
-        except UserError as error:
-            form.add_error("typed" if error.code == "name" else None, error.message)
-        else:
             messages.success(request, f"{lab} was deleted.")
             return redirect("desk:lab-list")
     return _page(request, form, lab, None)
@@ -44,13 +41,10 @@ def task_delete(request: HttpRequest, task: Task) -> HttpResponse:
     """Delete a task, after its name was typed."""
     form = DeleteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form, name="typed"):
             delete_task(
                 task=task, typed=form.cleaned_data["typed"], by=permissions.signed_in(request)
             )
-        except UserError as error:
-            form.add_error("typed" if error.code == "name" else None, error.message)
-        else:
             messages.success(request, f"{task.name} was deleted.")
             return redirect("desk:lab-detail", lab=task.lab.slug)
     return _page(request, form, task.lab, task)
@@ -69,11 +63,8 @@ def lab_copy(request: HttpRequest, lab: Lab) -> HttpResponse:
     by = permissions.require_lab_creator(request)
     form = CopyLabForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form, taken="slug"):
             copied = copy_lab(source=lab, at=timezone.now(), by=by, **form.cleaned_data)
-        except UserError as error:
-            form.add_error("slug" if error.code == "taken" else None, error.message)
-        else:
             messages.success(
                 request, f"{copied} was created as a draft. Set its dates and load its topics."
             )

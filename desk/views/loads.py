@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -13,8 +12,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core import permissions
-from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task
+from arqlab.core.views.answers import told
 from arqlab.web.pages import LAB, TASK, Pages
 from desk.forms.choosing import CandidatesForm
 from desk.forms.loads import (
@@ -115,7 +114,7 @@ def load_repeat(request: HttpRequest, load: Load) -> HttpResponse:
     form = FORMS[load.kind](request.POST, request.FILES, place=_place(load), again=True)
     if not form.is_valid():
         return _refused(request, load.kind, _place(load), form)
-    try:
+    with told(request):
         repeat_load(
             load=load,
             uploads=form.uploads,
@@ -124,9 +123,6 @@ def load_repeat(request: HttpRequest, load: Load) -> HttpResponse:
             at=timezone.now(),
             by=permissions.signed_in(request),
         )
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         run_after_commit(load)
     return _sent_to(request, reverse("desk:load-detail", args=[load.pk]))
 

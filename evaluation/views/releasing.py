@@ -27,10 +27,10 @@ from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import computed_values
-from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import told
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
@@ -209,16 +209,14 @@ def _released(
     request: HttpRequest, qrel_set: QrelSet, apart: dict[int, str], reason: str
 ) -> HttpResponse:
     by, at = signed_in(request), timezone.now()
-    try:
+    with told(request):
         board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart, reason=reason)
-    except UserError as refused:
-        messages.error(request, refused.message)
-        return _back_to_board(qrel_set.task, live=qrel_set)
-    messages.success(
-        request,
-        f"Version {board.version} is released. Everyone who can see the lab can now see it.",
-    )
-    return _back_to_board(qrel_set.task)
+        messages.success(
+            request,
+            f"Version {board.version} is released. Everyone who can see the lab can now see it.",
+        )
+        return _back_to_board(qrel_set.task)
+    return _back_to_board(qrel_set.task, live=qrel_set)
 
 
 @pages.action("leaderboard/hide/", "leaderboard-hide")
@@ -226,25 +224,20 @@ def leaderboard_hide(request: HttpRequest, task: Task) -> HttpResponse:
     """Hide the released leaderboard with all versions, or only an earlier `version`."""
     if version := request.POST.get("version", ""):
         return _hide_version(request, task, version)
-    try:
+    with told(request):
         hide_leaderboard(task=task, by=signed_in(request), at=timezone.now())
-    except UserError as refused:
-        messages.error(request, refused.message)
+        text = "The leaderboard is hidden. Only organizers can see it until it is released again."
+        if task.threads == Task.Threads.OPEN:
+            text += " The threads of the topics stay open, because people may have read them."
+        messages.success(request, text)
         return _back_to_board(task)
-    text = "The leaderboard is hidden. Only organizers can see it until it is released again."
-    if task.threads == Task.Threads.OPEN:
-        text += " The threads of the topics stay open, because people may have read them."
-    messages.success(request, text)
     return _back_to_board(task)
 
 
 def _hide_version(request: HttpRequest, task: Task, version: str) -> HttpResponse:
     number = int(version) if version.isdecimal() else 0
-    try:
+    with told(request):
         hide_version(task=task, version=number, by=signed_in(request), at=timezone.now())
-    except UserError as refused:
-        messages.error(request, refused.message)
-    else:
         messages.success(request, f"Version {number} is hidden.")
     return _back_to_board(task)
 

@@ -20,6 +20,7 @@ from arqlab.core.models import AuditEvent, Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.services.labs import close_task, reopen_task
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.downloads import exact_response
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import TASK, Pages
@@ -77,11 +78,8 @@ def task_close(request: HttpRequest, task: Task) -> HttpResponse:
 def task_reopen(request: HttpRequest, task: Task) -> HttpResponse:
     """Reopen a task that an organizer closed."""
     at = timezone.now()
-    try:
+    with told(request):
         reopened = reopen_task(task=task, by=signed_in(request))
-    except UserError as refused:
-        messages.error(request, refused.message)
-    else:
         if reopened.state(at) == "closed":
             messages.warning(
                 request, "The deadline has passed, so the task stays closed. Set a later deadline."
@@ -156,11 +154,8 @@ def run_withdraw(request: HttpRequest, run: Run) -> HttpResponse:
     form = WithdrawForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         reason = form.cleaned_data["reason"]
-        try:
+        with refused(form):
             withdraw_run(run=run, reason=reason, by=signed_in(request), at=timezone.now())
-        except UserError as refused:
-            form.add_error(None, refused.message)
-        else:
             messages.success(
                 request, f"Run {run.tag} was withdrawn. Its file, report and reason are kept."
             )
@@ -177,11 +172,8 @@ def run_move(request: HttpRequest, run: Run) -> HttpResponse:
     form, before = MoveForm(request.POST or None, teams=teams), run.team
     if request.method == "POST" and form.is_valid():
         team = form.cleaned_data["team"]
-        try:
+        with refused(form):
             notes = move_run(run=run, team=team, by=signed_in(request), at=timezone.now())
-        except UserError as refused:
-            form.add_error(None, refused.message)
-        else:
             moved = f"Run {run.tag} was moved from team {before.name} to team {team.name}."
             messages.success(request, " ".join([moved, *notes]))
             return _to(run)
@@ -191,11 +183,8 @@ def run_move(request: HttpRequest, run: Run) -> HttpResponse:
 @pages.action("runs/<int:run>/primary/", "run-primary")
 def run_primary(request: HttpRequest, run: Run) -> HttpResponse:
     """Make a run the team's primary run."""
-    try:
+    with told(request):
         mark_primary(run=run, by=signed_in(request), at=timezone.now())
-    except UserError as refused:
-        messages.error(request, refused.message)
-    else:
         messages.success(request, f"Run {run.tag} is now the primary run of team {run.team.name}.")
     return _to(run)
 
@@ -203,11 +192,8 @@ def run_primary(request: HttpRequest, run: Run) -> HttpResponse:
 @pages.action("runs/<int:run>/submit/", "run-submit")
 def run_submit(request: HttpRequest, run: Run) -> HttpResponse:
     """Submit a run that was only checked."""
-    try:
+    with told(request):
         submit_checked_run(run=run, by=signed_in(request), at=timezone.now())
-    except UserError as refused:
-        messages.error(request, refused.message)
-    else:
         messages.success(request, f"Run {run.tag} was submitted.")
     return _to(run)
 
@@ -220,7 +206,7 @@ def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
         return exact_response(repaired.read(), str(repaired.name))
     take = check_upload if "check" in request.POST else submit_upload
     metadata = {str(repaired.name): metadata_of(run)}
-    try:
+    with told(request):
         with transaction.atomic():
             runs = take(
                 file=repaired,
@@ -231,11 +217,9 @@ def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
                 metadata=metadata,
             )
             validate_after_commit(runs)
-    except UserError as refused:
-        messages.error(request, refused.message)
-        return _to(run)
-    messages.success(request, "The repaired file was uploaded as a new run.")
-    return _to(runs[0])
+        messages.success(request, "The repaired file was uploaded as a new run.")
+        return _to(runs[0])
+    return _to(run)
 
 
 def _repaired_or_404(run: Run) -> ContentFile:

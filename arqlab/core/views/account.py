@@ -13,11 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arqlab.core import permissions, selectors
-from arqlab.core.errors import UserError
 from arqlab.core.forms.people import AccountForm
 from arqlab.core.models import ApiToken
 from arqlab.core.services.people import change_name
 from arqlab.core.services.tokens import create_token, revoke_token
+from arqlab.core.views.answers import refused
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import Pages
 
@@ -55,11 +55,8 @@ def token_list(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST if request.method == "POST" else None)
     created = ""
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form):
             created = create_token(user=person, at=now, **form.cleaned_data)
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
             form = TokenForm()
     context = {"form": form, "created": created, "tokens": person.api_tokens.all(), "now": now}
     status = 422 if form.errors else 200

@@ -11,9 +11,9 @@ from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import KEEP, VersionedForm
 from arqlab.core.models import AuditEvent
+from arqlab.core.views.answers import refused
 
 F = TypeVar("F", bound=VersionedForm)
 NOT_REPEATED = ("csrfmiddlewaretoken", "version")
@@ -40,11 +40,8 @@ def edited(
         _lock(record)
         form = make(request.POST)
         if form.is_valid():
-            try:
-                with transaction.atomic():
-                    return form, _stale(request, form, events) or save(form)
-            except UserError as error:
-                form.refuse(error)
+            with refused(form), transaction.atomic():
+                return form, _stale(request, form, events) or save(form)
         return form, None
 
 

@@ -9,7 +9,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
 from arqlab.core import permissions, selectors
-from arqlab.core.errors import UserError
 from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.forms.labs import LabEditForm, TaskForm
 from arqlab.core.forms.lists import AuditListForm
@@ -19,6 +18,7 @@ from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 from arqlab.core.services.labs import change_lab, change_task
 from arqlab.core.services.people import allow_team, grant_role, revoke_role
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, TASK, Pages
 
@@ -111,11 +111,8 @@ def lab_create(request: HttpRequest) -> HttpResponse:
     by = permissions.require_lab_creator(request)
     form = NewLabForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form, taken="slug"):
             lab = create_lab(by=by, **form.cleaned_data)
-        except UserError as error:
-            form.add_error("slug" if error.code == "taken" else None, error.message)
-        else:
             messages.success(request, f"{lab} was created. Add its tasks.")
             return redirect("desk:lab-detail", lab=lab.slug)
     return render(request, "core/lab_create.html", {"form": form})
@@ -129,11 +126,8 @@ def task_create(request: HttpRequest, lab: Lab) -> HttpResponse:
         by, cleaned = permissions.signed_in(request), dict(form.cleaned_data)
         cleaned["confirmed"] = request.POST.get("confirm", "")
         name = cleaned.pop("slug"), cleaned.pop("name")
-        try:
+        with refused(form):
             task = create_task(lab=lab, name=name, by=by, at=timezone.now(), **cleaned)
-        except UserError as error:
-            form.refuse(error)
-        else:
             messages.success(request, f"{task.name} was created. Load its topics.")
             return redirect("desk:task-detail", lab=lab.slug, task=task.slug)
     return render(request, "core/task_create.html", {"form": form, "lab": lab})
@@ -200,11 +194,8 @@ def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
         by, confirmed = permissions.signed_in(request), request.POST.get("confirm", "")
-        try:
+        with refused(form):
             grant_role(lab=lab, user=person, role=role, by=by, confirmed=confirmed)
-        except UserError as error:
-            form.refuse(error)
-        else:
             messages.success(request, f"{person.name} is now {role} of {lab}.")
             return redirect("core:people-list", lab=lab.slug)
     context = {"form": form, "lab": lab}
@@ -229,11 +220,8 @@ def people_revoke(request: HttpRequest, lab: Lab) -> HttpResponse:
         messages.error(request, "No person selected. Press “Revoke” next to a person.")
         return redirect("core:people-list", lab=lab.slug)
     person, role = form.cleaned_data["person"], form.cleaned_data["role"]
-    try:
+    with told(request):
         revoke_role(lab=lab, user=person, role=role, by=permissions.signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"{person.name} is no longer {role} of {lab}.")
     return redirect("core:people-list", lab=lab.slug)
 

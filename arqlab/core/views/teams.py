@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from arqlab.core import permissions, selectors
-from arqlab.core.errors import UserError
 from arqlab.core.forms.people import TeamEditForm, TeamForm
 from arqlab.core.models import Lab, Team, User
 from arqlab.core.services.teams import (
@@ -22,6 +21,7 @@ from arqlab.core.services.teams import (
     rename_team,
     renew_invitation,
 )
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, Pages
 
@@ -34,16 +34,13 @@ def team_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     by = permissions.signed_in(request)
     form = TeamForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form):
             team = create_team(
                 lab=lab,
                 by=by,
                 confirmed=request.POST.get("confirm", ""),
                 **form.cleaned_data,
             )
-        except UserError as error:
-            form.refuse(error)
-        else:
             messages.success(
                 request, f"{team} was created. Send the invitation link to the other members."
             )
@@ -103,13 +100,11 @@ def team_renew(request: HttpRequest, team: Team) -> HttpResponse:
 @pages.action(f"{LAB}teams/<int:team>/leave/", "team-leave")
 def team_leave(request: HttpRequest, team: Team) -> HttpResponse:
     """Leave a team."""
-    try:
+    with told(request):
         leave_team(team=team, user=permissions.signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-        return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
-    messages.success(request, f"You left {team.name}.")
-    return redirect("desk:lab-detail", lab=team.lab.slug)
+        messages.success(request, f"You left {team.name}.")
+        return redirect("desk:lab-detail", lab=team.lab.slug)
+    return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
 
 
 @pages.action(
@@ -121,11 +116,8 @@ def team_remove(request: HttpRequest, lab: Lab, team: int, user: int) -> HttpRes
     """Remove a member from a team, as an organizer."""
     member_team = get_object_or_404(lab.teams.select_related("lab"), pk=team)
     person = get_object_or_404(User, pk=user, memberships__team=member_team)
-    try:
+    with told(request):
         remove_member(team=member_team, user=person, by=permissions.signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"{person.name} is no longer a member of {member_team.name}.")
     return redirect("core:people-list", lab=lab.slug)
 
@@ -147,10 +139,8 @@ def team_join(request: HttpRequest, token: str) -> HttpResponse:
 
 @login_required
 def _join(request: HttpRequest, team: Team) -> HttpResponse:
-    try:
+    with told(request):
         join_team(team=team, user=permissions.signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-        return redirect("core:team-join", token=team.invitation_token)
-    messages.success(request, f"You are now a member of {team}.")
-    return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
+        messages.success(request, f"You are now a member of {team}.")
+        return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
+    return redirect("core:team-join", token=team.invitation_token)

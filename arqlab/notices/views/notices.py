@@ -16,6 +16,7 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.notices import selectors
 from arqlab.notices.forms import InvitationForm, InvitationListForm, MessageForm, TextForm
@@ -155,11 +156,8 @@ def mail_list(request: HttpRequest, lab: Lab) -> HttpResponse:
 def mail_retry(request: HttpRequest, lab: Lab, mail: int) -> HttpResponse:
     """Queue a failed email again."""
     failed = get_object_or_404(lab.mails, pk=mail)
-    try:
+    with told(request):
         retry_mail(mail=failed, at=timezone.now(), by=signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"The email to {failed.address} is queued again.")
     return redirect("notices:mail-list", lab=lab.slug)
 
@@ -181,11 +179,8 @@ def invitation_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the invitations of a lab with their links, and invite people."""
     form = InvitationForm(request.POST or None, lab=lab)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form):
             messages.success(request, _summary(_invite(request, lab, form)))
-        except UserError as error:
-            form.refuse(error)
-        else:
             return redirect("notices:invitation-list", lab=lab.slug)
     listing = InvitationListForm(request.GET)
     page = listing.page_of(selectors.invitations_of(lab))
@@ -208,11 +203,8 @@ def _invite(request: HttpRequest, lab: Lab, form: InvitationForm) -> Invited:
 def invitation_resend(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Send the email of an invitation again."""
     known = get_object_or_404(lab.invitations, pk=invitation)
-    try:
+    with told(request):
         resend_invitation(invitation=known, by=signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"The invitation to {known.address} is queued again.")
     return redirect("notices:invitation-list", lab=lab.slug)
 
@@ -221,11 +213,8 @@ def invitation_resend(request: HttpRequest, lab: Lab, invitation: int) -> HttpRe
 def invitation_withdraw(request: HttpRequest, lab: Lab, invitation: int) -> HttpResponse:
     """Withdraw an invitation."""
     known = get_object_or_404(lab.invitations.select_related("team"), pk=invitation)
-    try:
+    with told(request):
         withdraw_invitation(invitation=known, by=signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"The link of {known.address} no longer works.")
     return redirect("notices:invitation-list", lab=lab.slug)
 
@@ -243,16 +232,14 @@ def invitation_accept(request: HttpRequest, token: str) -> HttpResponse:
 
 @login_required
 def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
-    try:
+    with told(request):
         accept_invitation(invitation=invitation, user=signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-        return redirect("notices:invitation-accept", token=invitation.token)
-    lab, team = invitation.lab, invitation.team
-    messages.success(request, f"You are now {invitation.words_with_article} in {lab}.")
-    if team:
-        return redirect("core:team-detail", lab=lab.slug, team=team.pk)
-    return redirect("desk:lab-detail", lab=lab.slug)
+        lab, team = invitation.lab, invitation.team
+        messages.success(request, f"You are now {invitation.words_with_article} in {lab}.")
+        if team:
+            return redirect("core:team-detail", lab=lab.slug, team=team.pk)
+        return redirect("desk:lab-detail", lab=lab.slug)
+    return redirect("notices:invitation-accept", token=invitation.token)
 
 
 def _link(request: HttpRequest, invitation: Invitation) -> str:

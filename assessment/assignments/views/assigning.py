@@ -18,6 +18,7 @@ from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import refused
 from arqlab.web.pages import TASK, Pages
 from assessment.assignments.forms import (
     ASSIGN,
@@ -139,11 +140,8 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
     now = timezone.now()
     form = ChosenTopicsForm(request.POST if request.method == "POST" else None, task=task)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form):
             messages.success(request, _done(task, form.cleaned_data, at=now, by=signed_in(request)))
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
             return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
     grid = assignment_grid(task, at=now)
     context = {

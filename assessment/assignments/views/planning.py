@@ -15,6 +15,7 @@ from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
 from arqlab.web.pages import TASK, Pages
@@ -114,11 +115,8 @@ def roster_hours(request: HttpRequest, task: Task, person: int) -> HttpResponse:
 def roster_remove(request: HttpRequest, task: Task, person: int) -> HttpResponse:
     """Remove an assessor from the roster."""
     assessor = _person_or_404(task, person)
-    try:
+    with told(request):
         remove_assessor(task=task, person=assessor, by=signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Removed {assessor.name} from the roster.")
     return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
@@ -219,13 +217,11 @@ def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
     context: dict[str, Any] = {"lab": task.lab, "task": task, "form": form}
     context["planning"] = planning
     if action and form.is_valid():
-        try:
+        with refused(form):
             context |= _plan(request, action, planning)
             context |= _shown(planning, context["plan"])
             if action == "apply":
                 return _applied(request, planning, context["plan"], at=now)
-        except UserError as error:
-            form.add_error(None, error.message)
     is_part = "HX-Request" in request.headers and "plan" in context
     page = "_plan_totals.html" if is_part else "assignment_plan.html"
     status = 422 if form.errors else 200

@@ -21,6 +21,7 @@ from arqlab.core.permissions import (
     organized_task_or_404,
     signed_in,
 )
+from arqlab.core.views.answers import refused, told
 from arqlab.web.pages import TASK, Pages
 from assessment.guidelines.forms import EntryForm, GuidelineForm
 from assessment.guidelines.selectors.versions import (
@@ -69,10 +70,8 @@ def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
     A POST request has the key of an entry to `remove` or `keep`, or publishes the next version.
     """
     if request.method == "POST":
-        try:
+        with told(request):
             messages.success(request, _change(task, request, by=signed_in(request)))
-        except UserError as error:
-            messages.error(request, error.message)
         return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
     waiting, version = waiting_entries(task), version_of(current_guideline(task))
     scale = task_scale(task)
@@ -109,11 +108,8 @@ def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
     initial = {name: request.GET.get(name, "") for name in ("topic", "item")}
     form = EntryForm(request.POST or None, task=task, kind=kind, initial=initial)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form, **{"unknown-item": "item"}):
             form.save(at=timezone.now(), by=signed_in(request))
-        except UserError as error:
-            form.add_error("item" if error.code == "unknown-item" else None, error.message)
-        else:
             messages.success(request, "Collected for the next version. Publish it when ready.")
             return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
     context = {"task": task, "lab": task.lab, "form": form, "kind": kind, "organizes": True}

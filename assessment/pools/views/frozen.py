@@ -17,6 +17,7 @@ from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import told
 from arqlab.core.views.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import Pool
@@ -162,19 +163,17 @@ def pool_open(request: HttpRequest, pool: Pool) -> HttpResponse:
 def pool_discard(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Unfreeze a pool without judgments: delete it, and show the planner with its settings."""
     task, number, choice = pool.task, pool.number, choice_of(pool)
-    try:
+    with told(request):
         discard_pool(pool=pool, by=signed_in(request))
-    except UserError as refused:
-        messages.error(request, refused.message)
-        return redirect("assessment:pool-detail", task.lab.slug, task.slug, number)
-    messages.success(
-        request,
-        f"Pool {number} was unfrozen. Its settings are filled in here, and the audit log keeps its "
-        "number and hash.",
-    )
-    settings = choice_data(choice, poolable_runs(task)[0], seed=str(choice.seed))
-    address = reverse("assessment:pool-plan", args=[task.lab.slug, task.slug])
-    return redirect(f"{address}?{urlencode(settings)}")
+        messages.success(
+            request,
+            f"Pool {number} was unfrozen. Its settings are filled in here, and the audit log keeps"
+            " its number and hash.",
+        )
+        settings = choice_data(choice, poolable_runs(task)[0], seed=str(choice.seed))
+        address = reverse("assessment:pool-plan", args=[task.lab.slug, task.slug])
+        return redirect(f"{address}?{urlencode(settings)}")
+    return redirect("assessment:pool-detail", task.lab.slug, task.slug, number)
 
 
 def settings_summary(protocol: PoolProtocol) -> str:
@@ -203,10 +202,7 @@ def settings_summary(protocol: PoolProtocol) -> str:
 def _turned(
     request: HttpRequest, pool: Pool, turn: Callable[[], None], message: str
 ) -> HttpResponse:
-    try:
+    with told(request):
         turn()
-    except UserError as refused:
-        messages.error(request, refused.message)
-    else:
         messages.success(request, message)
     return redirect("assessment:pool-detail", pool.task.lab.slug, pool.task.slug, pool.number)

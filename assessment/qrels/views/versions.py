@@ -21,6 +21,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import told
 from arqlab.core.views.downloads import exact_response, table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import Judgment, QrelSet
@@ -74,13 +75,11 @@ def qrels_delete(request: HttpRequest, task: Task, version: int) -> HttpResponse
     """Delete a version that nothing uses."""
     versions = QrelSet.objects.select_related("task__lab")
     chosen = get_object_or_404(versions, task=task, version=version)
-    try:
+    with told(request):
         delete_qrels(qrel_set=chosen, by=signed_in(request))
-    except UserError as refused:
-        messages.error(request, refused.message)
-        return redirect("assessment:qrels-detail", task.lab.slug, task.slug, version)
-    messages.success(request, f"{chosen.name} was deleted. The audit log keeps its hash.")
-    return redirect("assessment:qrels-list", task.lab.slug, task.slug)
+        messages.success(request, f"{chosen.name} was deleted. The audit log keeps its hash.")
+        return redirect("assessment:qrels-list", task.lab.slug, task.slug)
+    return redirect("assessment:qrels-detail", task.lab.slug, task.slug, version)
 
 
 @dataclass(frozen=True)

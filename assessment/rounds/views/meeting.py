@@ -15,8 +15,8 @@ from django.views.decorators.cache import never_cache
 from arqkit.agreement.disagreements import disagreements
 from arqkit.agreement.votes import judgments_only
 from arqkit.labels import ScaleLabel
-from arqlab.core.errors import UserError
 from arqlab.core.permissions import may_see_thread, signed_in
+from arqlab.core.views.answers import refused
 from arqlab.web.pages import TASK, Pages
 from assessment.guidelines.services.entries import Decision, item_of_instance, record_case
 from assessment.guidelines.services.rendering import shown_entries
@@ -205,7 +205,7 @@ def _decided(
     decision = Decision(
         given["decision"], given["label"], given["reason"], origin=origin, place=str(round_)
     )
-    try:
+    with refused(form):
         record_case(
             task=round_.task,
             question=given["question"],
@@ -214,10 +214,9 @@ def _decided(
             at=timezone.now(),
             by=signed_in(request),
         )
-    except UserError as error:
-        form.add_error(None, error.message)
-        return False
-    messages.success(
-        request, "Collected for the next version of the guidelines. Publish it after the meeting."
-    )
-    return True
+        messages.success(
+            request,
+            "Collected for the next version of the guidelines. Publish it after the meeting.",
+        )
+        return True
+    return False

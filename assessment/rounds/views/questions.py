@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from arqkit.judgments.questions import MOST_ANSWERS, SpecialQuestion, answer_scale
 from arqkit.labels import LONGEST_WORD, LabelScale
-from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import refused
 from arqlab.web.pages import TASK, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import PoolItem, Round
@@ -201,12 +201,9 @@ def questions_create(request: HttpRequest, task: Task) -> HttpResponse:
     initial = {"seed": f"{timezone.now():%Y%m%d}"}
     form = SpecialQuestionsForm(request.POST or None, task=task, initial=initial)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form):
             plan = form.question_plan
             round_ = make_question_round(task=task, plan=plan, by=user, at=timezone.now())
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
             messages.success(request, f"{round_} is open. Its assessors are notified.")
             return redirect("evaluation:questions-detail", task.lab.slug, task.slug, round_.number)
     context = {"task": task, "lab": task.lab, "form": form, "host": host_of(task)}

@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.judging.selectors.own_work import own_round_topics
@@ -56,12 +57,9 @@ def training_create(request: HttpRequest, task: Task) -> HttpResponse:
     initial = {"seed": f"{timezone.now():%Y%m%d}"}
     form = TrainingForm(request.POST or None, task=task, gold=gold, initial=initial)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refused(form):
             plan = form.plan(Round.Kind.TRAINING, list(form.cleaned_data["people"]))
             round_ = make_training(task=task, plan=plan, by=user, at=timezone.now())
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
             messages.success(request, f"{round_} is open. Its assessors are notified.")
             return redirect("assessment:training-detail", task.lab.slug, task.slug, round_.number)
     context = _create_context(task, form, choices, gold)
@@ -163,18 +161,16 @@ def round_change(request: HttpRequest, task: Task, round: str) -> HttpResponse:
     round_ = next((round_ for round_ in rounds if round_.key == round), None)
     if round_ is None:
         raise Http404
-    try:
+    with told(request):
         message = _change(round_, request.POST.get("action", ""), signed_in(request))
-    except UserError as error:
-        messages.error(request, error.message)
-        return redirect(round_address(round_))
-    messages.success(request, message)
-    is_discarded = round_.pk is None
-    return redirect(
-        reverse("assessment:round-list", args=[task.lab.slug, task.slug])
-        if is_discarded
-        else round_address(round_)
-    )
+        messages.success(request, message)
+        is_discarded = round_.pk is None
+        return redirect(
+            reverse("assessment:round-list", args=[task.lab.slug, task.slug])
+            if is_discarded
+            else round_address(round_)
+        )
+    return redirect(round_address(round_))
 
 
 def _change(round_: Round, action: str, by: User) -> str:

@@ -18,6 +18,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import refused
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import TASK, Pages
 from assessment.assignments.selectors.grid import judging_staff
@@ -103,11 +104,8 @@ def sample_create(request: HttpRequest, task: Task) -> HttpResponse:
         expert: User = form.cleaned_data["expert"]
         plan = form.plan(Round.Kind.SAMPLE, [expert])
         plan = replace(plan, source={**plan.source, "expert": expert.pk})
-        try:
+        with refused(form):
             round_ = make_sample(task=task, plan=plan, by=user, at=timezone.now())
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
             messages.success(request, f"{round_} is open. Send its link to the applicants.")
             return redirect("assessment:sample-detail", task.lab.slug, task.slug, round_.number)
     context = {"task": task, "lab": task.lab, "form": form}

@@ -19,6 +19,7 @@ from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.corrections import LONGEST_CORRECTION, undo_correction
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, Pages
 from assessment.models import Ticket
@@ -129,11 +130,9 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
 def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> HttpResponse:
     """Return the page of a repair, with what it changes: as previewed, or without input."""
     if not form.draft.kind.is_correction or ("preview" in request.POST and form.is_valid()):
-        try:
+        with refused(form):
             draft = form.edited if form.is_bound and form.is_valid() else form.draft
             context["before"], context["after"] = previews(context["ticket"], draft)
-        except UserError as error:
-            form.refuse(error)
     status = 422 if form.errors else 200
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
     return render(request, "assessment/ticket_repair.html", context, status=status)
@@ -166,12 +165,10 @@ def correction_list(request: HttpRequest, lab: Lab) -> HttpResponse:
 def correction_undo(request: HttpRequest, lab: Lab, correction: int) -> HttpResponse:
     """Undo a correction, and return to the ticket `ticket` or the list of corrections."""
     to_undo = lab.corrections.filter(pk=correction).first()
-    try:
+    with told(request):
         if to_undo:
             undo_correction(correction=to_undo, by=signed_in(request))
         messages.success(request, "Correction undone. The lab shows the collection's text again.")
-    except UserError as error:
-        messages.error(request, error.message)
     ticket = request.POST.get("ticket", "")
     if ticket.isascii() and ticket.isdigit():
         return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(ticket))

@@ -1,0 +1,61 @@
+"""Answers to what a service refused: a message of the next page, or an error of the form."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from django.contrib import messages
+from django.forms import BaseForm
+from django.http import HttpRequest
+
+from arqlab.core.errors import UserError
+
+
+class told:  # noqa: N801  # read as a statement: with told(request)
+    """Turn a `UserError` into a message; the lines after the block answer the request."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+
+    def __enter__(self) -> None:
+        """Enter the block."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        """Return whether the error was told to the user."""
+        if isinstance(error, UserError):
+            messages.error(self.request, error.message)
+            return True
+        return False
+
+
+class refused:  # noqa: N801  # read as a statement: with refused(form)
+    """Turn a `UserError` into an error of a form; the lines after the block show the form.
+
+    `fields` names the field of an error by its code, others belong to the whole form.
+    """
+
+    def __init__(self, form: BaseForm, **fields: str) -> None:
+        self.form, self.fields = form, fields
+
+    def __enter__(self) -> None:
+        """Enter the block."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        """Return whether the form has the error."""
+        if not isinstance(error, UserError):
+            return False
+        if error.code not in self.fields and hasattr(self.form, "refuse"):
+            self.form.refuse(error)
+        else:
+            self.form.add_error(self.fields.get(error.code), error.message)
+        return True
