@@ -220,6 +220,6 @@ def test_a_visitor_computes_no_certificate(published, db):
     client = client_for(published.scene.people["visitor"])
     url = url_of("certificate-detail", published, 1)
 
-    assert "not computed yet" in client.get(f"{url}?compute=yes").text
+    assert "has not been computed yet" in client.get(f"{url}?compute=yes").text
     certify_released()
     assert 'id="runs"' in client.get(url).text
