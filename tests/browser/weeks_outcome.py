@@ -110,7 +110,7 @@ def read_disagreements(it: Weeks) -> None:
         [topic, doc_id, spread] for topic, doc_id, _, _, spread, *_ in listed
     ]
     it.press("Sort by effect on the leaderboard")
-    it.see("The effect is the largest change of a run’s mean nDCG′")
+    it.see("The effect is the largest change in a run’s mean nDCG′")
     before, effects = means(first, "nDCG′"), []
     for topic, doc_id, _, word, _, effect, *_ in it.lines("disagreements")[1:]:
         after = means({**first, (topic, doc_id): VALUES[word]}, "nDCG′")
