@@ -78,7 +78,7 @@ def test_the_pages_state_their_limits(scene, client_of, room):
     client = client_of(scene.organizer)
     page = client.get(LOAD).text
 
-    assert "The server has room for 3.0\xa0GB of files." in page
+    assert "The server has room for files of 3.0\xa0GB." in page
     assert f'data-max-total-bytes="{3 * 2**30}"' in page
     page = client.get("/labs/arqmath-x/tasks/task1/load/qrels/").text
     assert "A file may have at most 19.5\xa0KB." in page
