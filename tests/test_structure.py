@@ -208,3 +208,9 @@ def all_patterns(resolver: URLResolver) -> Iterator[URLPattern]:
 
 def test_every_view_is_declared_as_a_page():
     assert views_without_a_page() == set()
+
+
+def test_a_view_takes_only_post_for_a_change():
+    """A view that asks for GET takes HEAD for a change."""
+    asks = [path for path in product_files() if 'method == "GET"' in path.read_text("utf-8")]
+    assert asks == []

@@ -202,7 +202,7 @@ def run_submit(request: HttpRequest, run: Run) -> HttpResponse:
 def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the repaired file, or submit or check it as a new run."""
     repaired = _repaired_or_404(run)
-    if request.method == "GET":
+    if request.method != "POST":
         return exact_response(repaired.read(), str(repaired.name))
     take = check_upload if "check" in request.POST else submit_upload
     metadata = {str(repaired.name): metadata_of(run)}

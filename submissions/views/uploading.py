@@ -45,7 +45,7 @@ def run_upload(request: HttpRequest, task: Task) -> HttpResponse:
         teams=teams_to_submit_for(request.user, task),
         organizes=may_organize(request.user, task.lab),
     )
-    if request.method == "GET":
+    if request.method != "POST":
         return _page(request, task, form)
     metadata = _metadata_forms(request, task)
     if not form.is_valid() or not all(filled.is_valid() for filled in metadata):

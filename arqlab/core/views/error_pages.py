@@ -173,7 +173,7 @@ def form_to_sign_in(request: HttpRequest) -> HttpResponse:
     The browser keeps the contents of the form (keep-forms.js).
     """
     url = sign_in_url(page_of_form(request))
-    message = SIGNED_OUT if request.method == "GET" else NOT_SAVED
+    message = NOT_SAVED if request.method == "POST" else SIGNED_OUT
     if wants_json(request):
         return JsonResponse(error_body(message, "signed-out") | {"sign_in": url}, status=401)
     messages.info(request, message)
