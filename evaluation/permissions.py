@@ -90,8 +90,9 @@ class ScoreAccess:
     def may_open(self, run: BoardRun) -> bool:
         """Return whether the user may open what a run on a board that they see retrieved.
 
-        These are its rankings with the labels and its lines of the certificate: of all runs for
-        organizers, else of the user's own and, after the release, of those that the task publishes.
+        These are its rankings with the labels and its lines of the certificate. Organizers may open
+        every run. Others may open the runs of their teams and, after the release, the runs that the
+        task publishes.
         """
         if self.may_see_run_of(run.team):
             return True

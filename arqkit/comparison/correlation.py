@@ -1,4 +1,4 @@
-"""The correlation of measures over runs: Pearson's r and Kendall's tau-b (004 Table 6).
+"""Rankings beside each other: correlation of measures, similarity of lists, stability of the top.
 
 Values are a matrix of runs by measures. NaN is a missing value; a pair of measures is compared over
 the runs that have both. A coefficient is NaN if one of the measures has a single value.
@@ -19,13 +19,13 @@ SAMPLES = 2_000
 class TopStability(NamedTuple):
     """How stable the best runs are over samples of the topics.
 
-    `same` is the share of samples with the same best runs, in any order; `each` is, for each run,
+    `same` is the share of samples with the same best runs, in any order; `by_run` is, for each run,
     the share of samples that have it among the best. Of runs with equal means, the first comes
     first.
     """
 
     same: float
-    each: Reals
+    by_run: Reals
 
 
 def top_stability(

@@ -1,4 +1,4 @@
-"""A test of all pairs of runs, with the p-values corrected for their number."""
+"""Tests of all pairs of runs, and p-values corrected for the number of pairs."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple

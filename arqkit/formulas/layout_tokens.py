@@ -43,7 +43,7 @@ _DROPPED = dict.fromkeys(
     [*range(0x2061, 0x2065), *range(0x200B, 0x2010), 0xFEFF, 0xFE00, 0xFE0E, 0xFE0F]
 )
 _TABLE: dict[int, str | None] = (
-    {ord(shown): same for shown, same in _SHOWN.items()} | _ITALIC | _DROPPED
+    {ord(sign): same for sign, same in _SHOWN.items()} | _ITALIC | _DROPPED
 )
 
 _NUMBER = re.compile(r"[\d.,]*\d[\d.,]*")

@@ -1,4 +1,4 @@
-"""Numbered, immutable versions of a collection's visual ids."""
+"""Versions of a collection's visual ids, and the conversion of formulas that they need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a formula: its LaTeX, instances, similar formulas and the history of its id."""
+"""The pages of a formula and of a version of the visual ids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The thread pages of posts and topics."""
+"""The search of a collection, and the threads of posts and topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures that a board is asked for beyond those of its task. Nothing is stored.
+"""Further measures of a board, their correlations, and first answers. Nothing is stored.
 
 The value of a run is cached by everything that it is computed from. A request computes for a
 limited time, and the next one continues.

@@ -1,4 +1,4 @@
-"""The leaderboard page of a task and its downloads."""
+"""The leaderboards of a task: the page with its chart, released versions, and downloads."""
 
 from __future__ import annotations
 

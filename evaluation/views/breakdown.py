@@ -1,4 +1,4 @@
-"""The page of a board by groups of topics."""
+"""The pages of a board by groups of topics, and by instances of formulas."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
     waiting = {draft_topic.topic for draft_topic in draft.topics} - finished - set(scored)
     stable = top_stability(matrix, marks, unscored=len(waiting), top=TOP, seed=SEED)
     means = np.nanmean(matrix, axis=1).tolist()
-    rows = map(ProvisionalRun, wide["run"].to_list(), means, stable.each.tolist())
+    rows = map(ProvisionalRun, wide["run"].to_list(), means, stable.by_run.tolist())
     ordered = sorted(rows, key=lambda row: -row.mean)
     return board._replace(same=stable.same, rows=ordered)
 

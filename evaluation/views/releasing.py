@@ -1,4 +1,4 @@
-"""The page that releases a leaderboard, and its undo."""
+"""The pages that release and hide a leaderboard, and of look-alike runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a topic: the values of all runs, the labels, and who found the relevant items."""
+"""The scores of a run by topic, and of all runs for a topic with the labels."""
 
 from __future__ import annotations
 

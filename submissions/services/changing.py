@@ -1,4 +1,4 @@
-"""Changes to an uploaded run: primary mark, metadata, withdrawal, submission of a checked run."""
+"""Changes to an uploaded run: metadata, primary mark, system, team, withdrawal, submission."""
 
 from __future__ import annotations
 

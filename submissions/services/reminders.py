@@ -1,4 +1,4 @@
-"""Reminders of teams before a deadline."""
+"""Notices to teams: validated uploads, and reminders before a deadline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages that edit, withdraw, submit and repair a run."""
+"""The pages that change a run, and that close and reopen a task for submissions."""
 
 from __future__ import annotations
 

@@ -129,14 +129,14 @@ class Count(NamedTuple):
     """A number of things, formatted for a message: `{:has|have}` becomes "3 lines have"."""
 
     number: int
-    one: str
-    many: str
+    singular: str
+    plural: str
 
     def __format__(self, verbs: str) -> str:
         """Return the number with its noun, and with the verb that agrees with it."""
         is_one = self.number == 1
         verb = verbs.partition("|")[0 if is_one else 2]
-        return f"{self.number:,} {self.one if is_one else self.many} {verb}".rstrip()
+        return f"{self.number:,} {self.singular if is_one else self.plural} {verb}".rstrip()
 
 
 def occurrences(

@@ -1,4 +1,4 @@
-"""The pages that edit a lab and its roles, and the audit log."""
+"""The pages that create, edit and archive labs and tasks, with people, topics and the audit log."""
 
 from __future__ import annotations
 

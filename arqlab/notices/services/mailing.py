@@ -1,4 +1,4 @@
-"""Sending of queued mail. Each email is claimed by one UPDATE and sent at most once."""
+"""Messages of organizers, and queued mail. One UPDATE claims an email; it is sent at most once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's own notices, and whether they also come by email."""
+"""Notices of a user; messages, invitations, texts and mail of a lab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The progress of a task by topic and assessor, with the estimated completion."""
+"""The progress of a task by topic and assessor, its estimated completion, and offline trips."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applying a plan: assignments of the unassigned topics, and second assessors for later."""
+"""Applying a plan, changing the roster, and setting topics aside."""
 
 from __future__ import annotations
 

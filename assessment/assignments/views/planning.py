@@ -1,4 +1,4 @@
-"""The page that plans assignments: a proposal, edits by hand, and applying it."""
+"""The pages of the roster, of bids, and of the plan of assignments."""
 
 from __future__ import annotations
 

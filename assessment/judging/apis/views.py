@@ -1,4 +1,4 @@
-"""The judging API: the next item, an item, labels, skipped items and leases."""
+"""The judging API: items, labels, skipped items, leases, trips, comments and related labels."""
 
 from __future__ import annotations
 

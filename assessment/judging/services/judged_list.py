@@ -1,4 +1,4 @@
-"""The list of judgments: each item with its name, and its formula or the beginning of its post."""
+"""The list of judgments: each item with its formula or the beginning of its post, and its marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leases of items to assessors who have them on the page. A signed token proves a lease."""
+"""Leases of items, for the page and for offline trips. A signed token proves a lease."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of a task's qrels: the draft, the frozen versions and their contents."""
+"""The pages of qrels: the draft, freezing, the frozen versions, and the differences of two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings of the radar in the judgments of a task."""
+"""The findings of the radar in the judgments of a task, and their history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of a task's rounds, and their states."""
+"""The pages of a task's rounds and their states, and of training rounds."""
 
 from __future__ import annotations
 

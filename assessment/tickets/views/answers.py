@@ -1,4 +1,4 @@
-"""The tickets of organizers: items that assessors could not judge."""
+"""The pages of tickets, items that assessors could not judge, and of the policies for them."""
 
 from __future__ import annotations
 

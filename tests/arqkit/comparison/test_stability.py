@@ -47,7 +47,7 @@ def test_the_shares_are_those_of_all_possible_draws(missing):
 
     same, each = exact(scores)
     assert 0 < same < 1
-    for share, expected in zip([found.same, *found.each], [same, *each], strict=True):
+    for share, expected in zip([found.same, *found.by_run], [same, *each], strict=True):
         error = (expected * (1 - expected) / SAMPLES) ** 0.5
         assert abs(share - expected) <= ERRORS * error
 
@@ -56,7 +56,7 @@ def test_nothing_changes_when_all_topics_are_judged():
     found = top_stability(SCORES, np.ones(4, dtype=bool), unscored=0, top=TOP, seed=1)
 
     assert found.same == 1
-    assert found.each.tolist() == [float(run in best_of(SCORES.tolist())) for run in range(4)]
+    assert found.by_run.tolist() == [float(run in best_of(SCORES.tolist())) for run in range(4)]
 
 
 def test_a_seed_gives_the_same_figures_and_fewer_runs_than_places_all_stay():
