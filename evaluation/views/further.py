@@ -20,7 +20,7 @@ from arqkit.measures.definitions import MEASURE_KINDS, definition_of
 from arqkit.measures.names import Measure
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.effects import draft_scores
