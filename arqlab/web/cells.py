@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import linebreaksbr
 from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString
 
@@ -93,7 +94,7 @@ def duration(seconds: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class CellKind:
     """A kind of values in a table: `html` formats them for the page, `css` classes their cells.
 
     Files have the values themselves, or what `file` returns for them.
@@ -104,20 +105,20 @@ class Kind:
     file: Callable[[Any], object] = lambda value: value
 
 
-def decimals(number: int) -> Kind:
+def decimals(number: int) -> CellKind:
     """Return the kind of figures with so many decimals."""
-    return Kind(lambda value: score(value, number), "num")
+    return CellKind(lambda value: score(value, number), "num")
 
 
-TEXT = Kind()
-PROSE = Kind(css="wrap")
-ID = Kind(css="id")
-COUNT = Kind(lambda value: intcomma(value), "num")
+TEXT = CellKind()
+PROSE = CellKind(linebreaksbr, "wrap")
+"""Text of people, with its lines."""
+ID = CellKind(css="id")
+COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
-SHARE = Kind(lambda value: f"{value:.0%}", "num")
-DURATION = Kind(duration, "num")
-TIME = Kind(moment)
-CHIP = Kind(chip)
-LABEL = Kind(label, file=lambda value: value.value)
-HTML = Kind()
+SHARE = CellKind(lambda value: f"{value:.0%}", "num")
+DURATION = CellKind(duration, "num")
+TIME = CellKind(moment)
+CHIP = CellKind(chip)
+LABEL = CellKind(label, file=lambda value: value.value)

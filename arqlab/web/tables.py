@@ -1,7 +1,7 @@
 """Tables: a page declares columns and rows, and gets the table, its files and its tools.
 
 `templates/components/table.html` draws a `Table`; `answer` returns its file if the address asks for
-one. A list that the server searches and divides into pages has a `listing` and a `page`.
+one.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import polars as pl
+from django.db.models import QuerySet, Transform
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.html import format_html
 
-from arqlab.web.cells import DASH, TEXT, Kind, run_name, team_name
+from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
 from arqlab.web.downloads import table_file
+from arqlab.web.lists import Filter, Listing, Search
 
 Value = Callable[[Any], Any] | str
 FORMATS = {
@@ -54,6 +57,12 @@ def reader(value: Value) -> Callable[[Any], Any]:
     return read
 
 
+def to(name: str, *address: object, of: Value, query: str = "") -> Callable[[Any], str]:
+    """Return what makes the address of a page: the last part is a value of the row."""
+    last, end = reader(of), f"?{query}" if query else ""
+    return lambda row: reverse(name, args=[*address, last(row)]) + end
+
+
 @dataclass(frozen=True)
 class Column:
     """A column: its heading, what it shows of a row, and the kind of the values.
@@ -62,26 +71,30 @@ class Column:
     column with the name None is on the page only.
 
     - link: the address to which a value leads, or an empty one.
-    - note: text below a value.
+    - spoken: what a link is called where its text alone says too little.
+    - note: text after a value, small.
     - best: whether a value is marked as the best one.
     - is_head: whether it names the row.
     - over: the heading over this column and its neighbours with the same one.
-    - sort: the order of the listing by which the heading sorts; None if it does not sort.
+    - order: the name of the order of a list by which the heading sorts, and `by` the field or
+      column, if it is another.
     - template: the template of a cell with buttons or forms. It gets `row`.
     - hides_heading: whether the heading is only read aloud.
     """
 
     heading: str
     value: Value = ""
-    kind: Kind = TEXT
+    kind: CellKind = TEXT
     _: KW_ONLY
     name: str | None = ""
     link: Value | None = None
+    spoken: Value | None = None
     note: Value | None = None
     best: Callable[[Any], bool] | None = None
     is_head: bool = False
     over: str = ""
-    sort: str | None = None
+    order: str = ""
+    by: str | Transform = ""
     template: str = ""
     css: str = ""
     hides_heading: bool = False
@@ -98,7 +111,10 @@ class Column:
         value = reader(self.value)(row)
         html = DASH if value is None or value == "" else self.kind.html(value)
         if self.link and (url := reader(self.link)(row)):
-            html = format_html('<a href="{}">{}</a>', url, html)
+            spoken = (
+                format_html(' aria-label="{}"', reader(self.spoken)(row)) if self.spoken else ""
+            )
+            html = format_html('<a href="{}"{}>{}</a>', url, spoken, html)
         if self.note and (note := reader(self.note)(row)):
             html = format_html('{} <span class="muted small">{}</span>', html, note)
         is_best = self.best is not None and self.best(row)
@@ -156,11 +172,12 @@ class Empty:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its name (the id on the page), its columns, and its rows, best from a query.
+    """A table: its name (the id on the page), its columns, and its rows.
 
     - caption: what it shows, above it.
-    - page: the rows on this page of a list; `rows` are all of them.
-    - listing: the search, filters and orders of the list.
+    - page: the rows on the page if it has only some of them.
+    - asked, order, searched, filters: of a list that the server searches, the address
+      (`request.GET`), the name of its usual order, and what `Listing` reads.
     - file: the name of its file without an ending; a table with a name offers all formats.
     - has_tools: whether rows can be filtered and copied on the page.
     - empty: what the page says if there are no rows.
@@ -174,7 +191,10 @@ class Table:
     _: KW_ONLY
     caption: str = ""
     page: Any = None
-    listing: Any = None
+    asked: Mapping[str, Any] | None = None
+    order: str = ""
+    searched: Search = ()
+    filters: Sequence[Filter] = ()
     file: str = ""
     has_tools: bool = False
     empty: Empty | None = None
@@ -207,10 +227,36 @@ class Table:
         return {asked: name for asked, (name, _) in FORMATS.items()} if self.file else {}
 
     @cached_property
+    def listing(self) -> Listing | None:
+        """Return the search, filters and order of a list."""
+        if self.asked is None or not isinstance(self.rows, QuerySet | pl.DataFrame):
+            return None
+        return Listing(
+            self.asked,
+            self.rows,
+            searched=self.searched,
+            filters=self.filters,
+            orders={
+                column.order: column.by or column.order for column in self.columns if column.order
+            },
+            default_order=self.order,
+        )
+
+    @cached_property
+    def rows_here(self) -> Any:
+        """Return the page of a list, None of a table with all rows."""
+        return self.listing.page if self.listing else self.page
+
+    @property
+    def words(self) -> str:
+        """Return what its rows are called: the name in words."""
+        return self.name.replace("-", " ")
+
+    @cached_property
     def lines(self) -> list[Line]:
         """Return the rows of the page."""
         css = reader(self.row_css) if self.row_css else None
-        rows = self._all if self.page is None else self.page
+        rows = self._all if self.rows_here is None else self.rows_here
         return [
             Line([column.cell(row) for column in self.on_page], str(css(row) or "") if css else "")
             for row in rows
@@ -232,7 +278,7 @@ class Table:
     @property
     def is_listed(self) -> bool:
         """Return whether the list has anything to search."""
-        return bool(self.lines) or self.listing.is_narrowed
+        return bool(self.listing and (self.lines or self.listing.is_narrowed))
 
     @property
     def _all(self) -> Iterable[Any]:

@@ -21,7 +21,7 @@ from arqlab.core.permissions import may_organize, organized_task_or_404, task_or
 from arqlab.core.selectors import PUBLIC_INFO
 from arqlab.web.cells import COUNT, SCORE, TAU
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, run_columns
+from arqlab.web.tables import Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.permissions import VisibleBoard
@@ -117,9 +117,7 @@ def _instances_table(task: Task, chosen: QrelSet, scores: InstanceScores) -> Tab
     return Table(
         "instances",
         [
-            *run_columns(
-                "1", url=lambda row: f"{reverse(RUN_SCORES, args=[*address, row[1].key])}?{query}"
-            ),
+            *run_columns("1", url=to(RUN_SCORES, *address, of="1.key", query=query)),
             *(
                 Column(
                     f"{rated.measure.heading}, {('all', 'distinct')[side]}",
@@ -220,9 +218,7 @@ def _groups_table(
         "groups",
         [
             Column("No.", lambda row: row[0] + 1, COUNT, name=None),
-            *run_columns(
-                "1", url=lambda row: f"{reverse(RUN_SCORES, args=[*address, row[1].key])}?{query}"
-            ),
+            *run_columns("1", url=to(RUN_SCORES, *address, of="1.key", query=query)),
             *(
                 Column(
                     f"{group.name.capitalize()} ({group.topics})",

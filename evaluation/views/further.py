@@ -25,7 +25,7 @@ from arqlab.web.pages import TASK, Pages
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
-    Column,
+    MeasureColumn,
     MeasureCorrelations,
     first_answers,
     first_answers_access,
@@ -176,7 +176,7 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     return render(request, "evaluation/first_answers.html", context)
 
 
-Line = tuple[Column, list[float | None]]
+Line = tuple[MeasureColumn, list[float | None]]
 
 
 @pages.read("correlations/", "correlation-matrix")
