@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
 from django.utils.html import conditional_escape, escape, format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
 from arqkit.standings import Standing
@@ -48,6 +48,16 @@ def team_name(run: Any) -> str:
 def score(value: float | str | None, decimals: int = 4) -> str:
     """Format a score with four decimals; a missing score is a dash."""
     return f"{value:.{decimals}f}" if isinstance(value, float | int) else DASH
+
+
+def signed(value: float | None) -> str:
+    """Format a difference of scores with its sign and four decimals, or as a dash if missing."""
+    return DASH if value is None else f"{value:+.4f}".replace("-", "−")
+
+
+def p_value(value: float | None) -> str:
+    """Format a p-value with three decimals, or as a dash if it is missing."""
+    return DASH if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def moment(when: datetime | None) -> str:
@@ -117,8 +127,17 @@ ID = CellKind(css="id")
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
+SIGNED = CellKind(signed, "num")
+P_VALUE = CellKind(p_value, "num")
 SHARE = CellKind(lambda value: f"{value:.0%}", "num")
 DURATION = CellKind(duration, "num")
 TIME = CellKind(moment)
 CHIP = CellKind(chip)
+SAFE = CellKind(mark_safe)
+"""HTML that was made safe before it was stored, such as titles of topics."""
+RUN = CellKind(
+    lambda run: format_html('{} <span class="muted">{}</span>', run_name(run), team_name(run)),
+    file=str,
+)
+"""A run that is not the subject of its row."""
 LABEL = CellKind(label, file=lambda value: value.value)

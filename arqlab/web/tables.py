@@ -79,6 +79,7 @@ class Column:
     - order: the name of the order of a list by which the heading sorts, and `by` the field or
       column, if it is another.
     - template: the template of a cell with buttons or forms. It gets `row`.
+    - title: more words for the heading, which appear over it.
     - hides_heading: whether the heading is only read aloud.
     """
 
@@ -97,6 +98,7 @@ class Column:
     by: str | Transform = ""
     template: str = ""
     css: str = ""
+    title: str = ""
     hides_heading: bool = False
 
     @property
@@ -303,7 +305,7 @@ def answer(
     *tables: Table,
     file: Table | None = None,
 ) -> HttpResponse:
-    """Return a page with tables (each in the context by its name), or the file that is asked for.
+    """Return a page with tables (each in the context by its name, with _ for -), or a file.
 
     The file is that of the first table, or of `file` if its rows are others than those of the page.
     Raises `Http404` if the page has no file of the format.
@@ -311,7 +313,8 @@ def answer(
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
     if not asked:
-        return render(request, template, {**context, **{table.name: table for table in tables}})
+        named = {table.name.replace("-", "_"): table for table in tables}
+        return render(request, template, {**context, **named})
     if source is None or not source.file or asked not in FORMATS:
         raise Http404
     return source.response(asked)
