@@ -11,7 +11,7 @@ from django.test import RequestFactory
 
 from arqlab.web.cells import COUNT, SCORE
 from arqlab.web.lists import Filter
-from arqlab.web.tables import FORMATS, Column, Empty, Table, answer
+from arqlab.web.tables import FORMATS, Chart, Column, Empty, Table, answer, choice_column
 
 ROWS = [
     {"tag": "bm25", "team": SimpleNamespace(name="<Alpha>"), "map": 0.25, "size": 12000},
@@ -49,8 +49,8 @@ def file(table: Table, format_: str) -> str:
 def test_a_cell_is_escaped_linked_and_formatted_by_its_kind():
     html = drawn(make_table())
 
-    assert '<th scope="row" class=""><a href="/runs/12000/">bm25</a></th>' in html
-    assert '<td class="">&lt;Alpha&gt;</td>' in html
+    assert '<th scope="row"><a href="/runs/12000/">bm25</a></th>' in html
+    assert "<td>&lt;Alpha&gt;</td>" in html
     assert '<td class="num best">0.2500</td>' in html
     assert '<td class="num">12,000</td>' in html
 
@@ -108,7 +108,7 @@ def test_an_empty_table_says_what_will_appear():
 def test_the_foot_has_a_value_for_each_column_of_the_page():
     html = drawn(make_table(foot=[["Mean", "", 0.125, 6000]]))
 
-    assert '<th scope="row" class="">Mean</th>' in html
+    assert '<th scope="row">Mean</th>' in html
     assert '<td class="num">0.1250</td> <td class="num">6,000</td>' in html
 
 
@@ -146,3 +146,29 @@ def test_a_list_without_matching_rows_offers_all_of_them():
 
     assert "No matching labels" in html
     assert "Show all" in html
+
+
+def test_rows_are_prepared_for_the_page_and_the_file():
+    table = make_table(prepare=lambda rows: [{**row, "tag": row["tag"].upper()} for row in rows])
+
+    assert [line.cells[0].html for line in table.lines][1] == '<a href="/runs/0/">=DENSE</a>'
+    assert "BM25" in file(table, "tsv")
+
+
+def test_a_chart_stands_above_its_folded_table():
+    chart = Chart(
+        "bars", {"runs": []}, "Bars of all runs.", caption="Runs without a score are left out."
+    )
+    html = drawn(make_table(chart=chart, fold="Runs as a table"))
+
+    assert html.index("<figcaption>Runs without") < html.index("<summary>Runs as a table</summary>")
+    assert 'data-chart="bars" data-source="runs-data"' in html
+
+
+def test_rows_are_selected_in_the_form_of_the_table():
+    column = choice_column("runs", "run", "tag", spoken="tag", is_offered=lambda row: row["size"])
+    html = drawn(Table("runs", [column], ROWS))
+
+    assert 'data-choose-all="runs"' in html
+    assert html.count('<input type="checkbox" form="runs-form" name="run" value="bm25"') == 1
+    assert "=dense" not in html
