@@ -15,7 +15,7 @@ from arqkit.records import FileRefusedError
 from arqlab.core import permissions
 from arqlab.core.models import Job, Lab, Visitor
 from arqlab.core.tasks import queue_job
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import Pages
 from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm

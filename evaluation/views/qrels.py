@@ -14,8 +14,8 @@ from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
-from arqlab.core.views.downloads import file_response
 from arqlab.core.views.jobs import page_of_job, requested
+from arqlab.web.downloads import file_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, score_access_of, visible_board

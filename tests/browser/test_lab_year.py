@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from arqlab.core.tasks import run_waiting_jobs
 from assessment.models import PoolInstance
-from desk.demo.posts import FOLDER as DEMO
+from desk.services.demo import FOLDER as DEMO
 from evaluation.services.scoring import score_waiting
 from tests.browser.judging import SHOWN, Assessor
 from tests.browser.lab_browser import LabBrowser

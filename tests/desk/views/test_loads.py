@@ -31,7 +31,7 @@ from arqlab.web.jobs import JOB_KINDS, JobKind
 from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
-from desk.demo.posts import FOLDER as DEMO
+from desk.services.demo import FOLDER as DEMO
 from desk.views.loads import FORMS
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
