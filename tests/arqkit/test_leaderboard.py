@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from arqkit.leaderboard import Board, BoardRun, columns_in, sorted_board, with_runs
 from arqkit.measures.names import parse_measures
-from arqkit.standings import BASELINE, OUT_OF_COMPETITION, WITHDRAWN
+from arqkit.standings import BASELINE, OUT_OF_COMPETITION, PRIMARY, WITHDRAWN
 
 MEASURES = parse_measures(["nDCG(judged_only=True)@1000", "P@10"])
 NDCG, P10 = (measure.name for measure in MEASURES)
@@ -140,7 +140,7 @@ def test_each_place_has_its_columns_before_the_measures(place, keys):
 
 
 def test_a_table_shows_texts_and_the_headings_of_true_marks():
-    shown = run("A", "a1", 0.2, is_primary=True, data="text")
+    shown = run("A", "a1", 0.2, flags=[PRIMARY], data="text")
 
     texts = [column.text(shown) for column in columns_in("table")]
     assert texts == ["A", "a1", "text", "P", "", "", "", "", "official"]
@@ -180,7 +180,7 @@ runs = st.lists(
         st.sampled_from("ABC"),
         st.text("xyz", min_size=1),
         means,
-        is_baseline=st.booleans(),
+        standings=st.sampled_from([[], [BASELINE]]),
     ),
     max_size=12,
     unique_by=lambda run: (
