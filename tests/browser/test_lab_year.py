@@ -12,7 +12,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from assessment.models import PoolInstance
-from desk.demo.posts import FOLDER as DEMO
+from desk.services.demo import FOLDER as DEMO
 from desk.tasks import run_waiting_loads
 from evaluation.services.scoring import score_waiting
 from tests.browser.judging import SHOWN, Assessor

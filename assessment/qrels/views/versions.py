@@ -21,7 +21,7 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused, told
-from arqlab.core.views.downloads import exact_response, table_response
+from arqlab.web.downloads import exact_response, table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import DifferenceListForm, FreezeForm, LeftOutTopicsForm

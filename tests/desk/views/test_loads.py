@@ -28,9 +28,9 @@ from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
 from desk import tasks
-from desk.demo.posts import FOLDER as DEMO
 from desk.models import MOST_ATTEMPTS, STALE_LOAD, Load
 from desk.services import loaders, loads
+from desk.services.demo import FOLDER as DEMO
 from desk.services.loads import release_dead_loads, run_waiting_load
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
