@@ -36,10 +36,12 @@ def _board_oddities(qrel_set: QrelSet) -> list[Oddity]:
     task, name = qrel_set.task, qrel_set.name
     warnings = len(join_warnings(qrel_set))
     barred = [str(run) for run, reason in unscored_runs(qrel_set, ()) if reason]
-    unscorable = tuple(f"valid run{s} cannot be scored against the qrels {name}" for s in ("", "s"))
-    unjudged = tuple(
-        f"{has} no item that the qrels {name} judge" for has in ("run has", "runs have")
+    cannot, none = (
+        f"cannot be scored against the qrels {name}",
+        f"no item that the qrels {name} judge",
     )
+    unscorable = (f"valid run {cannot}", f"valid runs {cannot}")
+    unjudged = (f"run has {none}", f"runs have {none}")
     board = f"{task_url('evaluation:leaderboard', task)}?live=1&qrels={name}"
     return [
         Oddity(
