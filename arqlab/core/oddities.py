@@ -50,7 +50,7 @@ class Oddity:
 
 
 @dataclass(frozen=True)
-class Row:
+class CeremonyRow:
     """A row of the table of a ceremony: a check, its colour, and what leaves out all it counts."""
 
     check: Oddity
@@ -87,14 +87,14 @@ class Ceremony:
         if self.reds and not sent.get("acknowledged"):
             raise UserError(UNACKNOWLEDGED, code="unacknowledged")
 
-    def _row(self, check: Oddity) -> Row:
+    def _row(self, check: Oddity) -> CeremonyRow:
         fields = check.leave_out.keys()
         is_left_out = bool(fields) and all(map(self.reasons.get, fields))
         is_fine = not check.count or is_left_out
         colour = "green" if is_fine else "red" if check.is_red else "amber"
         can_leave_out = check.count and fields and fields <= self.reasons.keys()
         offer = urlencode(check.leave_out) if can_leave_out and not is_left_out else ""
-        return Row(check, colour, is_left_out, offer)
+        return CeremonyRow(check, colour, is_left_out, offer)
 
 
 def with_left_out(data: QueryDict) -> QueryDict:

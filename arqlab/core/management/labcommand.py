@@ -143,10 +143,9 @@ class CeremonyCommand(LabCommand):
         be asked, or if something is red and `--yes` comes without `--acknowledge`.
         """
         ceremony = Ceremony(checks, reasons)
-        for row in ceremony.rows:
-            if row.check.count:
-                red = "Red: " if row.colour == "red" else ""
-                self.stderr.write(f"{red}{row.check.sentence}", style_func=str)
+        for oddity in ceremony.oddities:
+            red = "Red: " if oddity in ceremony.reds else ""
+            self.stderr.write(f"{red}{oddity.sentence}", style_func=str)
         if options.get("dry_run"):
             return
         if options["yes"]:
