@@ -25,6 +25,8 @@ def sends_mail() -> bool:
 
 for name in (
     "chip",
+    "day",
+    "deadline",
     "duration",
     "label",
     "moment",
