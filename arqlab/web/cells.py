@@ -13,6 +13,8 @@ from django.utils.html import conditional_escape, escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
+from arqkit.measures.names import parse_measure
+from arqkit.measures.providers import MeasureRefusedError
 from arqkit.standings import Standing
 
 DASH = "–"
@@ -112,6 +114,17 @@ def label(value: ScaleLabel | None, style: str = "") -> str:
     )
 
 
+def measure(name: str) -> str:
+    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
+
+    Unknown names are returned unchanged.
+    """
+    try:
+        return parse_measure(name).heading
+    except MeasureRefusedError:
+        return name
+
+
 def duration(seconds: float) -> str:
     """Format a duration as in `judge/status.js`: 26 s, 50 min, 3 h 20 min, 1,234 h."""
     if seconds < 60:
@@ -160,6 +173,7 @@ DURATION = CellKind(
 TIME = CellKind(moment)
 DAY = CellKind(day)
 DEADLINE = CellKind(deadline)
+MEASURE = CellKind(measure)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)
 """HTML that was made safe before it was stored, such as titles of topics."""

@@ -151,7 +151,7 @@ def tables_of(answer: Any) -> str:
     """Return a file, or the table of runs and the data of the chart of a page."""
     text = text_of(answer)
     parts = re.findall(r'<table[^>]*id="runs".*?<tbody>(.*?)</tbody>', text, re.DOTALL)
-    data = re.findall(r'"left-out-data" type="application/json">(.*?)</script>', text, re.DOTALL)
+    data = re.findall(r'"runs-data" type="application/json">(.*?)</script>', text, re.DOTALL)
     return re.sub(r"<[^>]*>", " ", parts[0]) + data[0] if parts else text
 
 

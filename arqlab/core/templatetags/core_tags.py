@@ -10,8 +10,6 @@ from django.conf import settings
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from arqkit.measures.names import parse_measure
-from arqkit.measures.providers import MeasureRefusedError
 from arqlab.web import cells
 
 register = template.Library()
@@ -29,6 +27,7 @@ for name in (
     "deadline",
     "duration",
     "label",
+    "measure",
     "moment",
     "p_value",
     "run_name",
@@ -44,18 +43,6 @@ for name in (
 def address(text: str) -> SafeString:
     """Format an email address so that lines may break before its @ and dots."""
     return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
-
-
-@register.filter
-def measure(name: str) -> str:
-    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
-
-    Unknown names are returned unchanged.
-    """
-    try:
-        return parse_measure(name).heading
-    except MeasureRefusedError:
-        return name
 
 
 @register.filter("words")
