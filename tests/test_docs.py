@@ -191,7 +191,6 @@ def test_no_file_names_the_host_of_a_registry():
     )
     files = [
         "requirements.txt",
-        "requirements-demo.txt",
         "requirements-dev.txt",
         "pyproject.toml",
         "package-lock.json",

@@ -10,7 +10,7 @@ from arqkit.judgments.assignment_plan import AssignmentPlan
 from arqkit.judgments.plan_problem import PlanTopic, Preference
 from arqlab.core.models import Lab
 from arqlab.core.selectors import corrections_of
-from arqlab.core.templatetags.core_tags import chip
+from arqlab.web.cells import chip
 from assessment.assignments.selectors.planning import TaskPlanning
 from assessment.assignments.selectors.rows import PersonRow, TopicRow
 from assessment.judging.services.judged_list import QuotedMark, quoted_marks

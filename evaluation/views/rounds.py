@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from arqkit.formats.tables import csv_lines
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.views.downloads import file_response, table_response
+from arqlab.web.downloads import file_response, table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.models import Round

@@ -22,8 +22,8 @@ from arqkit.agreement.second_judging import (
 )
 from arqkit.judgments.questions import MOST_ANSWERS, SpecialQuestion, answer_scale
 from arqkit.labels import LONGEST_WORD, LabelScale
-from arqlab.core.models import Membership, Task, Topic, User
-from assessment.assignments.selectors.grid import judging_staff
+from arqlab.core.models import Task, Topic, User
+from assessment.assignments.selectors.grid import assesses, judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.models import PoolItem
 from assessment.qrels.selectors.drafts import host_of, task_scale
@@ -271,9 +271,8 @@ class SecondRoundForm(RoundForm):
         self.fields["by"].help_text = f"{count} officially judged items can be judged again."
         if planned := list(self.offered_topics().filter(pk__in=planned_seconds(task))):
             self.initial.update(by=TOPICS, topics=planned)
-        roles = {person.pk: str(vars(person)["role"]) for person in judging_staff(task.lab)}
-        assessors = [pk for pk, role in roles.items() if role == Membership.Role.ASSESSOR]
-        self.initial["people"] = assessors
+        staff = judging_staff(task.lab)
+        self.initial["people"] = [person.pk for person in staff if assesses(person)]
 
     def offered_topics(self) -> QuerySet[Topic]:
         """Return the topics with items that can be judged again."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management import CommandError
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Lab
-from desk.services.demo import build
+from desk.services import demo
 
 
 class Command(LabCommand):
@@ -21,24 +19,16 @@ class Command(LabCommand):
     help = "Build the demo lab, and print its accounts and the run files to try."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Build the lab unless it exists, then print the accounts and files.
-
-        Raise `CommandError` if the packages of the demo are not installed.
-        """
-        if find_spec("bm25s") is None:
-            raise CommandError(
-                "The demo's retrieval systems need bm25s, which is not installed. Install it "
-                "with: bin/setup --demo"
-            )
+        """Build the lab unless it exists, then print the accounts and files."""
         folder = Path(settings.DATA_DIR) / "demo"
         kept = folder / "password"
-        if Lab.objects.filter(slug=build.SLUG).exists():
+        if Lab.objects.filter(slug=demo.SLUG).exists():
             self.stdout.write("The demo lab already exists. Nothing was changed.")
         else:
             folder.mkdir(parents=True, exist_ok=True)
             kept.touch(mode=0o600)
-            kept.write_text(build.new_password() + "\n", encoding="utf-8")
-            lab = build.build_demo(
+            kept.write_text(demo.new_password() + "\n", encoding="utf-8")
+            lab = demo.build_demo(
                 folder=folder, password=kept.read_text(encoding="utf-8").strip(), at=timezone.now()
             )
             self.stdout.write(f"{lab.name} was built.")
@@ -51,10 +41,8 @@ class Command(LabCommand):
             else "the one set when the lab was built"
         )
         self.stdout.write(f"\nAccounts (password for all: {password})")
-        for username, role in build.account_roles():
+        for username, role in demo.account_roles():
             self.stdout.write(f"  {username:<12} {role}")
-        self.stdout.write(
-            f"\nRun files to submit to {build.SLUG}/{build.OPEN_TASK} as a team member"
-        )
+        self.stdout.write(f"\nRun files to submit to {demo.SLUG}/{demo.OPEN_TASK} as a team member")
         for path in sorted(folder.glob("try-*.tsv")):
             self.stdout.write(f"  {path}")

@@ -1,1 +1,0 @@
-"""The demo lab: its construction, and simulated runs, judgments, qrels and leaderboards."""
