@@ -19,11 +19,10 @@ from django.utils.html import format_html
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import JudgedTopic, Level, QrelDiff, diff_qrels
 from arqkit.labels import LabelScale, ScaleLabel
-from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.core.oddities import CHANGED, oddities_digest
+from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.views.answers import told
+from arqlab.core.views.answers import refused, told
 from arqlab.web.cells import COUNT, HASH, ID, PROSE, TIME, CellKind, chip
 from arqlab.web.cells import label as label_html
 from arqlab.web.downloads import exact_response
@@ -58,21 +57,19 @@ pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 @pages.form("freeze/", "qrels-freeze")
 def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about the draft, and freeze it without the topics and runs left out."""
-    forms = _forms(request.POST or None, draft_of(task))
-    oddities = freeze_oddities(task, at=timezone.now())
-    digest, refusals = oddities_digest(oddities), []
-    if request.method == "POST" and forms.are_valid:
-        try:
-            if request.POST.get("seen") == digest:
-                return _frozen(request, task, forms.choice)
-            refusals = [CHANGED]
-        except UserError as refused:
-            refusals = [refused.message]
-    context = {"task": task, "lab": task.lab, "oddities": oddities, "digest": digest}
-    refusals += [*forms.topics.messages, *forms.runs.messages]
+    is_sent = request.method == "POST" and not is_preview(request.POST)
+    forms = _forms(with_left_out(request.POST) if request.POST else None, draft_of(task))
+    checks = freeze_oddities(task, at=timezone.now())
+    ceremony = Ceremony(checks, forms.topics.entered | forms.runs.entered)
+    if is_sent and forms.are_valid:
+        with refused(forms.version):
+            ceremony.require_acknowledged(request.POST)
+            return _frozen(request, task, forms.choice)
+    context = {"task": task, "lab": task.lab, "ceremony": ceremony}
+    refusals = [*forms.topics.messages, *forms.runs.messages]
     context |= {"refusals": refusals, "draft": forms.draft, "form": forms.version}
     context |= {"topics_form": forms.topics, "runs_form": forms.runs}
-    status = 422 if request.method == "POST" else 200
+    status = 422 if is_sent else 200
     return render(request, "assessment/qrels_freeze.html", context, status=status)
 
 
@@ -442,9 +439,7 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
         [
             Column("Topic", "topic", is_head=True, css="nowrap"),
             Column("Relevant", "relevant", COUNT),
-            Column(
-                "Reason", "reason", note=lambda row: row.get("by_hand") and "(left out by hand)"
-            ),
+            Column("Reason", lambda row: row["reason"] + BY_HAND * bool(row.get("by_hand"))),
         ],
         qrel_set.dropped,
     )
