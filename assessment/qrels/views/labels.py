@@ -38,13 +38,12 @@ def label_shares(topics: Sequence[JudgedTopic], labels: LabelScale) -> list[Labe
 def label_columns(labels: LabelScale, counts: Value) -> list[Column]:
     """Return a column for each label; `counts` has the count of each label value of a row."""
     of = reader(counts)
+
+    def count(label: ScaleLabel) -> Value:
+        return lambda row: of(row).get(label.value, 0)
+
     return [
-        Column(
-            cells.label(label, "short"),
-            lambda row, value=label.value: of(row).get(value, 0),
-            cells.COUNT,
-            name=label.word,
-        )
+        Column(cells.label(label, "short"), count(label), cells.COUNT, name=label.word)
         for label in labels
     ]
 

@@ -265,7 +265,7 @@ def _changes_table(
     """Return the lines that differ, with the judgments that changed those on the page."""
     names = "-".join(side.name if side else DRAFT for side in sides)
     was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
-    kinds = [CellKind(lambda value, scale=scale: label_html(scale.of(value))) for scale in scales]
+    kinds = [_label_kind(scale) for scale in scales]
 
     def with_judgments(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         judgments = changing_judgments(task, rows, before=sides[0], after=sides[1])
@@ -297,6 +297,10 @@ def _changes_table(
         css="diff-table",
         file=f"qrels-{task.lab.slug}-{task.slug}-diff-{names}",
     )
+
+
+def _label_kind(scale: LabelScale) -> CellKind:
+    return CellKind(lambda value: label_html(scale.of(value)))
 
 
 def _changed_by(row: dict[str, Any]) -> str | None:
