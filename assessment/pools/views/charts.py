@@ -127,9 +127,10 @@ def _overlap_table(runs: Sequence[RunPlan]) -> Table:
 
 def _overlap_column(number: int, run: RunPlan) -> Column:
     return Column(
-        format_html('<abbr title="{}">{}</abbr>', run.run, number),
+        str(number),
         lambda row: _percent(row[1], number - 1),
         COUNT,
+        title=str(run.run),
         cell_css=lambda row: f"heat-{(_percent(row[1], number - 1) or 0) * HEATS // 100}",
     )
 
