@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from django import template
 from django.conf import settings
@@ -66,25 +65,3 @@ def words_of_field(slug: str) -> str:
 def value(facts: dict[str, object], name: str) -> object:
     """Return a value by its key, or an empty string."""
     return facts.get(name, "")
-
-
-@register.filter
-def details(detail: dict[str, Any]) -> list[str]:
-    """Return the details of an audit event as lines, with old and new values of changed fields."""
-    lines = [
-        f"{name}: {_formatted(old)} → {_formatted(new)}"
-        for name, (old, new) in detail.get("changes", {}).items()
-    ]
-    return lines + [
-        f"{name}: {_formatted(value)}"
-        for name, value in detail.items()
-        if name != "changes" and value != []
-    ]
-
-
-def _formatted(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_formatted(part)}" for name, part in value.items()) or "–"
-    if isinstance(value, list):
-        return ", ".join(map(_formatted, value))
-    return "–" if value in (None, "") else str(value)
