@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from django import template
 from django.conf import settings
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
 
 from arqkit.measures.names import parse_measure
 from arqkit.measures.providers import MeasureRefusedError
@@ -35,12 +31,6 @@ for name in (
     "team_name",
 ):
     register.filter(name, getattr(cells, name))
-
-
-@register.filter
-def address(text: str) -> SafeString:
-    """Format an email address so that lines may break before its @ and dots."""
-    return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 
 @register.filter
