@@ -21,7 +21,6 @@ TAG_LIBRARIES = {
     "collection_tags": 1,
     "run_tags": 2,
     "assessment_tags": 3,
-    "evaluation_tags": 4,
     "desk_tags": 5,
 }
 TEMPLATE_LEVELS = {

@@ -18,6 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
 from arqlab.web.downloads import table_file
@@ -79,6 +80,7 @@ class Column:
     - order: the name of the order of a list by which the heading sorts, and `by` the field or
       column, if it is another.
     - template: the template of a cell with buttons or forms. It gets `row`.
+    - title: more words for the heading, which appear over it.
     - hides_heading: whether the heading is only read aloud.
     """
 
@@ -97,6 +99,7 @@ class Column:
     by: str | Transform = ""
     template: str = ""
     css: str = ""
+    title: str = ""
     hides_heading: bool = False
 
     @property
@@ -139,6 +142,11 @@ class Cell(NamedTuple):
     css: str
     row: Any
 
+    @property
+    def attributes(self) -> str:
+        """Return its classes as an attribute, if it has any."""
+        return _classes(self.css)
+
 
 class Line(NamedTuple):
     """The cells of a row, and its classes."""
@@ -146,18 +154,28 @@ class Line(NamedTuple):
     cells: Sequence[Cell]
     css: str
 
+    @property
+    def attributes(self) -> str:
+        """Return its classes as an attribute, if it has any."""
+        return _classes(self.css)
+
+
+def _classes(css: str) -> str:
+    return format_html(' class="{}"', css) if css else ""
+
 
 @dataclass(frozen=True)
 class Chart:
     """The chart above a table: its kind and data as `static/js/charts.js` reads them.
 
-    `label` says what it shows to those who cannot see it.
+    `label` says what it shows to those who cannot see it, `caption` what it leaves out or means.
     """
 
     kind: str
     data: Any
     label: str
     css: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,6 +198,8 @@ class Table:
       (`request.GET`), the name of its usual order, and what `Listing` reads.
     - file: the name of its file without an ending; a table with a name offers all formats.
     - has_tools: whether rows can be filtered and copied on the page.
+    - prepare: what makes the rows of a page or file, reading at once what all of them need.
+    - fold: the summary of the details that hide the table until they are opened.
     - empty: what the page says if there are no rows.
     - foot: rows below the others, a value for each column on the page.
     - row_css: the classes of a row.
@@ -197,6 +217,8 @@ class Table:
     filters: Sequence[Filter] = ()
     file: str = ""
     has_tools: bool = False
+    prepare: Callable[[list[Any]], Iterable[Any]] | None = None
+    fold: str = ""
     empty: Empty | None = None
     foot: Sequence[Sequence[Any]] = ()
     row_css: Value | None = None
@@ -259,7 +281,7 @@ class Table:
         rows = self._all if self.rows_here is None else self.rows_here
         return [
             Line([column.cell(row) for column in self.on_page], str(css(row) or "") if css else "")
-            for row in rows
+            for row in self._prepared(rows)
         ]
 
     @property
@@ -286,6 +308,9 @@ class Table:
         rows = self.rows
         return rows.iter_rows(named=True) if isinstance(rows, pl.DataFrame) else rows
 
+    def _prepared(self, rows: Iterable[Any]) -> Iterable[Any]:
+        return self.prepare(list(rows)) if self.prepare else rows
+
     @property
     def written(self) -> dict[str, Callable[[Any], object]]:
         """Return what files have: the heading of each column, and the value of a row."""
@@ -294,7 +319,8 @@ class Table:
 
     def response(self, format_: str) -> HttpResponse:
         """Return the file with all rows, in a format of `FORMATS`."""
-        return table_file(self.written, self._all, f"{self.file}.{FORMATS[format_][1]}")
+        rows = self._prepared(self._all)
+        return table_file(self.written, rows, f"{self.file}.{FORMATS[format_][1]}")
 
 
 def answer(
@@ -303,8 +329,9 @@ def answer(
     context: Mapping[str, Any],
     *tables: Table,
     file: Table | None = None,
+    status: int = 200,
 ) -> HttpResponse:
-    """Return a page with tables (each in the context by its name), or the file that is asked for.
+    """Return a page with tables (each in the context by its name, with _ for -), or a file.
 
     The file is that of the first table, or of `file` if its rows are others than those of the page.
     Raises `Http404` if the page has no file of the format.
@@ -312,7 +339,8 @@ def answer(
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
     if not asked:
-        return render(request, template, {**context, **{table.name: table for table in tables}})
+        named = {table.name.replace("-", "_"): table for table in tables}
+        return render(request, template, {**context, **named}, status=status)
     if source is None or not source.file or asked not in FORMATS:
         raise Http404
     return source.response(asked)
@@ -337,3 +365,29 @@ def run_columns(run: Value = "", *, url: Value | None = None) -> tuple[Column, .
         ),
         Column("Team", lambda row: team_name(of(row)), name=None),
     )
+
+
+def choice_column(
+    table: str,
+    name: str,
+    value: Value,
+    *,
+    spoken: Value,
+    is_chosen: Callable[[Any], bool] = lambda row: False,
+    is_offered: Callable[[Any], bool] = lambda row: True,
+) -> Column:
+    """Return the column of boxes that select rows, with a box for all (`static/js/choose-rows.js`).
+
+    They are the field `name` of the form with the id of the table and `-form`.
+    """
+    of, words = reader(value), reader(spoken)
+
+    def box(row: Any) -> str:
+        html = '<input type="checkbox" form="{}-form" name="{}" value="{}" aria-label="{}"{}>'
+        chosen = SafeString(" checked" if is_chosen(row) else "")
+        return (
+            format_html(html, table, name, of(row), words(row), chosen) if is_offered(row) else ""
+        )
+
+    every = '<label class="choose-all"><input type="checkbox" data-choose-all="{}"> All</label>'
+    return Column(format_html(every, table), box, name=None)

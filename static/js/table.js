@@ -62,7 +62,8 @@ function makeSortable(table) {
   const heads = [...(table.tHead?.rows[table.tHead.rows.length - 1]?.cells ?? [])];
   const order = [...table.tBodies].map((body) => [...body.rows]);
   for (const head of heads) {
-    if (head.dataset.nosort !== undefined || !head.textContent.trim()) continue;
+    if (head.dataset.nosort !== undefined || head.querySelector("input")) continue;
+    if (!head.textContent.trim()) continue;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "sort-button";

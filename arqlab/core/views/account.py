@@ -24,7 +24,7 @@ from arqlab.core.views.answers import refused
 from arqlab.core.views.editing import edited
 from arqlab.web.cells import TIME, moment
 from arqlab.web.pages import Pages
-from arqlab.web.tables import Column, Empty, Table, to
+from arqlab.web.tables import Column, Empty, Table, answer, to
 
 pages = Pages(sign_in=True)
 
@@ -63,9 +63,9 @@ def token_list(request: HttpRequest) -> HttpResponse:
         with refused(form):
             created = create_token(user=person, at=now, **form.cleaned_data)
             form = TokenForm()
-    context = {"form": form, "created": created, "tokens": _tokens_table(person, now)}
-    status = 422 if form.errors else 200
-    return render(request, "core/token_list.html", context, status=status)
+    context, status = {"form": form, "created": created}, 422 if form.errors else 200
+    tokens = _tokens_table(person, now)
+    return answer(request, "core/token_list.html", context, tokens, status=status)
 
 
 def _tokens_table(person: User, now: datetime) -> Table:
@@ -117,11 +117,10 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("core:account")
 
     names = ("first_name", "last_name")
-    form, answer = edited(
+    form, stale = edited(
         request, person, lambda data: AccountForm(data, initial=model_to_dict(person, names)), save
     )
-    context = {"form": form, "roles": _roles_table(person)}
-    return answer or render(request, "core/account.html", context)
+    return stale or answer(request, "core/account.html", {"form": form}, _roles_table(person))
 
 
 def _roles_table(person: User) -> Table:

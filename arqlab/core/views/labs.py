@@ -17,7 +17,8 @@ from arqlab.core import permissions, selectors
 from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.forms.labs import LabEditForm, TaskForm
 from arqlab.core.forms.people import RevokeForm, RoleForm
-from arqlab.core.models import Lab, Task, User
+from arqlab.core.models import Lab, Role, Task, User
+from arqlab.core.models.roles import duties, people_in_words
 from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 from arqlab.core.services.labs import change_lab, change_task
@@ -220,7 +221,7 @@ def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
 
 @pages.form(f"{LAB}people/", "people-list", section="people")
 def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Show the people of a lab, and grant the roles of organizer and assessor."""
+    """Show the people of a lab, and grant roles."""
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
@@ -230,6 +231,7 @@ def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             messages.success(request, f"{person.name} is now {role} of {lab}.")
             return redirect("core:people-list", lab=lab.slug)
     context = {"form": form, "lab": lab}
+    context |= {"duties": duties(), "granted": people_in_words(Role.granted())}
     return answer(request, "core/people_list.html", context, _staff_table(lab), _teams_table(lab))
 
 
@@ -248,7 +250,7 @@ def _staff_table(lab: Lab) -> Table:
             Column("Change", template="core/_staff_buttons.html", hides_heading=True),
         ],
         selectors.staff_of(lab),
-        empty=Empty("No organizers or assessors yet", "Grant a user the organizer role below."),
+        empty=Empty("No roles granted yet", "Grant a user the organizer role below."),
     )
 
 

@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.text import capfirst
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Membership
+from arqlab.core.models import Lab, Role
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
@@ -307,7 +307,7 @@ def _invitations(request: HttpRequest, lab: Lab) -> Table:
         asked=request.GET,
         order="-invited",
         searched=("address", "team__name"),
-        filters=[Filter("role", "Role", "role", Membership.Role.choices)],
+        filters=[Filter("role", "Role", "role", Role.choices)],
         has_tools=True,
         empty=Empty(
             "No invitations yet",

@@ -68,4 +68,4 @@ def test_how_long_something_takes_is_written_in_its_largest_units(seconds, text)
 
 
 def test_an_address_can_break_before_its_domain_and_dots():
-    assert core_tags.address("a<b.c@example.org") == ("<wbr>a&lt;b<wbr>.c<wbr>@example<wbr>.org")
+    assert cells.address("a<b.c@example.org") == ("<wbr>a&lt;b<wbr>.c<wbr>@example<wbr>.org")
