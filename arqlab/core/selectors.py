@@ -254,7 +254,7 @@ def staff_of(lab: Lab) -> QuerySet[Membership]:
     return staff.order_by("-role", "user__username")
 
 
-def topic_frame(task: Task) -> pl.DataFrame:
+def listed_topics(task: Task) -> pl.DataFrame:
     """Return the topics of a task in order.
 
     Columns: query_id, title_html, formula_html, tags (joined), text (all words, without markup),

@@ -74,7 +74,7 @@ def topic_list(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table:
-    topics = selectors.topic_frame(task)
+    topics = selectors.listed_topics(task)
     known = [name for name in selectors.TOPIC_FILTERS if topics[name].count()]
     formula = [Column("Formula", "formula_html", SAFE)] if task.kind == TaskKind.FORMULAS else []
     return Table(
