@@ -10,7 +10,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from arqkit.ids import visible
+from arqkit.topics import visible
 from arqlab.core.models import Task
 
 MOST_NAMES = 5

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from arqkit.formats.papers.matrices import CorrelationTable
-from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
-from arqkit.formats.papers.words import (
+from arqkit.formats.papers.tables import (
+    PaperRun,
+    PaperTable,
+    ScoreColumn,
     caption,
     correlations_caption,
     measure_notes,

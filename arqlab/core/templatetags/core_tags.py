@@ -10,8 +10,7 @@ from django.conf import settings
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from arqkit.measures.names import parse_measure
-from arqkit.measures.providers import MeasureRefusedError
+from arqkit.measures.names import MeasureRefusedError, parse_measure
 from arqkit.standings import Standing
 
 register = template.Library()

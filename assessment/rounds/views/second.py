@@ -21,7 +21,7 @@ from arqkit.agreement.second_judging import (
     plan_second,
     with_own,
 )
-from arqkit.pooling.depths import LARGEST_SEED
+from arqkit.pooling.pools import LARGEST_SEED
 from arqlab.core.models import Membership, Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.web.pages import TASK, Pages
