@@ -160,14 +160,14 @@ TABLE = re.compile(
     r"csv\.writer|write_csv\(|text/csv|tab-separated-values|exact_response\(|rows, exact=True"
 )
 EXACT_TABLES = {
-    "arqlab/core/views/downloads.py": "the only module that answers with tables",
+    "arqlab/web/downloads.py": "the only module that answers with tables",
     "arqkit/formats/tables.py": "the only writer of tables for people",
     "arqlab/core/services/storing.py": "rows for COPY of PostgreSQL",
     "arqlab/core/views/information.py": "topic information, edited and uploaded again",
-    "arqkit/formats/leaderboards.py": "the content types of a board's formats",
     "arqkit/formats/topics/files.py": "the index of topic formulas, read by systems",
     "arqkit/pooling/pools.py": "pools, whose hash is stored",
     "arqkit/topics.py": "topic information, edited and uploaded again",
+    "evaluation/views/boards.py": "the board, as the command writes it",
     "desk/services/judgment_exports.py": "judgments, which another server imports",
     "arqkit/texts/posts/topic_making.py": "candidates, read by the page of candidates",
     "assessment/pools/selectors/sources.py": "a digest",

@@ -10,19 +10,12 @@ from arqkit.formats.latex import latex_text
 from arqkit.formats.tables import table_text
 from arqkit.leaderboard import DECIMALS, Board, BoardCell, BoardColumn, BoardRow, columns_in
 
-CONTENT_TYPES: dict[str, str] = {
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "csv": "text/csv; charset=utf-8",
-    "json": "application/json",
-    "latex": "application/x-tex; charset=utf-8",
-}
-"""The formats, each with its content type."""
-
 FILE_ENDINGS: dict[str, str] = {"tsv": "tsv", "csv": "csv", "json": "json", "latex": "tex"}
+"""The formats, each with the ending of its file."""
 
 
 def write_board(board: Board, format_: str) -> str:
-    """Return a leaderboard as the text of a file in one of `CONTENT_TYPES`.
+    """Return a leaderboard as the text of a file in one of `FILE_ENDINGS`.
 
     TSV and CSV have a header: team, run, data, then primary, manual, baseline, out_of_competition
     and withdrawn (`P`, `M`, `B`, `O`, `W`, or empty), then a column for each measure with its

@@ -1,4 +1,4 @@
-"""Tables as TSV or CSV, written row by row, and archives, written file by file.
+"""Tables as TSV, CSV, JSON or LaTeX, written row by row, and archives, written file by file.
 
 Spreadsheets open both. A text that a spreadsheet would compute as a formula starts with an
 apostrophe in every table for people; files that programs read again are exact.
@@ -6,6 +6,7 @@ apostrophe in every table for people; files that programs read again are exact.
 
 import csv
 import io
+import json
 import re
 import zipfile
 from codecs import BOM_UTF8
@@ -15,12 +16,32 @@ from typing import TypeVar
 
 import polars as pl
 
+from arqkit.formats.latex import latex_text
+
 Row = TypeVar("Row")
+
+CONTENT_TYPES = {
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "tex": "application/x-tex; charset=utf-8",
+}
+"""The content types of files with tables, by the ending of their names."""
 
 FORMULA = re.compile(r"^\s*[=+\-@]")
 """What a spreadsheet takes for the start of a formula."""
 NUMBER = re.compile(r"^\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?%?\s*$")
 """Text that starts like a formula but is not one."""
+
+
+def table_lines(
+    columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row], *, ending: str
+) -> Iterator[bytes]:
+    """Yield a table as the lines of a file with one of the endings of `CONTENT_TYPES`.
+
+    JSON is a list of objects; LaTeX is a `tabular` that needs booktabs.
+    """
+    return _WRITERS[ending](columns, rows)
 
 
 def tsv_lines(
@@ -45,6 +66,42 @@ def csv_lines(
     """
     yield BOM_UTF8
     yield from _lines(columns, rows, marks=(",", "\r\n"), cell=_harmless_cell)
+
+
+def _json_lines(
+    columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row]
+) -> Iterator[bytes]:
+    """Yield a list of objects, one on a line; None and truth values stay what they are."""
+    start = "["
+    for row in rows:
+        record = {name: value(row) for name, value in columns.items()}
+        yield f"{start}\n{json.dumps(record, ensure_ascii=False, default=_cell)}".encode()
+        start = ","
+    yield b"\n]\n" if start == "," else b"[]\n"
+
+
+def _latex_lines(
+    columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row]
+) -> Iterator[bytes]:
+    """Yield a table for a paper; floats have four decimals, and columns of numbers are right."""
+    cells = [[value(row) for value in columns.values()] for row in rows]
+    sides = "".join(
+        "r" if any(isinstance(row[place], int | float) for row in cells) else "l"
+        for place in range(len(columns))
+    )
+    yield f"% Needs \\usepackage{{booktabs}}.\n\\begin{{tabular}}{{{sides}}}\n\\toprule\n".encode()
+    lines: list[list[object]] = [list(columns), *cells]
+    for place, row in enumerate(lines):
+        yield (" & ".join(map(_latex_cell, row)) + r" \\" + "\n").encode()
+        yield b"\\midrule\n" if place == 0 else b""
+    yield b"\\bottomrule\n\\end{tabular}\n"
+
+
+def _latex_cell(value: object) -> str:
+    value = _cell(value)
+    return latex_text(
+        f"{value:.4f}" if isinstance(value, float) else "" if value is None else str(value)
+    )
 
 
 def table_text(rows: Iterable[Sequence[object]], *, delimiter: str = "\t") -> str:
@@ -129,3 +186,11 @@ def zip_chunks(files: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
             archive.writestr(path, data)
             yield written.take()
     yield written.take()
+
+
+_WRITERS: dict[str, Callable[..., Iterator[bytes]]] = {
+    "tsv": tsv_lines,
+    "csv": csv_lines,
+    "json": _json_lines,
+    "tex": _latex_lines,
+}

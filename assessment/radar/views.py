@@ -11,11 +11,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from arqkit.judgments.radar import RadarFinding
-from arqlab.core.forms.lists import FrameListForm, ListForm
+from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
+from arqlab.web.cells import COUNT, ID, PROSE, TIME
+from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import DuplicatePosts
 from assessment.pools.services.texts import thread_url
 from assessment.qrels.selectors.drafts import task_scale
@@ -31,38 +34,6 @@ from assessment.radar.services.dismissing import LONGEST_NOTE, dismiss_finding, 
 from collection.selectors.threads import posts_of
 
 pages = Pages(f"{TASK}radar/", organized_task_or_404, section="judging")
-
-
-class FindingListForm(FrameListForm):
-    """The open findings of a task."""
-
-    searched = ("kind", "assessor", "topic", "summary")
-    filters: ClassVar = {
-        "kind": ("Kind", "kind"),
-        "assessor": ("Assessor", "assessor"),
-        "topic": ("Topic", "topic"),
-    }
-    orders: ClassVar = {
-        "weight": "place",
-        "kind": "kind",
-        "assessor": "assessor",
-        "topic": "topic",
-        "judgments": "judgments",
-    }
-    default_order = "weight"
-
-
-class DismissedListForm(ListForm):
-    """The dismissed findings of a task."""
-
-    searched = ("summary", "note", "topic", "assessor__username", "assessor__first_name")
-    filters: ClassVar = {}
-    orders: ClassVar = {
-        "topic": "topic",
-        "assessor": "assessor__username",
-        "dismissed": "dismissed_at",
-    }
-    default_order = "-dismissed"
 
 
 class FindingJudgmentListForm(ListForm):
@@ -96,23 +67,75 @@ def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the open findings of a task, or with `state=dismissed` those dismissed with notes."""
     context: dict[str, Any] = {"lab": task.lab, "task": task}
     if request.GET.get("state") == "dismissed":
-        dismissed = DismissedListForm(request.GET)
-        page = dismissed.page_of(dismissed_findings(task))
-        context |= {"listing": dismissed, "page": page}
-        return render(request, "assessment/radar_dismissed.html", context)
+        table = _dismissed_table(request, task)
+        return answer(request, "assessment/radar_dismissed.html", context, table)
     keys = dismissed_keys(task)
-    open_findings = [finding for finding in findings_of(task) if finding.key not in keys]
-    rows = finding_rows(open_findings, scale=task_scale(task))
-    listing = FindingListForm(request.GET, rows)
-    frame_page, part = listing.page_of_frame(rows)
     context |= {
-        "listing": listing,
-        "page": frame_page,
-        "rows": part.to_dicts(),
         "dismissed": len(keys),
         "is_compared": DuplicatePosts.objects.filter(task=task).exists(),
     }
-    return render(request, "assessment/radar_list.html", context)
+    open_findings = [finding for finding in findings_of(task) if finding.key not in keys]
+    table = _findings_table(request, task, open_findings)
+    return answer(request, "assessment/radar_list.html", context, table)
+
+
+def _findings_table(request: HttpRequest, task: Task, open_findings: list[RadarFinding]) -> Table:
+    detail = to("assessment:radar-detail", task.lab.slug, task.slug, of="key")
+    return Table(
+        "findings",
+        [
+            Column(
+                "Kind",
+                "kind",
+                order="kind",
+                link=detail,
+                spoken=lambda row: (
+                    f"{row['kind']}, {row['assessor']}, {row['topic'] or 'all topics'}"
+                ),
+                is_head=True,
+                css="nowrap",
+            ),
+            Column("Assessor", "assessor", order="assessor"),
+            Column("Topic", "topic", ID, order="topic"),
+            Column("Finding", "summary", PROSE),
+            Column("Judgments", "judgments", COUNT, order="judgments"),
+            Column("", order="weight", by="place", name=None),
+        ],
+        finding_rows(open_findings, scale=task_scale(task)),
+        asked=request.GET,
+        order="weight",
+        searched=("kind", "assessor", "topic", "summary"),
+        filters=[Filter(name, name.capitalize(), name) for name in ("kind", "assessor", "topic")],
+        empty=Empty(
+            "No findings",
+            "Findings appear here while assessors judge. Drift is tested from 100 items of an "
+            "assessor.",
+        ),
+    )
+
+
+def _dismissed_table(request: HttpRequest, task: Task) -> Table:
+    detail = to("assessment:radar-detail", task.lab.slug, task.slug, of="key")
+    return Table(
+        "findings",
+        [
+            Column(
+                "Assessor", "assessor.name", order="assessor", by="assessor__username", is_head=True
+            ),
+            Column("Topic", "topic", ID, order="topic"),
+            Column("Finding", "summary", PROSE, link=detail),
+            Column("Note", "note", PROSE),
+            Column("By", "dismissed_by.name"),
+            Column("Dismissed", "dismissed_at", TIME, order="dismissed", by="dismissed_at"),
+        ],
+        dismissed_findings(task),
+        asked=request.GET,
+        order="-dismissed",
+        searched=("summary", "note", "topic", "assessor__username", "assessor__first_name"),
+        empty=Empty(
+            "No dismissed findings yet", "Dismissed findings appear here with their notes."
+        ),
+    )
 
 
 @pages.form("<str:finding>/", "radar-detail")

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from arqkit.judgments.assignment_plan import AssignmentPlan, PlanTopic, Preference
 from arqlab.core.models import Lab
 from arqlab.core.selectors import corrections_of
-from arqlab.core.templatetags.core_tags import chip
+from arqlab.web.cells import chip
 from assessment.assignments.selectors.planning import TaskPlanning
 from assessment.assignments.selectors.rows import PersonRow, TopicRow
 from assessment.judging.services.judged_list import QuotedMark, quoted_marks

@@ -8,8 +8,8 @@ from django.shortcuts import redirect, render
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404, signed_in
-from arqlab.core.views.downloads import file_response
 from arqlab.core.views.editing import edited
+from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from assessment.models import PayRule
 from assessment.timesheets.forms import PayForm, SheetForm, zone_words

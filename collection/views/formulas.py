@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from arqkit.texts.posts.snippets import joined, marked
 from arqlab.core.models import Lab
 from arqlab.core.permissions import looked_up_lab_or_404, organized_lab_or_404
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import LAB, Pages
 from collection.forms import ChangeListForm, OpinionListForm
 from collection.models import Collection, Post, VisualMap

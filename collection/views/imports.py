@@ -13,7 +13,7 @@ from django.utils import timezone
 from arqkit.formats.tables import tsv_lines
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
-from arqlab.core.views.downloads import file_response
+from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from collection.models import Import
 from collection.selectors.collections import collection_of

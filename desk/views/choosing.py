@@ -14,7 +14,7 @@ from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.records import FileRefusedError
 from arqlab.core import permissions
 from arqlab.core.models import Lab, Visitor
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import Pages
 from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm

@@ -39,7 +39,7 @@ from evaluation.services.questions import round_answers
 from submissions.models import Run
 
 
-class Column(NamedTuple):
+class MeasureColumn(NamedTuple):
     """A measure with its values by run."""
 
     label: str
@@ -50,16 +50,18 @@ class Column(NamedTuple):
 class MeasureCorrelations(NamedTuple):
     """The coefficients of each pair of columns, over the runs that compete."""
 
-    columns: Sequence[Column]
+    columns: Sequence[MeasureColumn]
     runs: int
     matrices: Correlations
 
 
-def measure_correlations(board: Board, further: Sequence[Column] = ()) -> MeasureCorrelations:
+def measure_correlations(
+    board: Board, further: Sequence[MeasureColumn] = ()
+) -> MeasureCorrelations:
     """Return the correlations of the measures of a board that rate runs, and of further columns."""
     runs = [row.run for row in board.rows if row.run.counts]
     own = [
-        Column(
+        MeasureColumn(
             measure.label,
             measure.heading,
             {run.key: run.values[measure.name] for run in runs if measure.name in run.values},
@@ -81,18 +83,18 @@ def question_rounds(task: Task) -> list[Round]:
     return list(rounds.select_related("pool", "task__lab").order_by("pk"))
 
 
-def question_columns(task: Task, rounds: Sequence[Round]) -> list[Column]:
+def question_columns(task: Task, rounds: Sequence[Round]) -> list[MeasureColumn]:
     """Return the measures of special questions, such as MG and UI. Only organizers may see them.
 
     If two rounds ask the same question, the later one counts.
     """
-    columns: dict[str, Column] = {}
+    columns: dict[str, MeasureColumn] = {}
     for round_ in rounds:
         rows = [row for row in round_answers(round_).runs if row.run.task_id == task.pk]
         for place, question in enumerate(round_.questions):
             shares = {row.run.pk: row.shares[place].share for row in rows}
             known = {key: share for key, share in shares.items() if share is not None}
-            columns[question.key] = Column(question.key, question.key, known)
+            columns[question.key] = MeasureColumn(question.key, question.key, known)
     return list(columns.values())
 
 

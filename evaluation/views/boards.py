@@ -14,12 +14,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from arqkit.formats.leaderboards import CONTENT_TYPES, FILE_ENDINGS, write_board
+from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from arqlab.core.permissions import task_or_404
+from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from evaluation.models import Leaderboard
@@ -273,16 +274,11 @@ def _post_hoc_lines(visible: VisibleBoard, sight: ScoreAccess) -> list[BoardLine
 
 def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:
     """Return a board as a file that is named after its task and qrels and, if given, a name."""
-    if visible is None or format_ not in CONTENT_TYPES:
+    if visible is None or format_ not in FILE_ENDINGS:
         raise Http404
-    response = HttpResponse(
-        write_board(visible.board, format_), content_type=CONTENT_TYPES[format_]
-    )
     parts = [visible.board.task.replace("/", "-"), visible.board.qrels, name]
     stem = "-".join(part for part in parts if part)
-    ending = FILE_ENDINGS[format_]
-    response["Content-Disposition"] = f'attachment; filename="{stem}.{ending}"'
-    return response
+    return exact_response(write_board(visible.board, format_), f"{stem}.{FILE_ENDINGS[format_]}")
 
 
 def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]]:

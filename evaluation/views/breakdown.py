@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import numpy as np
-import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 
 from arqkit.comparison.correlation import (
@@ -22,19 +22,23 @@ from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import heading, info_fields
 from arqlab.core.models import Task, Topic
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize, organized_task_or_404, task_or_404
 from arqlab.core.selectors import PUBLIC_INFO
-from arqlab.core.views.downloads import table_response
+from arqlab.web.cells import COUNT, SCORE, TAU
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import live_board, topic_matrix
 from evaluation.services.comparison import ComparedRuns
 from evaluation.views.comparison import board_context
+from evaluation.views.tables import version_query
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
+RUN_SCORES = "evaluation:run-scores"
 SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually distinct"}
 """The kinds of items that qrels of formulas have, and what they score."""
 
@@ -101,50 +105,61 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
 
 @pages.read("instances/", "breakdown-instances", access=organized_task_or_404)
 def instances(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show organizers the runs scored by both kinds of formula qrels, or return them as TSV."""
+    """Show organizers the runs scored by both kinds of formula qrels, or return them as a file."""
     chosen = qrels_named(task, request.GET.get("qrels", ""))
     if chosen is None:
         raise Http404
     other = other_version(chosen)
     scores = instance_scores(chosen, other) if other else None
-    if request.GET.get("format") == "tsv":
-        if scores is None:
-            raise Http404
-        name = f"{task.lab.slug}-{task.slug}-instances.tsv"
-        return table_response(_table(scores), name)
-    context = {
-        "task": task,
-        "lab": task.lab,
-        "scores": scores,
-        "lines": _instance_lines(scores),
-    }
-    return render(request, "evaluation/instances.html", context | {"chosen": chosen})
+    context = {"task": task, "lab": task.lab, "scores": scores, "chosen": chosen}
+    tables = (_instances_table(task, chosen, scores), _taus_table(scores)) if scores else ()
+    return answer(request, "evaluation/instances.html", context, *tables)
 
 
-def _instance_lines(scores: InstanceScores | None) -> list[tuple[object, list[float | None]]]:
-    """Return each run with its means: those of all measures on one side, then on the other."""
-    if scores is None:
-        return []
-    sides = [
-        [measure_sides.sides[side].means for measure_sides in scores.measures] for side in (0, 1)
-    ]
-    return [
-        (run, [None if np.isnan(m[place]) else float(m[place]) for side in sides for m in side])
-        for place, run in enumerate(scores.runs)
-    ]
+def _instances_table(task: Task, chosen: QrelSet, scores: InstanceScores) -> Table:
+    address = [task.lab.slug, task.slug]
+    query = urlencode({"qrels": chosen.name})
+    all_, distinct = (version.name for version in scores.versions)
+    return Table(
+        "instances",
+        [
+            *run_columns("1", url=to(RUN_SCORES, *address, of="1.key", query=query)),
+            *(
+                Column(
+                    f"{rated.measure.heading}, {('all', 'distinct')[side]}",
+                    _mean(rated.sides[side]),
+                    SCORE,
+                    name=f"{rated.measure.label}, {rated.sides[side].name}",
+                )
+                for side in (0, 1)
+                for rated in scores.measures
+            ),
+        ],
+        list(enumerate(scores.runs)),
+        caption=f"Means over the {counted(scores.topics, 'topic')} that the qrels {all_} (all "
+        f"instances) and {distinct} (visually distinct) have in common.",
+        file=f"{task.lab.slug}-{task.slug}-instances",
+    )
 
 
-def _table(scores: InstanceScores) -> pl.DataFrame:
-    names = {"team": [run.team for run in scores.runs], "run": [run.tag for run in scores.runs]}
-    names["standing"] = [run.standing.key for run in scores.runs]
-    means = {
-        f"{measure_sides.measure.label}, {measure_sides.sides[side].name}": measure_sides.sides[
-            side
-        ].means
-        for side in (0, 1)
-        for measure_sides in scores.measures
-    }
-    return pl.DataFrame(names | means).fill_nan(None)
+def _mean(group: TopicGroup) -> Callable[[tuple[int, BoardRun]], float | None]:
+    """Return what reads the mean of a numbered run in a group; None without a score."""
+    means = [None if np.isnan(mean) else float(mean) for mean in group.means]
+    return lambda row: means[row[0]]
+
+
+def _taus_table(scores: InstanceScores) -> Table:
+    return Table(
+        "taus",
+        [
+            Column("Measure", "measure.heading", is_head=True),
+            Column("Runs", "pair.runs", COUNT),
+            Column("Kendall’s tau", "pair.tau", TAU),
+        ],
+        scores.measures,
+        caption="Kendall’s tau-b between the rankings by all instances and by visually distinct "
+        "formulas: 1 for the same ranking, −1 for the reverse.",
+    )
 
 
 FREE_TEXT = ("elements",)
@@ -174,7 +189,7 @@ def usual_values(attribute: str) -> tuple[str, ...]:
 
 @pages.read("breakdown/", "breakdown")
 def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show the board that the user sees by groups of topics, or return it as TSV."""
+    """Show the board that the user sees by groups of topics, or return it as a file."""
     visible, compared, context = board_context(request, task)
     attributes = topic_attributes(task)
     chosen = request.GET.get("by", next(iter(attributes), ""))
@@ -185,42 +200,73 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     ranked = len(compared.competing.runs)
     groups = topic_groups(scores, topics, values, usual_values(chosen), ranked=ranked)
     columns = [topic_group("all", scores, ranked=ranked), *groups]
-    if request.GET.get("format") == "tsv":
-        if not groups:
-            raise Http404
-        return _file(chosen, columns, compared, visible)
     context |= {
         "shows_instances": task.kind == Task.Kind.FORMULAS and may_organize(request.user, task.lab),
         "attributes": {name: heading(name) for name in attributes},
         "by": chosen,
         "by_heading": heading(chosen),
         "columns": columns,
-        "groups": groups,
-        "lines": _lines(columns, compared),
         "ungrouped": sum(topic not in values for topic in topics),
-        "pairs": group_pairs(groups),
         "chart": _chart(columns, compared, [task.lab.slug, task.slug]),
     }
-    return render(request, "evaluation/breakdown.html", context)
+    tables = (_groups_table(chosen, columns, compared, visible), _pairs_table(groups))
+    return answer(request, "evaluation/breakdown.html", context, *tables if groups else ())
 
 
-def _lines(columns: list[TopicGroup], compared: ComparedRuns) -> list[dict[str, Any]]:
-    """Return the runs with their means by column, None if missing, and whether each is the best.
+def _groups_table(
+    by: str, columns: list[TopicGroup], compared: ComparedRuns, visible: VisibleBoard
+) -> Table:
+    """Return the runs with their means by group; as on the leaderboard, only some are the best."""
+    query = urlencode({"measure": compared.measure.label, **version_query(visible)})
+    task = visible.qrel_set.task
+    address = [task.lab.slug, task.slug]
+    return Table(
+        "groups",
+        [
+            Column("No.", lambda row: row[0] + 1, COUNT, name=None),
+            *run_columns("1", url=to(RUN_SCORES, *address, of="1.key", query=query)),
+            *(
+                Column(
+                    f"{group.name.capitalize()} ({group.topics})",
+                    _mean(group),
+                    SCORE,
+                    name=f"{group.name} ({group.topics} topics)",
+                    best=_is_best(group, compared),
+                )
+                for group in columns
+            ),
+        ],
+        list(enumerate(compared.runs)),
+        caption=f"{compared.measure.heading} by {heading(by).lower()}, best mean over all topics "
+        "first and runs that do not count last, with the number of topics in parentheses. The best "
+        "value of each column is bold. The mean gap is the mean difference between neighbours in "
+        "the ranking of the runs that count.",
+        foot=[["", "Mean gap", "", *(group.gap for group in columns)]],
+        css="group-table",
+        file=f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-by-{by}",
+    )
 
-    As on the leaderboard, only runs that compete are the best.
-    """
-    competes = np.array([run.counts for run in compared.runs], dtype=bool)
-    best = [np.nanmax(group.means, initial=0.0, where=competes) for group in columns]
-    return [
-        {
-            "run": run,
-            "cells": [
-                (_known(group.means[place]), run.counts and group.means[place] >= most > 0)
-                for group, most in zip(columns, best, strict=True)
-            ],
-        }
-        for place, run in enumerate(compared.runs)
-    ]
+
+def _is_best(group: TopicGroup, compared: ComparedRuns) -> Callable[[tuple[int, BoardRun]], bool]:
+    counts = np.array([run.counts for run in compared.runs], dtype=bool)
+    most = np.nanmax(group.means, initial=0.0, where=counts)
+    return lambda row: bool(row[1].counts and group.means[row[0]] >= most > 0)
+
+
+def _pairs_table(groups: list[TopicGroup]) -> Table:
+    return Table(
+        "taus",
+        [
+            Column(
+                "Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True
+            ),
+            Column("Runs", "runs", COUNT),
+            Column("Kendall’s tau", "tau", TAU),
+        ],
+        group_pairs(groups),
+        caption="Kendall’s tau-b between the rankings of the runs by two groups: 1 for the same "
+        "ranking, −1 for the reverse.",
+    )
 
 
 def _known(value: float) -> float | None:
@@ -246,14 +292,3 @@ def _chart(
             for place, run in enumerate(compared.runs)
         ],
     }
-
-
-def _file(
-    by: str, columns: list[TopicGroup], compared: ComparedRuns, visible: VisibleBoard
-) -> HttpResponse:
-    runs = compared.runs
-    names = {"team": [run.team for run in runs], "run": [run.tag for run in runs]}
-    names["standing"] = [run.standing.key for run in runs]
-    means = {f"{group.name} ({group.topics} topics)": group.means for group in columns}
-    name = f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-by-{by}.tsv"
-    return table_response(pl.DataFrame(names | means).fill_nan(None), name)

@@ -19,12 +19,12 @@ from arqkit.measures.columns import Reals
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
-    Column,
+    MeasureColumn,
     MeasureCorrelations,
     first_answers,
     first_answers_access,
@@ -175,7 +175,7 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     return render(request, "evaluation/first_answers.html", context)
 
 
-Line = tuple[Column, list[float | None]]
+Line = tuple[MeasureColumn, list[float | None]]
 
 
 @pages.read("correlations/", "correlation-matrix")

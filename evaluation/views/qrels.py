@@ -15,7 +15,7 @@ from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.celery import wake_after_commit
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
-from arqlab.core.views.downloads import file_response
+from arqlab.web.downloads import file_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, score_access_of, visible_board

@@ -14,7 +14,7 @@ from arqkit.formats.tables import csv_lines
 from arqkit.labels import LabelScale
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404
-from arqlab.core.views.downloads import file_response, table_response
+from arqlab.web.downloads import file_response, table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale

@@ -21,8 +21,8 @@ from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.services.labs import close_task, reopen_task
 from arqlab.core.views.answers import refused, told
-from arqlab.core.views.downloads import exact_response
 from arqlab.core.views.editing import edited
+from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from submissions.forms import (
     MoveForm,

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, organized_task_or_404
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from submissions.forms import RunListForm
 from submissions.models import Run

@@ -26,7 +26,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
 from arqlab.core.services.topic_loading import change_topic_information
-from arqlab.core.views.downloads import exact_response
+from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 
 pages = Pages(f"{TASK}topics/information/", permissions.organized_task_or_404, section="topics")

@@ -11,7 +11,7 @@ from django.utils import timezone
 from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import LAB, Pages
 from assessment.guidelines.selectors.versions import labels_of
 from assessment.judging.forms import GuidelineJudgmentListForm, LateDecisionForm, LateLabelListForm

@@ -18,7 +18,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import told
-from arqlab.core.views.downloads import exact_response
+from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import Pool
 from assessment.pools.forms import choice_data

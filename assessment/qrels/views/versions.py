@@ -22,7 +22,7 @@ from arqlab.core.models import Task
 from arqlab.core.oddities import CHANGED, oddities_digest
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import told
-from arqlab.core.views.downloads import exact_response, table_response
+from arqlab.web.downloads import exact_response, table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import DifferenceListForm, FreezeForm, LeftOutTopicsForm

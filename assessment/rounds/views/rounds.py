@@ -15,7 +15,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused, told
-from arqlab.core.views.downloads import table_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.models import QrelSet, Round

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from arqkit.formats.leaderboards import CONTENT_TYPES, write_board
+from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
@@ -32,7 +32,7 @@ class Command(LabCommand):
         parser.add_argument(
             "--qrels", metavar="NAME", help="version of the qrels (default: the current version)"
         )
-        parser.add_argument("--format", choices=list(CONTENT_TYPES), default="tsv")
+        parser.add_argument("--format", choices=list(FILE_ENDINGS), default="tsv")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Score waiting runs and print the board. List runs without scores on standard error."""

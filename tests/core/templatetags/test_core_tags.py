@@ -3,20 +3,19 @@
 import pytest
 
 from arqlab.core.templatetags import core_tags
+from arqlab.web import cells
 
 
 def test_a_chip_shows_its_state():
-    assert core_tags.chip("valid") == '<span class="chip chip-valid">Valid</span>'
+    assert cells.chip("valid") == '<span class="chip chip-valid">Valid</span>'
 
 
 def test_a_chip_may_have_other_words():
-    assert (
-        core_tags.chip("closed", "superseded") == '<span class="chip chip-closed">Superseded</span>'
-    )
+    assert cells.chip("closed", "superseded") == '<span class="chip chip-closed">Superseded</span>'
 
 
 def test_a_chip_escapes_its_state():
-    assert "<b>" not in core_tags.chip("<b>")
+    assert "<b>" not in cells.chip("<b>")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +34,7 @@ def test_a_measure_is_written_as_in_the_papers(name, label):
 
 @pytest.mark.parametrize(("score", "text"), [(0.26254, "0.2625"), (1, "1.0000"), (None, "–")])
 def test_a_score_has_four_decimals(score, text):
-    assert core_tags.score(score) == text
+    assert cells.score(score) == text
 
 
 def test_a_key_is_written_as_words():
@@ -64,7 +63,7 @@ def test_an_event_shows_old_and_new_values_line_by_line():
     ],
 )
 def test_how_long_something_takes_is_written_in_its_largest_units(seconds, text):
-    assert core_tags.duration(seconds) == text
+    assert cells.duration(seconds) == text
 
 
 def test_an_address_can_break_before_its_domain_and_dots():

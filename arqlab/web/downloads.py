@@ -1,20 +1,28 @@
-"""Tables to download as CSV or TSV, by the ending of their names. Only here they get their type."""
+"""Files to download, which get their type by the ending of their names, only here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import polars as pl
 from django.http import HttpResponse, StreamingHttpResponse
 
-from arqkit.formats.tables import frame_text
+from arqkit.formats.tables import CONTENT_TYPES, Row, frame_text, table_lines
 
 
 def table_response(rows: pl.DataFrame, name: str) -> HttpResponse:
     """Return a table as the file of a name, with cells that no spreadsheet computes."""
     text = frame_text(rows, delimiter="," if name.endswith(".csv") else "\t")
     return HttpResponse(text, **_of_file(name))
+
+
+def table_file(
+    columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row], name: str
+) -> HttpResponse:
+    """Return rows as the file of a name, which says the format; a column computes its cells."""
+    lines = table_lines(columns, rows, ending=name.rpartition(".")[2])
+    return HttpResponse(b"".join(lines), **_of_file(name))
 
 
 def file_response(lines: Iterable[bytes], name: str) -> StreamingHttpResponse:
@@ -31,6 +39,5 @@ def exact_response(content: bytes | str, name: str) -> HttpResponse:
 
 
 def _of_file(name: str) -> dict[str, Any]:
-    kind = "csv" if name.endswith(".csv") else "tab-separated-values"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return {"content_type": f"text/{kind}; charset=utf-8", "headers": headers}
+    return {"content_type": CONTENT_TYPES[name.rpartition(".")[2]], "headers": headers}

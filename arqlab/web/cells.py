@@ -1,0 +1,124 @@
+"""How values look on pages: states, times, labels, runs, scores; filters and tables ask here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import linebreaksbr
+from django.utils.html import conditional_escape, escape, format_html
+from django.utils.safestring import SafeString
+
+from arqkit.labels import ScaleLabel
+from arqkit.standings import Standing
+
+DASH = "–"
+
+
+def chip(state: str, text: str = "") -> SafeString:
+    """Return the chip of a state in `static/css/states.css`, labelled with `text` or the state."""
+    return format_html('<span class="chip chip-{}">{}</span>', state, (text or state).capitalize())
+
+
+def standing_chip(standing: Standing | None) -> str:
+    """Return the chip of a run's standing; an official run has none."""
+    return chip(standing.key, standing.word) if standing and standing.word else ""
+
+
+def run_name(run: Any, url: str = "") -> SafeString:
+    """Return the tag of a run, linked to `url`, with the chip of its standing.
+
+    Pages name runs with this filter, or with `run.label` where there is only text.
+    """
+    link = format_html('<a href="{}">{}</a>', url, run.tag) if url else escape(run.tag)
+    if not run.standing.word:
+        return link
+    key = run.standing.key
+    return format_html('<span class="run-{}">{}</span> {}', key, link, standing_chip(run.standing))
+
+
+def team_name(run: Any) -> str:
+    """Return the team of a run for its column; empty for a baseline, which has a chip."""
+    return str(run.team) if run.standing.has_team else ""
+
+
+def score(value: float | str | None, decimals: int = 4) -> str:
+    """Format a score with four decimals; a missing score is a dash."""
+    return f"{value:.{decimals}f}" if isinstance(value, float | int) else DASH
+
+
+def moment(when: datetime | None) -> str:
+    """Return a time in UTC, which times.js converts to local time; a dash for None."""
+    if when is None:
+        return DASH
+    utc = when.astimezone(UTC)
+    return format_html(
+        '<time class="nowrap" datetime="{}" data-local>{} UTC</time>',
+        f"{utc:%Y-%m-%dT%H:%M:%SZ}",
+        f"{utc:%Y-%m-%d %H:%M}",
+    )
+
+
+def label(value: ScaleLabel | None, style: str = "") -> str:
+    """Return a label of a scale: letter, colour and word; a dash for None.
+
+    `short` hides the word from the eye, `key` shows the key that selects it instead of the letter.
+    """
+    if value is None:
+        return DASH
+    word = '<span class="visually-hidden">{}</span>' if style == "short" else "{}"
+    return format_html(
+        '<span class="label" data-colour="{}">'
+        '<span class="label-letter" aria-hidden="true">{}</span>' + word + "</span>",
+        value.colour,
+        value.key if style == "key" else value.letter,
+        value.word,
+    )
+
+
+def duration(seconds: float) -> str:
+    """Format a duration as in `judge/status.js`: 26 s, 50 min, 3 h 20 min, 1,234 h."""
+    if seconds < 60:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    return (
+        f"{minutes // 60} h {minutes % 60:02} min"
+        if minutes < 600
+        else f"{round(minutes / 60):,} h"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CellKind:
+    """A kind of values in a table: `html` formats them for the page, `css` classes their cells.
+
+    Files have the values themselves, or what `file` returns for them.
+    """
+
+    html: Callable[[Any], str] = conditional_escape
+    css: str = ""
+    file: Callable[[Any], object] = lambda value: value
+
+
+def decimals(number: int) -> CellKind:
+    """Return the kind of figures with so many decimals."""
+    return CellKind(lambda value: score(value, number), "num")
+
+
+TEXT = CellKind()
+PROSE = CellKind(linebreaksbr, "wrap")
+"""Text of people, with its lines."""
+ID = CellKind(css="id")
+COUNT = CellKind(lambda value: intcomma(value), "num")
+SCORE = decimals(4)
+TAU = decimals(3)
+SHARE = CellKind(lambda value: f"{value:.0%}", "num")
+DURATION = CellKind(duration, "num")
+TIME = CellKind(moment)
+CHIP = CellKind(chip)
+LABEL = CellKind(label, file=lambda value: value.value)

@@ -1,0 +1,148 @@
+"""Long lists, which the server searches, filters, sorts and divides into pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple, cast
+
+import polars as pl
+from django import forms
+from django.core.paginator import Page, Paginator
+from django.db.models import F, OrderBy, Q, QuerySet, Transform
+
+from arqkit.topics import topic_order
+
+ROWS_A_PAGE = 100
+Rows = QuerySet[Any] | pl.DataFrame
+Search = tuple[str, ...] | Callable[[QuerySet[Any], list[str]], QuerySet[Any]]
+
+
+class Filter(NamedTuple):
+    """A filter: its name in addresses, its label, and the lookup or column that it compares.
+
+    `choices` are values and texts. Without them, a list of a frame offers the values of the column.
+    """
+
+    name: str
+    label: str
+    lookup: str
+    choices: Iterable[tuple[Any, str]] = ()
+
+
+class Listing(forms.Form):
+    """The search, filters, order and page of a list, read from the address of its page.
+
+    - searched: the fields or columns to search, or a function that takes rows and words.
+    - orders: the field or column of each order; `-` before the name of an order reverses it.
+
+    Values that are not offered are ignored.
+    """
+
+    q = forms.CharField(
+        label="Search", required=False, widget=forms.TextInput(attrs={"type": "search"})
+    )
+
+    def __init__(
+        self,
+        asked: Mapping[str, Any],
+        rows: Rows,
+        *,
+        searched: Search,
+        filters: Iterable[Filter],
+        orders: Mapping[str, str | Transform],
+        default_order: str,
+    ) -> None:
+        """Read the address (`request.GET`) of a list of rows."""
+        super().__init__(asked, auto_id="list-%s")
+        self.rows, self.searched, self.orders = rows, searched, orders
+        self.filters = {each.name: each for each in filters}
+        for name, (_, label, lookup, choices) in self.filters.items():
+            offered = list(choices)
+            if not offered and isinstance(rows, pl.DataFrame):
+                values = topic_order(rows[lookup].cast(pl.String).drop_nulls())
+                offered = [(value, value) for value in values.categories]
+            self.fields[name] = forms.ChoiceField(
+                label=label, choices=[("", "any"), *offered], required=False
+            )
+        self.is_valid()
+        chosen = str(asked.get("sort", ""))
+        self.order = chosen if orders.get(chosen.removeprefix("-")) else default_order
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Return whether the search or a filter leaves rows out."""
+        return any(self.cleaned_data.values())
+
+    @property
+    def kept(self) -> list[tuple[str, str]]:
+        """Return the other parameters of the address, which a new search keeps."""
+        return [(k, v) for k, v in self.data.items() if k not in self.fields and k != "page"]
+
+    @property
+    def page(self) -> Page[Any]:
+        """Return the page of the rows that the address asks for; the last one if it is too high."""
+        rows = self.rows
+        matching: Any = self._frame(rows) if isinstance(rows, pl.DataFrame) else self._query(rows)
+        return Paginator(matching, ROWS_A_PAGE).get_page(self.data.get("page"))
+
+    def _query(self, rows: QuerySet[Any]) -> QuerySet[Any]:
+        given = self.cleaned_data
+        for name, wanted in self.filters.items():
+            if given.get(name):
+                rows = rows.filter(**{wanted.lookup: given[name]})
+        words = given.get("q", "").split()
+        if callable(self.searched):
+            rows = self.searched(rows, words) if words else rows
+        else:
+            for word in words:
+                anywhere = (Q(**{f"{field}__icontains": word}) for field in self.searched)
+                rows = rows.filter(reduce(or_, anywhere))
+        by, is_reversed = self._by
+        first = OrderBy(F(by) if isinstance(by, str) else by, descending=is_reversed)
+        return rows.order_by(first, "-pk" if is_reversed else "pk")
+
+    def _frame(self, rows: pl.DataFrame) -> _FrameRows:
+        """Return the matching rows in order. Texts are sorted as topics are: 9 before 10.
+
+        The order by `place` is that of the frame.
+        """
+        given = self.cleaned_data
+        wanted = [
+            pl.col(each.lookup).cast(pl.String) == given[name]
+            for name, each in self.filters.items()
+            if given.get(name)
+        ]
+        words = given.get("q", "").lower().split()
+        wanted += [pl.col("searched").str.contains(word, literal=True) for word in words]
+        texts = rows.select(cast("tuple[str, ...]", self.searched)).with_columns(
+            pl.selectors.list().cast(pl.List(pl.String)).list.join(" ")
+        )
+        searched = pl.concat_str(pl.all(), separator=" ", ignore_nulls=True).str.to_lowercase()
+        rows = rows.with_row_index("place").with_columns(texts.select(searched=searched))
+        rows = rows.filter(pl.lit(value=True), *wanted)
+        by, is_reversed = self._by
+        key = pl.col(str(by))
+        if rows.schema[str(by)] == pl.String:
+            key = key.cast(topic_order(rows[str(by)].drop_nulls()))
+        return _FrameRows(
+            rows.sort(key, descending=is_reversed, nulls_last=True, maintain_order=True)
+        )
+
+    @property
+    def _by(self) -> tuple[str | Transform, bool]:
+        return self.orders[self.order.removeprefix("-")], self.order.startswith("-")
+
+
+class _FrameRows:
+    """The rows of a frame as a list of mappings, of which pages are slices."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self.frame = frame
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def __getitem__(self, part: slice) -> list[dict[str, Any]]:
+        return self.frame[part].to_dicts()

@@ -1,0 +1,338 @@
+"""Tables: a page declares columns and rows, and gets the table, its files and its tools.
+
+`templates/components/table.html` draws a `Table`; `answer` returns its file if the address asks for
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import polars as pl
+from django.db.models import QuerySet, Transform
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import format_html
+
+from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
+from arqlab.web.downloads import table_file
+from arqlab.web.lists import Filter, Listing, Search
+
+Value = Callable[[Any], Any] | str
+FORMATS = {
+    "tsv": ("TSV", "tsv"),
+    "csv": ("CSV", "csv"),
+    "json": ("JSON", "json"),
+    "latex": ("LaTeX", "tex"),
+}
+"""The formats of files, as addresses name them, with their names and endings."""
+
+
+def reader(value: Value) -> Callable[[Any], Any]:
+    """Return what reads a value from a row: a function, or a path such as `run.team.name`.
+
+    A step of a path is the key of a mapping, a place in a tuple, or an attribute, which is called
+    if it is a method. A path ends at None.
+    """
+    if callable(value):
+        return value
+    steps = value.split(".") if value else []
+
+    def read(row: Any) -> Any:
+        for step in steps:
+            if row is None:
+                return None
+            if isinstance(row, Mapping):
+                row = row[step]
+            else:
+                row = row[int(step)] if step.isdigit() else getattr(row, step)
+            row = row() if callable(row) else row
+        return row
+
+    return read
+
+
+def to(name: str, *address: object, of: Value, query: str = "") -> Callable[[Any], str]:
+    """Return what makes the address of a page: the last part is a value of the row."""
+    last, end = reader(of), f"?{query}" if query else ""
+    return lambda row: reverse(name, args=[*address, last(row)]) + end
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, what it shows of a row, and the kind of the values.
+
+    A column without a heading is in files only, where `name` is its heading if it is another; a
+    column with the name None is on the page only.
+
+    - link: the address to which a value leads, or an empty one.
+    - spoken: what a link is called where its text alone says too little.
+    - note: text after a value, small.
+    - best: whether a value is marked as the best one.
+    - is_head: whether it names the row.
+    - over: the heading over this column and its neighbours with the same one.
+    - order: the name of the order of a list by which the heading sorts, and `by` the field or
+      column, if it is another.
+    - template: the template of a cell with buttons or forms. It gets `row`.
+    - hides_heading: whether the heading is only read aloud.
+    """
+
+    heading: str
+    value: Value = ""
+    kind: CellKind = TEXT
+    _: KW_ONLY
+    name: str | None = ""
+    link: Value | None = None
+    spoken: Value | None = None
+    note: Value | None = None
+    best: Callable[[Any], bool] | None = None
+    is_head: bool = False
+    over: str = ""
+    order: str = ""
+    by: str | Transform = ""
+    template: str = ""
+    css: str = ""
+    hides_heading: bool = False
+
+    @property
+    def classes(self) -> str:
+        """Return the classes of the heading and the cells."""
+        return f"{self.kind.css} {self.css}".strip()
+
+    def cell(self, row: Any) -> Cell:
+        """Return the cell of a row on the page."""
+        if self.template:
+            return Cell(self, "", self.classes, row)
+        value = reader(self.value)(row)
+        html = DASH if value is None or value == "" else self.kind.html(value)
+        if self.link and (url := reader(self.link)(row)):
+            spoken = (
+                format_html(' aria-label="{}"', reader(self.spoken)(row)) if self.spoken else ""
+            )
+            html = format_html('<a href="{}"{}>{}</a>', url, spoken, html)
+        if self.note and (note := reader(self.note)(row)):
+            html = format_html('{} <span class="muted small">{}</span>', html, note)
+        is_best = self.best is not None and self.best(row)
+        return Cell(self, html, f"{self.classes} best".strip() if is_best else self.classes, row)
+
+    def foot(self, value: Any) -> Cell:
+        """Return the cell of a value in the foot."""
+        html = value if isinstance(value, str) else self.kind.html(value)
+        return Cell(self, html, self.classes, None)
+
+    def in_file(self, row: Any) -> object:
+        """Return the value of a row in files, None if there is none."""
+        value = reader(self.value)(row)
+        return None if value is None or value == "" else self.kind.file(value)
+
+
+class Cell(NamedTuple):
+    """A cell of a column on the page: its HTML, its classes, and its row for a template."""
+
+    column: Column
+    html: str
+    css: str
+    row: Any
+
+
+class Line(NamedTuple):
+    """The cells of a row, and its classes."""
+
+    cells: Sequence[Cell]
+    css: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The chart above a table: its kind and data as `static/js/charts.js` reads them.
+
+    `label` says what it shows to those who cannot see it.
+    """
+
+    kind: str
+    data: Any
+    label: str
+    css: str = ""
+
+
+@dataclass(frozen=True)
+class Empty:
+    """What a page says instead of a table without rows, and the button that helps."""
+
+    title: str
+    text: str
+    url: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its name (the id on the page), its columns, and its rows.
+
+    - caption: what it shows, above it.
+    - page: the rows on the page if it has only some of them.
+    - asked, order, searched, filters: of a list that the server searches, the address
+      (`request.GET`), the name of its usual order, and what `Listing` reads.
+    - file: the name of its file without an ending; a table with a name offers all formats.
+    - has_tools: whether rows can be filtered and copied on the page.
+    - empty: what the page says if there are no rows.
+    - foot: rows below the others, a value for each column on the page.
+    - row_css: the classes of a row.
+    """
+
+    name: str
+    columns: Sequence[Column]
+    rows: Iterable[Any] | pl.DataFrame
+    _: KW_ONLY
+    caption: str = ""
+    page: Any = None
+    asked: Mapping[str, Any] | None = None
+    order: str = ""
+    searched: Search = ()
+    filters: Sequence[Filter] = ()
+    file: str = ""
+    has_tools: bool = False
+    empty: Empty | None = None
+    foot: Sequence[Sequence[Any]] = ()
+    row_css: Value | None = None
+    css: str = ""
+    chart: Chart | None = None
+
+    @cached_property
+    def on_page(self) -> list[Column]:
+        """Return the columns of the page."""
+        return [column for column in self.columns if column.heading]
+
+    @property
+    def overs(self) -> list[tuple[str, int]]:
+        """Return the headings over columns with their widths, none if no column has one."""
+        if not any(column.over for column in self.on_page):
+            return []
+        groups = groupby(self.on_page, key=lambda column: column.over)
+        widths = [(over, len(list(columns))) for over, columns in groups]
+        return [
+            part
+            for over, width in widths
+            for part in ([(over, width)] if over else [("", 1)] * width)
+        ]
+
+    @property
+    def formats(self) -> dict[str, str]:
+        """Return the names of the formats of its file, by their words in addresses."""
+        return {asked: name for asked, (name, _) in FORMATS.items()} if self.file else {}
+
+    @cached_property
+    def listing(self) -> Listing | None:
+        """Return the search, filters and order of a list."""
+        if self.asked is None or not isinstance(self.rows, QuerySet | pl.DataFrame):
+            return None
+        return Listing(
+            self.asked,
+            self.rows,
+            searched=self.searched,
+            filters=self.filters,
+            orders={
+                column.order: column.by or column.order for column in self.columns if column.order
+            },
+            default_order=self.order,
+        )
+
+    @cached_property
+    def rows_here(self) -> Any:
+        """Return the page of a list, None of a table with all rows."""
+        return self.listing.page if self.listing else self.page
+
+    @property
+    def words(self) -> str:
+        """Return what its rows are called: the name in words."""
+        return self.name.replace("-", " ")
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Return the rows of the page."""
+        css = reader(self.row_css) if self.row_css else None
+        rows = self._all if self.rows_here is None else self.rows_here
+        return [
+            Line([column.cell(row) for column in self.on_page], str(css(row) or "") if css else "")
+            for row in rows
+        ]
+
+    @property
+    def foot_lines(self) -> list[Line]:
+        """Return the rows of the foot. A text stands for itself, also in a column of figures."""
+        return [
+            Line([column.foot(value) for column, value in zip(self.on_page, row, strict=True)], "")
+            for row in self.foot
+        ]
+
+    @property
+    def data_id(self) -> str:
+        """Return the id of the chart's data."""
+        return f"{self.name}-data"
+
+    @property
+    def is_listed(self) -> bool:
+        """Return whether the list has anything to search."""
+        return bool(self.listing and (self.lines or self.listing.is_narrowed))
+
+    @property
+    def _all(self) -> Iterable[Any]:
+        rows = self.rows
+        return rows.iter_rows(named=True) if isinstance(rows, pl.DataFrame) else rows
+
+    @property
+    def written(self) -> dict[str, Callable[[Any], object]]:
+        """Return what files have: the heading of each column, and the value of a row."""
+        columns = [column for column in self.columns if column.name is not None]
+        return {column.name or column.heading: column.in_file for column in columns}
+
+    def response(self, format_: str) -> HttpResponse:
+        """Return the file with all rows, in a format of `FORMATS`."""
+        return table_file(self.written, self._all, f"{self.file}.{FORMATS[format_][1]}")
+
+
+def answer(
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, Any],
+    *tables: Table,
+    file: Table | None = None,
+) -> HttpResponse:
+    """Return a page with tables (each in the context by its name), or the file that is asked for.
+
+    The file is that of the first table, or of `file` if its rows are others than those of the page.
+    Raises `Http404` if the page has no file of the format.
+    """
+    asked = request.GET.get("format", "")
+    source = file or next(iter(tables), None)
+    if not asked:
+        return render(request, template, {**context, **{table.name: table for table in tables}})
+    if source is None or not source.file or asked not in FORMATS:
+        raise Http404
+    return source.response(asked)
+
+
+def run_columns(run: Value = "", *, url: Value | None = None) -> tuple[Column, ...]:
+    """Return the columns that name a run: its tag and team, in files also its standing.
+
+    `run` is the run of a row, by default the row itself, and `url` the address of its page.
+    """
+    of, link = reader(run), reader(url) if url else None
+    return (
+        Column("", lambda row: of(row).team, name="team"),
+        Column("", lambda row: of(row).tag, name="run"),
+        Column("", lambda row: of(row).standing.key, name="standing"),
+        Column(
+            "Run",
+            lambda row: run_name(of(row), link(row) if link else ""),
+            name=None,
+            is_head=True,
+            css="run-name",
+        ),
+        Column("Team", lambda row: team_name(of(row)), name=None),
+    )

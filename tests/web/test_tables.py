@@ -1,0 +1,148 @@
+"""Tables are declared once, and drawn and written from the same columns."""
+
+import json
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from django.http import Http404
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+
+from arqlab.web.cells import COUNT, SCORE
+from arqlab.web.lists import Filter
+from arqlab.web.tables import FORMATS, Column, Empty, Table, answer
+
+ROWS = [
+    {"tag": "bm25", "team": SimpleNamespace(name="<Alpha>"), "map": 0.25, "size": 12000},
+    {"tag": "=dense", "team": None, "map": None, "size": 0},
+]
+
+
+def make_table(rows=ROWS, **options) -> Table:
+    return Table(
+        "runs",
+        [
+            Column("Run", "tag", is_head=True, link=lambda row: f"/runs/{row['size']}/"),
+            Column("Team", "team.name", name="team"),
+            Column("MAP", "map", SCORE, best=lambda row: row["map"] == 0.25),
+            Column("Size", "size", COUNT, name=None),
+            Column("", "map", name="exact"),
+        ],
+        rows,
+        file="lab-runs",
+        **options,
+    )
+
+
+def drawn(table: Table, address: str = "/") -> str:
+    context = {"table": table}
+    html = render_to_string("components/table.html", context, RequestFactory().get(address))
+    return " ".join(html.split())
+
+
+def file(table: Table, format_: str) -> str:
+    request = RequestFactory().get("/", {"format": format_})
+    return answer(request, "no template", {}, table).content.decode()
+
+
+def test_a_cell_is_escaped_linked_and_formatted_by_its_kind():
+    html = drawn(make_table())
+
+    assert '<th scope="row" class=""><a href="/runs/12000/">bm25</a></th>' in html
+    assert '<td class="">&lt;Alpha&gt;</td>' in html
+    assert '<td class="num best">0.2500</td>' in html
+    assert '<td class="num">12,000</td>' in html
+
+
+def test_a_missing_value_is_a_dash_on_the_page_and_empty_in_files():
+    assert '<td class="num">–</td>' in drawn(make_table())
+    assert file(make_table(), "tsv").splitlines()[2] == "'=dense\t\t\t"
+
+
+def test_page_and_file_have_their_own_columns():
+    html = drawn(make_table())
+
+    assert "Size" in html
+    assert "exact" not in html
+    assert file(make_table(), "csv").removeprefix("\ufeff").splitlines()[0] == "Run,team,MAP,exact"
+
+
+def test_json_keeps_all_digits_and_missing_values():
+    exact, missing = json.loads(file(make_table(), "json"))
+
+    assert exact == {"Run": "bm25", "team": "<Alpha>", "MAP": 0.25, "exact": 0.25}
+    assert missing["MAP"] is None
+
+
+def test_latex_prints_four_decimals_on_the_right():
+    text = file(make_table(), "latex")
+
+    assert r"\begin{tabular}{llrr}" in text
+    assert r"bm25 & \textless{}Alpha\textgreater{} & 0.2500 & 0.2500 \\" in text
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_table_without_rows_is_a_whole_file(format_):
+    assert file(make_table([]), format_).strip()
+
+
+def test_a_format_that_no_file_has_is_not_found():
+    with pytest.raises(Http404):
+        file(make_table(), "pdf")
+
+
+def test_a_page_offers_the_files_of_its_table():
+    html = drawn(make_table(), "/?by=category")
+
+    assert all(f'href="?by=category&amp;format={format_}"' in html for format_ in FORMATS)
+
+
+def test_an_empty_table_says_what_will_appear():
+    table = make_table([], empty=Empty("No runs", "Runs appear here.", "/submit/", "Submit run"))
+
+    assert "<h2>No runs</h2> <p>Runs appear here.</p>" in drawn(table)
+    assert '<a class="btn" href="/submit/">Submit run</a>' in drawn(table)
+
+
+def test_the_foot_has_a_value_for_each_column_of_the_page():
+    html = drawn(make_table(foot=[["Mean", "", 0.125, 6000]]))
+
+    assert '<th scope="row" class="">Mean</th>' in html
+    assert '<td class="num">0.1250</td> <td class="num">6,000</td>' in html
+
+
+def test_neighbours_share_a_heading():
+    table = Table("scores", [Column("Run"), Column("a", over="2020"), Column("b", over="2020")], [])
+
+    assert table.overs == [("", 1), ("2020", 2)]
+
+
+def listed(**asked: str) -> Table:
+    rows = pl.DataFrame({"topic": ["A.9", "A.10", "A.2"], "label": ["High", "Low", "High"]})
+    columns = [Column("Topic", "topic", order="topic"), Column("Label", "label", order="label")]
+    filters = [Filter("label", "Label", "label")]
+    options = {"asked": asked, "order": "topic", "searched": ("topic",), "filters": filters}
+    return Table("labels", columns, rows, **options)
+
+
+def topics(table: Table) -> list[str]:
+    return [line.cells[0].html for line in table.lines]
+
+
+def test_a_list_is_sorted_by_its_usual_order_or_the_one_that_is_asked_for():
+    assert topics(listed()) == ["A.2", "A.9", "A.10"]
+    assert topics(listed(sort="-topic")) == ["A.10", "A.9", "A.2"]
+    assert topics(listed(sort="password")) == ["A.2", "A.9", "A.10"]
+
+
+def test_a_list_is_filtered_and_searched():
+    assert topics(listed(label="High")) == ["A.2", "A.9"]
+    assert topics(listed(q="a.1")) == ["A.10"]
+
+
+def test_a_list_without_matching_rows_offers_all_of_them():
+    html = drawn(listed(q="nothing"), "/?q=nothing")
+
+    assert "No matching labels" in html
+    assert "Show all" in html
