@@ -9,21 +9,21 @@ from django.db import close_old_connections
 
 from arqlab.celery import app
 
-SLOW = ("run-waiting-loads", "certify-boards")
+SLOW = ("run-waiting-jobs", "certify-boards")
 logger = logging.getLogger(__name__)
 
 
 def start_schedule() -> threading.Thread:
     """Start a thread that runs each scheduled task at its interval, and return the thread.
 
-    Loads may take hours and certificates half a minute, so they have a thread of their own.
+    Jobs may take hours and certificates half a minute, so they have a thread of their own.
     """
     # Before the threads start: Celery cannot register tasks in two threads at once.
     app.loader.import_default_modules()
     app.finalize()
     slow = [name for name in app.conf.beat_schedule if name in SLOW]
     rest = [name for name in app.conf.beat_schedule if name not in SLOW]
-    threading.Thread(target=_run_schedule, args=[slow], name="loads", daemon=True).start()
+    threading.Thread(target=_run_schedule, args=[slow], name="jobs", daemon=True).start()
     thread = threading.Thread(target=_run_schedule, args=[rest], name="schedule", daemon=True)
     thread.start()
     return thread

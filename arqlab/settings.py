@@ -211,7 +211,7 @@ CELERY_BEAT_SCHEDULE = {
     "compare-posts": {"task": "assessment.radar.tasks.find_duplicate_posts", "schedule": 60.0},
     "score-unscored-runs": {"task": "evaluation.tasks.score_unscored_runs", "schedule": 3.0},
     "certify-boards": {"task": "evaluation.tasks.certify_released_boards", "schedule": 3600.0},
-    "run-waiting-loads": {"task": "desk.tasks.run_waiting_loads", "schedule": 5.0},
+    "run-waiting-jobs": {"task": "arqlab.core.tasks.run_waiting_jobs", "schedule": 5.0},
     "remind-teams": {"task": "submissions.tasks.remind_teams_of_deadlines", "schedule": 300.0},
     "remind-assessors": {"task": "assessment.judging.tasks.remind_of_deadlines", "schedule": 300.0},
     "send-mail": {"task": "arqlab.notices.tasks.send_mail", "schedule": 5.0},

@@ -5,17 +5,16 @@ from __future__ import annotations
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqlab.core.models import Visitor
+from arqlab.core.models import Job, Visitor
 from arqlab.core.permissions import may_organize
-from desk.models import Load
 
 
-def load_or_404(user: Visitor, load_id: int) -> Load:
+def load_or_404(user: Visitor, load_id: int) -> Job:
     """Return the load for organizers of its lab; raise 404 for anyone else.
 
     A load that has made no lab yet is shown to those who started it.
     """
-    load = get_object_or_404(Load.objects.select_related("lab", "task__lab", "by"), pk=load_id)
+    load = get_object_or_404(Job.objects.select_related("lab", "task__lab", "by"), pk=load_id)
     may = may_organize(user, load.lab) if load.lab else load.by_id == user.pk or user.is_superuser
     if not (user.is_authenticated and may):
         raise Http404

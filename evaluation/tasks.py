@@ -1,14 +1,22 @@
-"""Background scoring. Celery beat repeats it, so a lost message does no harm."""
+"""Background scoring, which Celery beat repeats, so a lost message does no harm; and jobs."""
 
 from __future__ import annotations
 
 from django.utils import timezone
 
 from arqlab.celery import app
-from assessment.models import QrelSet
-from evaluation.services.certificates import certify_released
-from evaluation.services.paper_kits import figure_images, paper_board, paper_figures
+from arqlab.web.jobs import declare_job
+from evaluation.services.certificates import certify_released, compute_certificate
+from evaluation.services.look_alikes import find_look_alikes
+from evaluation.services.paper_kits import draw_figures
 from evaluation.services.scoring import score_waiting
+
+for _kind, _label, _run in (
+    ("paper-kit", "Paper kit", draw_figures),
+    ("certificate", "Reusability certificate", compute_certificate),
+    ("look-alikes", "Look-alikes", find_look_alikes),
+):
+    declare_job(_kind, _label, _run, is_quick=True, in_archive=True)
 
 
 @app.task
@@ -21,11 +29,3 @@ def score_unscored_runs() -> None:
 def certify_released_boards() -> None:
     """Compute the certificates of released leaderboards whose runs are published."""
     certify_released()
-
-
-@app.task
-def draw_paper_kit(qrel_set_id: int) -> None:
-    """Draw the figures of the paper kit of a version of the qrels, if it is still there."""
-    for qrel_set in QrelSet.objects.select_related("task__lab").filter(pk=qrel_set_id):
-        for figure in paper_figures(paper_board(qrel_set)):
-            figure_images(figure)

@@ -25,6 +25,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from arqlab.core.models import Job
 from arqlab.core.services.tokens import create_token
 from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
@@ -35,7 +36,6 @@ from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, T
 from assessment.rounds.services.selection import apply_to_round, renew_link
 from assessment.rounds.services.states import reveal_round
 from collection.models import Import
-from desk.models import Load
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.uploads import submit_upload
@@ -234,7 +234,7 @@ POST desk:visual-ids-make                302 404 404 404 404 302 302
 GET  desk:task-load                      404 404 404 404 404 200 200
 POST desk:task-load                      302 404 404 404 404 422 422
 GET  desk:load-detail                    404 404 404 404 404 200 200
-GET  desk:load-status                    404 404 404 404 404 200 200
+POST desk:load-stop                      302 404 404 404 404 302 302
 POST desk:load-repeat                    302 404 404 404 404 302 302
 GET  desk:lab-copy                       404 404 404 404 404 403 200
 POST desk:lab-copy                       302 404 404 404 404 403 200
@@ -306,10 +306,12 @@ GET  evaluation:api-run-scores            404 404 404 404 404 200 200
 GET  evaluation:leaderboard-version       404 404 404 404 404 404 404
 GET  evaluation:breakdown                 404 404 404 404 404 200 200
 GET  evaluation:certificate-detail        404 404 404 404 404 200 200
+POST evaluation:certificate-detail        302 404 404 404 404 302 302
 GET  evaluation:comparison                404 404 404 404 404 200 200
 GET  evaluation:comparison-matrix         404 404 404 404 404 200 200
 GET  evaluation:progress                  404 404 404 404 404 200 200
 GET  evaluation:look-alike-list           404 404 404 404 404 200 200
+POST evaluation:look-alike-list           302 404 404 404 404 302 302
 GET  evaluation:breakdown-instances       404 404 404 404 404 200 200
 GET  evaluation:correlation-matrix        404 404 404 404 404 200 200
 GET  evaluation:first-answers             404 404 404 404 404 404 404
@@ -418,7 +420,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "formula_id": lambda: "7",
         "visual_id": lambda: "70",
         "kind": lambda: "topics" if name == "desk:task-load" else "deadline",
-        "load": lambda: first_key(Load.objects.filter(lab=scene.lab)),
+        "load": lambda: first_key(Job.objects.filter(lab=scene.lab)),
         "instance": lambda: first_key(PoolInstance.official.filter(item__topic__task=scene.task)),
         "round": lambda: "training-1",
         "item": lambda: first_key(
@@ -514,7 +516,7 @@ def fill(scene: Scene, folder) -> Run:
     at = datetime(2026, 11, 21, tzinfo=UTC)
     create_token(user=scene.member, name="laptop", scope="read", days=90, at=at)
     make_import(load_small(scene.lab, folder), sha256=sha256(scene.lab.slug.encode()).hexdigest())
-    Load.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
+    Job.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
     make_qrels(scene.task, {"A.1": {"10": 3, "47114711": 2}, "A.2": {"12": 2}})
     make_pool(scene.task)
     round_of(scene.task, Round.Kind.TRAINING, scene.assessor)

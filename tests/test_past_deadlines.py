@@ -18,12 +18,11 @@ from django.urls import get_resolver
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
 
+from arqlab.core import tasks
 from arqlab.core.forms.creating import NewTaskForm
 from arqlab.core.forms.labs import TaskDatesForm, TaskForm
-from arqlab.core.models import Task
+from arqlab.core.models import Job, Task
 from arqlab.core.oddities import DEADLINES, past_deadlines
-from desk import tasks
-from desk.models import Load
 from tests.factories import Scene, TaskFactory
 from tests.page_forms import form_data
 
@@ -151,11 +150,11 @@ def test_the_page_that_loads_a_folder_asks_and_says_what_closes(
     toml = tmp_path / "lab.toml"
     toml.write_text(f"{LAB}{field} = {PAST}Z\n")
 
-    def send(path: str, **form: Any) -> Load:
+    def send(path: str, **form: Any) -> Job:
         with django_capture_on_commit_callbacks(execute=True):
             client.post(path, form)
-        tasks.run_waiting_loads()
-        return Load.objects.get()
+        tasks.run_waiting_jobs()
+        return Job.objects.get()
 
     with toml.open("rb") as file:
         load = send("/load-lab/", file=file)

@@ -8,6 +8,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest
+from django.utils.module_loading import autodiscover_modules
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +35,8 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        """Log each failed sign-in."""
+        """Log each failed sign-in, and read what the apps declare as jobs."""
+        autodiscover_modules("tasks")
         user_login_failed.connect(log_failed_sign_in)
 
 

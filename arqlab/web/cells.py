@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
 from django.utils.html import conditional_escape, escape, format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
 from arqkit.standings import Standing
@@ -62,6 +62,32 @@ def moment(when: datetime | None) -> str:
     )
 
 
+def day(when: date | None) -> str:
+    """Return a day, such as 5 May 2027; a dash for None."""
+    if when is None:
+        return DASH
+    return format_html(
+        '<time class="nowrap" datetime="{:%Y-%m-%d}">{}</time>', when, f"{when.day} {when:%b %Y}"
+    )
+
+
+def deadline(when: datetime | None) -> str:
+    """Return a deadline anywhere on earth and in UTC, a dash for None.
+
+    times.js replaces the second line with "in 3 days" and the local time.
+    """
+    if when is None:
+        return DASH
+    utc, last = when.astimezone(UTC), when.astimezone(timezone(timedelta(hours=-12)))
+    return format_html(
+        '<time class="deadline" datetime="{}" data-deadline>{} anywhere on earth '
+        '<span class="deadline-local" data-deadline-local>{} UTC</span></time>',
+        f"{utc:%Y-%m-%dT%H:%M:%SZ}",
+        f"{last.day} {last:%B %Y, %H:%M}",
+        f"{utc:%Y-%m-%d %H:%M}",
+    )
+
+
 def label(value: ScaleLabel | None, style: str = "") -> str:
     """Return a label of a scale: letter, colour and word; a dash for None.
 
@@ -97,6 +123,7 @@ def duration(seconds: float) -> str:
 class CellKind:
     """A kind of values in a table: `html` formats them for the page, `css` classes their cells.
 
+    The page sorts a cell by the value of its `<time>` or `<data>`, if it has one, or by its text.
     Files have the values themselves, or what `file` returns for them.
     """
 
@@ -118,7 +145,13 @@ COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
 SHARE = CellKind(lambda value: f"{value:.0%}", "num")
-DURATION = CellKind(duration, "num")
+DURATION = CellKind(
+    lambda value: format_html('<data value="{}">{}</data>', value, duration(value)), "num"
+)
 TIME = CellKind(moment)
+DAY = CellKind(day)
+DEADLINE = CellKind(deadline)
 CHIP = CellKind(chip)
+SAFE = CellKind(mark_safe)
+"""HTML that was made safe before it was stored, such as titles of topics."""
 LABEL = CellKind(label, file=lambda value: value.value)

@@ -18,6 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
 from arqlab.web.downloads import table_file
@@ -151,13 +152,14 @@ class Line(NamedTuple):
 class Chart:
     """The chart above a table: its kind and data as `static/js/charts.js` reads them.
 
-    `label` says what it shows to those who cannot see it.
+    `label` says what it shows to those who cannot see it, `caption` what it leaves out or means.
     """
 
     kind: str
     data: Any
     label: str
     css: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ class Table:
       (`request.GET`), the name of its usual order, and what `Listing` reads.
     - file: the name of its file without an ending; a table with a name offers all formats.
     - has_tools: whether rows can be filtered and copied on the page.
+    - prepare: what makes the rows of a page or file, reading at once what all of them need.
+    - fold: the summary of the details that hide the table until they are opened.
     - empty: what the page says if there are no rows.
     - foot: rows below the others, a value for each column on the page.
     - row_css: the classes of a row.
@@ -197,6 +201,8 @@ class Table:
     filters: Sequence[Filter] = ()
     file: str = ""
     has_tools: bool = False
+    prepare: Callable[[list[Any]], Iterable[Any]] | None = None
+    fold: str = ""
     empty: Empty | None = None
     foot: Sequence[Sequence[Any]] = ()
     row_css: Value | None = None
@@ -259,7 +265,7 @@ class Table:
         rows = self._all if self.rows_here is None else self.rows_here
         return [
             Line([column.cell(row) for column in self.on_page], str(css(row) or "") if css else "")
-            for row in rows
+            for row in self._prepared(rows)
         ]
 
     @property
@@ -285,6 +291,9 @@ class Table:
         rows = self.rows
         return rows.iter_rows(named=True) if isinstance(rows, pl.DataFrame) else rows
 
+    def _prepared(self, rows: Iterable[Any]) -> Iterable[Any]:
+        return self.prepare(list(rows)) if self.prepare else rows
+
     @property
     def written(self) -> dict[str, Callable[[Any], object]]:
         """Return what files have: the heading of each column, and the value of a row."""
@@ -293,7 +302,8 @@ class Table:
 
     def response(self, format_: str) -> HttpResponse:
         """Return the file with all rows, in a format of `FORMATS`."""
-        return table_file(self.written, self._all, f"{self.file}.{FORMATS[format_][1]}")
+        rows = self._prepared(self._all)
+        return table_file(self.written, rows, f"{self.file}.{FORMATS[format_][1]}")
 
 
 def answer(
@@ -302,6 +312,7 @@ def answer(
     context: Mapping[str, Any],
     *tables: Table,
     file: Table | None = None,
+    status: int = 200,
 ) -> HttpResponse:
     """Return a page with tables (each in the context by its name), or the file that is asked for.
 
@@ -311,7 +322,8 @@ def answer(
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
     if not asked:
-        return render(request, template, {**context, **{table.name: table for table in tables}})
+        context = {**context, **{table.name: table for table in tables}}
+        return render(request, template, context, status=status)
     if source is None or not source.file or asked not in FORMATS:
         raise Http404
     return source.response(asked)
@@ -336,3 +348,29 @@ def run_columns(run: Value = "", *, url: Value | None = None) -> tuple[Column, .
         ),
         Column("Team", lambda row: team_name(of(row)), name=None),
     )
+
+
+def choice_column(
+    table: str,
+    name: str,
+    value: Value,
+    *,
+    spoken: Value,
+    is_chosen: Callable[[Any], bool] = lambda row: False,
+    is_offered: Callable[[Any], bool] = lambda row: True,
+) -> Column:
+    """Return the column of boxes that select rows, with a box for all (`static/js/choose-rows.js`).
+
+    They are the field `name` of the form with the id of the table and `-form`.
+    """
+    of, words = reader(value), reader(spoken)
+
+    def box(row: Any) -> str:
+        html = '<input type="checkbox" form="{}-form" name="{}" value="{}" aria-label="{}"{}>'
+        chosen = SafeString(" checked" if is_chosen(row) else "")
+        return (
+            format_html(html, table, name, of(row), words(row), chosen) if is_offered(row) else ""
+        )
+
+    every = '<label class="choose-all"><input type="checkbox" data-choose-all="{}"> All</label>'
+    return Column(format_html(every, table), box, name=None)

@@ -15,14 +15,13 @@ from django.db.models import ProtectedError, QuerySet
 from django.db.models.deletion import Collector
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Membership, Task, User
+from arqlab.core.models import Job, Lab, Membership, Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.creating import copy_tasks, create_lab
 from arqlab.core.services.people import grant_role
 from assessment.guidelines.services.versions import copy_guidelines
 from collection.selectors.collections import collection_of
 from collection.services.loading import assign_collection
-from desk.models import Load
 from desk.services.load_files import load_folder
 from submissions.models import Run, Upload
 
@@ -36,7 +35,7 @@ def delete_lab(*, lab: Lab, typed: str, by: User) -> None:
     """
     _require_name(lab, typed)
     _delete_checked_runs(Run.objects.filter(task__lab=lab))
-    folders = _folders(Load.objects.filter(lab=lab))
+    folders = _folders(Job.objects.filter(lab=lab))
     record_event(verb="lab.delete", target=f"{lab.slug}: {lab}", lab=None, actor=by)
     _delete(lab)
     transaction.on_commit(partial(_delete_folders, folders))
@@ -47,7 +46,7 @@ def delete_task(*, task: Task, typed: str, by: User) -> None:
     """Delete a task with its topics and qrels. Raise `UserError` as `delete_lab` does."""
     _require_name(task, typed)
     _delete_checked_runs(Run.objects.filter(task=task))
-    folders = _folders(Load.objects.filter(task=task))
+    folders = _folders(Job.objects.filter(task=task))
     record_event(verb="task.delete", target=task, lab=task.lab, actor=by, name=task.name)
     _delete(task)
     transaction.on_commit(partial(_delete_folders, folders))
@@ -109,7 +108,7 @@ def _delete_checked_runs(runs: QuerySet[Run]) -> None:
         transaction.on_commit(partial(default_storage.delete, name))
 
 
-def _folders(loads: QuerySet[Load]) -> list[Path]:
+def _folders(loads: QuerySet[Job]) -> list[Path]:
     return [load_folder(load) for load in loads]
 
 

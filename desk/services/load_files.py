@@ -1,40 +1,42 @@
-"""The files of a load, stored unchanged below `loads/` in the folder of files."""
+"""The files of a load, stored unchanged below `loads/` in the folder of files, and read there."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from django.conf import settings
 from django.core.files import File
 from django.core.files.uploadedfile import TemporaryUploadedFile
 
-from desk.models import Load
+from arqkit.records import FileRefusedError, Problem
+from arqlab.core.models import Job
 
 Uploads = Mapping[str, Iterable[File]]
 """The uploaded files by the form's field."""
 
 
-def load_folder(load: Load) -> Path:
+def load_folder(load: Job) -> Path:
     """Return the folder of a load's files."""
     return Path(settings.MEDIA_ROOT) / "loads" / load.folder
 
 
-def sent_folder(load: Load, field: str) -> Path:
+def sent_folder(load: Job, field: str) -> Path:
     """Return the folder of the files that were sent in a field."""
     return load_folder(load) / "sent" / field
 
 
-def sent_files(load: Load, field: str) -> list[Path]:
+def sent_files(load: Job, field: str) -> list[Path]:
     """Return the files that were sent in a field."""
     folder = sent_folder(load, field)
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def store_files(load: Load, uploads: Uploads, *, replaced: Iterable[str] = ()) -> None:
+def store_files(load: Job, uploads: Uploads, *, replaced: Iterable[str] = ()) -> None:
     """Store the files of a load, and note their names and SHA-256.
 
     A file replaces an earlier one with its name; those of the fields `replaced` replace all files
@@ -91,3 +93,20 @@ def _safe_name(name: str) -> str:
     last = PurePosixPath(name.replace("\\", "/")).name.encode(errors="replace").decode()
     kept = "".join("_" if sign in '<>:"|?*\0' else sign for sign in last)[-120:]
     return kept if kept.strip(".") else "file"
+
+
+def read_sent(
+    problems: list[Problem], load: Job, field: str, read: Callable[[bytes, str], Any]
+) -> Any:
+    """Return the content of the file of a field, or None with its problems or without a file."""
+    return read_path(problems, load, field, lambda path: read(path.read_bytes(), path.name))
+
+
+def read_path(problems: list[Problem], load: Job, field: str, read: Callable[[Path], Any]) -> Any:
+    """Return what a reader makes of the first file of a field, or None as `read_sent` does."""
+    files = sent_files(load, field)
+    try:
+        return read(files[0]) if files else None
+    except FileRefusedError as refused:
+        problems += refused.problems
+        return None

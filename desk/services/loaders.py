@@ -7,7 +7,7 @@ of the files, or `UserError`.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -26,9 +26,10 @@ from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind, TopicRecord
 from arqkit.texts.posts.topic_making import MEASURED, Bounds, Criteria, sift, write_candidates
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab, Task, Topic
+from arqlab.core.models import Job, Lab, Task, Topic
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize
+from arqlab.core.services.jobs import RunningJob
 from arqlab.core.services.topic_loading import load_topics
 from assessment.judging.services.importing import import_judgments
 from assessment.models import QrelSet
@@ -48,19 +49,17 @@ from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from collection.services.loading import add_to_collection
 from collection.services.visual_maps import make_visual_map
-from desk.models import Load
-from desk.services.load_files import load_folder, sent_files, sent_folder
-from desk.services.loading import Loading, read_path, read_sent
+from desk.services.load_files import load_folder, read_path, read_sent, sent_files, sent_folder
 
 
-def candidates_file(load: Load) -> Path:
+def candidates_file(load: Job) -> Path:
     """Return the path of the list of candidates."""
     return load_folder(load) / "candidates.csv"
 
 
-def list_candidates(loading: Loading) -> list[str]:
+def list_candidates(work: RunningJob) -> list[str]:
     """Write the questions that meet the criteria to a CSV, as `manage.py make_topics` does."""
-    options = loading.load.options
+    options = work.job.options
     threads, titles = existing_topics()
     criteria = Criteria(
         bounds={name: Bounds(*options[name]) for name in MEASURED if options.get(name)},
@@ -72,9 +71,9 @@ def list_candidates(loading: Loading) -> list[str]:
         titles=titles,
         alike=options["alike"],
     )
-    questions = candidates_of(collection_to_choose_from(loading.lab), which=options["which"])
+    questions = candidates_of(collection_to_choose_from(work.lab), which=options["which"])
     kept, left_out = sift(questions, criteria)
-    path = candidates_file(loading.load)
+    path = candidates_file(work.job)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(write_candidates(kept))
     return [
@@ -94,9 +93,9 @@ def collection_to_choose_from(lab: Lab) -> Collection:
     return collection
 
 
-def topics_from_files(loading: Loading) -> list[str]:
+def topics_from_files(work: RunningJob) -> list[str]:
     """Load the topics of a task, with their information and threads if those were sent."""
-    task, load = loading.task, loading.load
+    task, load = work.task, work.job
     problems: list[Problem] = []
     formulas = task.kind == Task.Kind.FORMULAS
     topics = read_sent(
@@ -120,9 +119,9 @@ def topics_from_files(loading: Loading) -> list[str]:
         info={**kept_info, **(info or {})},
         threads={**kept_threads, **threads_of(ids, threads or {})},
     )
-    changes = load_topics(task=task, file=file, by=loading.by, choice=loading.choice)
+    changes = load_topics(task=task, file=file, by=work.by, choice=work.choice)
     for version in QrelSet.objects.filter(task=task).select_related("task__lab"):
-        loading.warnings.extend(join_warnings(version))
+        work.warnings.extend(join_warnings(version))
     return [f"{counted(len(ids), 'topic')}: {changes.line}"]
 
 
@@ -168,14 +167,14 @@ def _task_file(
     )
 
 
-def lab_from_files(loading: Loading) -> list[str]:
+def lab_from_files(work: RunningJob) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
-    folder = load_folder(loading.load)
-    root = unpack_lab(sent_folder(loading.load, "file"), folder / "unpacked")
+    folder = load_folder(work.job)
+    root = unpack_lab(sent_folder(work.job, "file"), folder / "unpacked")
     try:
         slug = read_lab(root).slug
         known = Lab.objects.filter(slug=slug).first()
-        if known and not may_organize(loading.by, known):
+        if known and not may_organize(work.by, known):
             raise UserError(
                 f"There is a lab with the address {slug}, and you do not organize it. Choose "
                 "another slug in lab.toml, or ask its organizers.",
@@ -183,10 +182,10 @@ def lab_from_files(loading: Loading) -> list[str]:
             )
         loaded = load_lab(
             folder=root,
-            at=loading.at,
-            by=loading.by,
-            progress=loading.progress,
-            choice=loading.choice,
+            at=work.at,
+            by=work.by,
+            progress=work.progress,
+            choice=work.choice,
             also=load_judging_rules,
         )
     except FileRefusedError as refused:
@@ -195,20 +194,20 @@ def lab_from_files(loading: Loading) -> list[str]:
             [problem._replace(path=problem.path.replace(below, "")) for problem in refused.problems]
         ) from refused
     shutil.rmtree(folder / "unpacked")  # what was sent is kept
-    Load.objects.filter(pk=loading.load.pk).update(lab=loaded.lab)
-    loading.load.lab = loaded.lab
+    Job.objects.filter(pk=work.job.pk).update(lab=loaded.lab)
+    work.job.lab = loaded.lab
     lines = [f"{loaded.lab.name} ({slug})." if loaded.is_changed else "Nothing to change."]
     for task in lab_summary(loaded.lab):
         judged = f"; qrels {task.qrels} with {task.judged:,} judgments" if task.qrels else ""
         lines.append(f"{task.task}: {counted(task.topics, 'topic')}{judged}.")
-    loading.warnings.extend(loaded.warnings)
+    work.warnings.extend(loaded.warnings)
     collection = collection_of(loaded.lab)
     return [*lines, *(_collection_lines(collection) if collection else ())]
 
 
-def qrels_from_file(loading: Loading) -> list[str]:
+def qrels_from_file(work: RunningJob) -> list[str]:
     """Load a version of a task's qrels."""
-    task, options = loading.task, loading.load.options
+    task, options = work.task, work.job.options
     rules = task.protocol
     labels = read_scale(options["labels"]) if options.get("labels") else rules.labels
     relevant_from = options.get("relevant_from") or rules.relevant_from
@@ -218,11 +217,11 @@ def qrels_from_file(loading: Loading) -> list[str]:
             code="relevant",
         )
     topics = set(task.topics.values_list("query_id", flat=True))
-    taken = None if loading.choice.leaves_out else topics
+    taken = None if work.choice.leaves_out else topics
     problems: list[Problem] = []
     frame = read_sent(
         problems,
-        loading.load,
+        work.job,
         "file",
         lambda data, path: read_qrels(data, path=path, scale=labels, topics=taken),
     )
@@ -230,12 +229,12 @@ def qrels_from_file(loading: Loading) -> list[str]:
         raise FileRefusedError(problems)
     changes = _qrels_changes(task, frame, topics)
     frame = frame.filter(pl.col("topic").is_in(list(topics)))
-    path = sent_files(loading.load, "file")[0]
+    path = sent_files(work.job, "file")[0]
     items = ItemKind(options.get("items") or rules.items)
     file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
-    qrel_set = load_qrels(task=task, file=file, at=loading.at, by=loading.by)
+    qrel_set = load_qrels(task=task, file=file, at=work.at, by=work.by)
     judged = topic_judgments(qrel_set)
-    loading.warnings.extend(join_warnings(qrel_set))
+    work.warnings.extend(join_warnings(qrel_set))
     return [
         f"Version {qrel_set.version} ({qrel_set.name}): {counted(frame.height, 'line')}, "
         f"{counted(len(judged), 'judged topic')}.",
@@ -257,23 +256,23 @@ def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> L
     return changes
 
 
-def judgments_from_file(loading: Loading) -> list[str]:
+def judgments_from_file(work: RunningJob) -> list[str]:
     """Import judgments made elsewhere into the pools of a task."""
-    path = sent_files(loading.load, "file")[0]
+    path = sent_files(work.job, "file")[0]
     changes = import_judgments(
-        task=loading.task,
+        task=work.task,
         data=path.read_bytes(),
         path=path.name,
-        at=loading.at,
-        by=loading.by,
-        choice=loading.choice,
+        at=work.at,
+        by=work.by,
+        choice=work.choice,
     )
     return [changes.line]
 
 
-def collection_from_files(loading: Loading) -> list[str]:
+def collection_from_files(work: RunningJob) -> list[str]:
     """Import a data dump, documents and formula indexes into the lab's collection."""
-    load, options = loading.load, loading.load.options
+    load, options = work.job, work.job.options
     since, until = (_day(options.get(name)) for name in ("since", "until"))
     documents = sent_files(load, "documents")
     file = CollectionFile(
@@ -283,49 +282,38 @@ def collection_from_files(loading: Loading) -> list[str]:
         formulas={name: path for name in REPRESENTATIONS if (path := _index(load, name))},
         window=Window(since, until, bool(options.get("keep_later"))),
     )
-    judged = judged_formulas(file.slug, loading.lab)
+    judged = judged_formulas(file.slug, work.lab)
     collection = add_to_collection(
-        lab=loading.lab,
+        lab=work.lab,
         file=file,
-        at=loading.at,
+        at=work.at,
         judged=judged,
-        progress=loading.progress,
-        choice=loading.choice,
+        progress=work.progress,
+        choice=work.choice,
     )
-    loading.warnings.extend(lab_join_warnings(loading.lab))
+    work.warnings.extend(lab_join_warnings(work.lab))
     return _collection_lines(collection)
 
 
-def new_visual_ids(loading: Loading) -> list[str]:
+def new_visual_ids(work: RunningJob) -> list[str]:
     """Make the next version of the visual ids, as `manage.py make_visual_ids` does."""
-    collection = collection_of(loading.lab)
+    collection = collection_of(work.lab)
     if collection is None or not collection.formulas_index:
         raise UserError("The collection has no formulas. Load a formula index first.")
     before = newest_map(collection)
     visual_map = make_visual_map(
         collection=collection,
-        at=loading.at,
+        at=work.at,
         judged=judged_formulas(collection.slug),
         again=True,
-        progress=loading.progress,
+        progress=work.progress,
     )
     if visual_map is None or visual_map == before:
         return ["Nothing to change: the ids are those of the newest version."]
     return _map_lines(collection)
 
 
-LOADERS: Mapping[str, Callable[[Loading], list[str]]] = {
-    Load.Kind.LAB: lab_from_files,
-    Load.Kind.TOPICS: topics_from_files,
-    Load.Kind.QRELS: qrels_from_file,
-    Load.Kind.JUDGMENTS: judgments_from_file,
-    Load.Kind.COLLECTION: collection_from_files,
-    Load.Kind.VISUAL_IDS: new_visual_ids,
-    Load.Kind.CANDIDATES: list_candidates,
-}
-
-
-def _dump(load: Load) -> dict[str, Path]:
+def _dump(load: Job) -> dict[str, Path]:
     """Return the files of a data dump by kind; refuse unknown files, and two of one kind."""
     files: dict[str, Path] = {}
     problems = []
@@ -343,7 +331,7 @@ def _dump(load: Load) -> dict[str, Path]:
     return files
 
 
-def _index(load: Load, name: str) -> Path | None:
+def _index(load: Job, name: str) -> Path | None:
     files = sent_files(load, name)
     return sent_folder(load, name) if len(files) > 1 else next(iter(files), None)
 

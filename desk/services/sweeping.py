@@ -17,7 +17,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
 
-from desk.models import Load
+from arqlab.core.models import Job
 from desk.services.load_files import load_folder
 
 log = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def _unused_paths(root: Path, at: datetime) -> Iterator[Path]:
     # List the files before the rows: a file whose row is stored in between is too new to move.
     files = [path for name in RUN_FOLDERS for path in (root / name).rglob("*") if path.is_file()]
     folders = _folders(root / LOADS)
-    names, known = set(_names_of_runs()), set(Load.objects.values_list("folder", flat=True))
+    names, known = set(_names_of_runs()), set(Job.objects.values_list("folder", flat=True))
     for path in files:
         if path.relative_to(root).as_posix() not in names and _is_old(path, at):
             yield path
@@ -77,8 +77,8 @@ def _names_of_runs() -> Iterator[str]:
 
 
 def _delete_unpacked(at: datetime) -> None:
-    over = Load.objects.filter(updated_at__lt=at - LEAST_AGE).exclude(
-        state__in=[Load.State.WAITING, Load.State.RUNNING]
+    over = Job.objects.filter(updated_at__lt=at - LEAST_AGE).exclude(
+        state__in=[Job.State.WAITING, Job.State.RUNNING]
     )
     for pk in over.values_list("pk", flat=True):
         with transaction.atomic():  # a load that is repeated now waits for the lock

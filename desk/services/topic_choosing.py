@@ -7,21 +7,22 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from django.core.files.base import ContentFile
 
 from arqkit.formats.topics.chosen_questions import ChosenQuestion
-from arqlab.core.models import Lab, Task, User
+from arqlab.core.models import Job, Lab, Task, User
+from arqlab.core.services.jobs import start_job
 from collection.services.topic_making import TopicFiles, make_topic_files
-from desk.models import Load
+from desk.services.load_files import store_files
 from desk.services.loaders import candidates_file, collection_to_choose_from
-from desk.services.loads import start_load
 
 FILES = {Task.Kind.FORMULAS.value: "task2"}
 """The name of the topic files by the kind of task; all others take those of task 1."""
 
 
-def read_candidates(load: Load) -> list[dict[str, str]]:
+def read_candidates(load: Job) -> list[dict[str, str]]:
     """Return the rows of the list of candidates."""
     path = candidates_file(load)
     if not path.is_file():
@@ -52,7 +53,7 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
     return out.getvalue()
 
 
-def load_topic_files(*, topic_files: TopicFiles, task: Task, at: datetime, by: User) -> Load:
+def load_topic_files(*, topic_files: TopicFiles, task: Task, at: datetime, by: User) -> Job:
     """Start the load of the topics that were made for a task. The caller queues it."""
     name = FILES.get(task.kind, "task1")
     fields = {
@@ -60,14 +61,13 @@ def load_topic_files(*, topic_files: TopicFiles, task: Task, at: datetime, by: U
         "topic_info": f"topic-info.{name}.csv",
         "topic_formulas": "topic-formulas.latex.tsv",
     }
-    return start_load(
-        kind=Load.Kind.TOPICS,
+    uploads = {
+        field: [ContentFile(topic_files.files[file], name=file)] for field, file in fields.items()
+    }
+    return start_job(
+        job=Job(kind="topics", options={"delete_others": False}),
         place=task,
-        uploads={
-            field: [ContentFile(topic_files.files[file], name=file)]
-            for field, file in fields.items()
-        },
-        options={"delete_others": False},
         at=at,
         by=by,
+        store=partial(store_files, uploads=uploads),
     )

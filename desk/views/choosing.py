@@ -13,12 +13,12 @@ from django.utils import timezone
 from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.records import FileRefusedError
 from arqlab.core import permissions
-from arqlab.core.models import Lab, Visitor
+from arqlab.core.models import Job, Lab, Visitor
+from arqlab.core.tasks import queue_job
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import Pages
 from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm
-from desk.models import Load
 from desk.permissions import load_or_404
 from desk.services.loaders import candidates_file
 from desk.services.topic_choosing import (
@@ -28,7 +28,6 @@ from desk.services.topic_choosing import (
     topic_files_of,
     zip_of,
 )
-from desk.tasks import run_after_commit
 
 SHOWN = 500
 """The candidates in the table; the CSV list has all of them."""
@@ -37,14 +36,14 @@ SHOWN = 500
 class Candidates(NamedTuple):
     """A finished load that listed topic candidates, and its lab."""
 
-    load: Load
+    load: Job
     lab: Lab
 
 
 def candidates_or_404(user: Visitor, load_id: int) -> Candidates:
     """Return the candidates of a load that the user may see, or raise `Http404`."""
     load = load_or_404(user, load_id)
-    is_listed = load.kind == Load.Kind.CANDIDATES and load.state == Load.State.DONE
+    is_listed = load.kind == "candidates" and load.state == Job.State.DONE
     if load.lab is None or not is_listed:
         raise Http404
     return Candidates(load, load.lab)
@@ -104,5 +103,5 @@ def _load_topics(request: HttpRequest, topic_files: TopicFiles, cleaned: dict[st
         if task
     ]
     for load in loads:
-        run_after_commit(load)
+        queue_job(load)
     return loads[0].get_absolute_url()

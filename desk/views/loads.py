@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -12,8 +13,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core import permissions
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Job, Lab, Task
+from arqlab.core.services.jobs import REPEATABLE, repeat_job, start_job, stop_job
+from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import told
+from arqlab.web.jobs import JOB_KINDS, render_news
 from arqlab.web.pages import LAB, TASK, Pages
 from desk.forms.choosing import CandidatesForm
 from desk.forms.loads import (
@@ -24,10 +28,8 @@ from desk.forms.loads import (
     QrelsForm,
     TopicsForm,
 )
-from desk.models import Load
 from desk.permissions import load_or_404
-from desk.services.loads import OVER, repeat_load, start_load
-from desk.tasks import run_after_commit
+from desk.services.load_files import store_files
 
 pages = Pages(section="collection")
 
@@ -35,13 +37,13 @@ A_PAGE = 100
 SECTIONS = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
 """The kinds of files that a task takes, and the sections of their pages."""
 FORMS: dict[str, type[LoadForm]] = {
-    Load.Kind.LAB: LabFilesForm,
-    Load.Kind.TOPICS: TopicsForm,
-    Load.Kind.QRELS: QrelsForm,
-    Load.Kind.JUDGMENTS: JudgmentsForm,
-    Load.Kind.COLLECTION: CollectionFilesForm,
-    Load.Kind.VISUAL_IDS: LoadForm,
-    Load.Kind.CANDIDATES: CandidatesForm,
+    "lab": LabFilesForm,
+    "topics": TopicsForm,
+    "qrels": QrelsForm,
+    "judgments": JudgmentsForm,
+    "collection": CollectionFilesForm,
+    "visual-ids": LoadForm,
+    "candidates": CandidatesForm,
 }
 
 
@@ -49,7 +51,7 @@ FORMS: dict[str, type[LoadForm]] = {
 def lab_load(request: HttpRequest) -> HttpResponse:
     """Load a lab from a lab.toml and its files, or from an archive of its folder."""
     permissions.require_lab_creator(request)
-    return _form_page(request, Load.Kind.LAB, None)
+    return _form_page(request, "lab", None)
 
 
 @pages.form(f"{TASK}load/<slug:kind>/", "task-load", access=permissions.organized_task_or_404)
@@ -68,13 +70,13 @@ def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
 )
 def collection_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Load files of a data dump or of formula indexes into the lab's collection."""
-    return _form_page(request, Load.Kind.COLLECTION, lab)
+    return _form_page(request, "collection", lab)
 
 
 @pages.form(f"{LAB}topic-candidates/", "candidates-load", access=permissions.organized_lab_or_404)
 def candidates_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     """List the topic candidates of the lab's collection."""
-    return _form_page(request, Load.Kind.CANDIDATES, lab)
+    return _form_page(request, "candidates", lab)
 
 
 @pages.action(
@@ -82,48 +84,47 @@ def candidates_load(request: HttpRequest, lab: Lab) -> HttpResponse:
 )
 def visual_ids_make(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Make the next version of the visual ids of the lab's collection."""
-    return redirect(_started(request, Load.Kind.VISUAL_IDS, lab, LoadForm({}, place=lab)))
+    return redirect(_started(request, "visual-ids", lab, LoadForm({}, place=lab)))
 
 
 @pages.read(f"{LAB}loads/", "load-list", access=permissions.organized_lab_or_404)
 def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the loads of a lab, newest first."""
-    paginator = Paginator(Load.objects.filter(lab=lab).select_related("task", "by"), A_PAGE)
+    paginator = Paginator(
+        Job.objects.filter(lab=lab, kind__in=FORMS).select_related("task", "by"), A_PAGE
+    )
     context = {"lab": lab, "page": paginator.get_page(request.GET.get("page"))}
     return render(request, "desk/load_list.html", context)
 
 
 @pages.read("loads/<int:load>/", "load-detail", access=load_or_404)
-def load_detail(request: HttpRequest, load: Load) -> HttpResponse:
+def load_detail(request: HttpRequest, load: Job) -> HttpResponse:
     """Show a load: its state, progress and report, and the form to repeat it."""
-    return render(request, "desk/load_detail.html", _context(request, load))
+    return render_news(request, "desk/load_detail.html", _context(request, load))
 
 
-@pages.read("loads/<int:load>/status/", "load-status", access=load_or_404)
-def load_status(request: HttpRequest, load: Load) -> HttpResponse:
-    """Return the part of the page of a load that changes, which a running load polls."""
-    context = _context(request, load)
-    if request.GET.get("seen") == context["seen"]:
-        return HttpResponse(status=204)  # nothing is new: htmx leaves the page as it is
-    return render(request, "desk/load_status.html", context)
+@pages.action("loads/<int:load>/stop/", "load-stop", access=load_or_404)
+def load_stop(request: HttpRequest, load: Job) -> HttpResponse:
+    """Stop a load that waits, or ask the worker of a running one to stop."""
+    stop_job(job=load, at=timezone.now(), by=permissions.signed_in(request))
+    return redirect(load)
 
 
 @pages.action("loads/<int:load>/repeat/", "load-repeat", access=load_or_404, takes_loads=True)
-def load_repeat(request: HttpRequest, load: Load) -> HttpResponse:
+def load_repeat(request: HttpRequest, load: Job) -> HttpResponse:
     """Repeat a load that loaded nothing, confirmed, or with more or corrected files."""
     form = FORMS[load.kind](request.POST, request.FILES, place=_place(load), again=True)
     if not form.is_valid():
         return _refused(request, load.kind, _place(load), form)
     with told(request):
-        repeat_load(
-            load=load,
-            uploads=form.uploads,
-            replaced=form.single,
+        repeat_job(
+            job=load,
             options=form.options,
             at=timezone.now(),
             by=permissions.signed_in(request),
+            store=partial(store_files, uploads=form.uploads, replaced=form.single),
         )
-        run_after_commit(load)
+        queue_job(load)
     return _sent_to(request, reverse("desk:load-detail", args=[load.pk]))
 
 
@@ -139,15 +140,14 @@ def _form_page(request: HttpRequest, kind: str, place: Lab | Task | None) -> Htt
 def _started(request: HttpRequest, kind: str, place: Lab | Task | None, form: LoadForm) -> str:
     """Start a load and return the address of its page."""
     has_fields = form.is_valid()
-    load = start_load(
-        kind=kind,
+    load = start_job(
+        job=Job(kind=kind, options=form.options if has_fields else {}),
         place=place,
-        uploads=form.uploads if has_fields else {},
-        options=form.options if has_fields else {},
         at=timezone.now(),
         by=permissions.signed_in(request),
+        store=partial(store_files, uploads=form.uploads) if has_fields else None,
     )
-    run_after_commit(load)
+    queue_job(load)
     return load.get_absolute_url()
 
 
@@ -160,9 +160,9 @@ def _page(
         "kind": kind,
         "task": task,
         "lab": place.lab if isinstance(place, Task) else place,
-        "what": Load.Kind(kind).label,
+        "what": JOB_KINDS[kind].label,
         "section": _section(kind, task),
-        "earlier": _loads_without_lab(request) if kind == Load.Kind.LAB else [],
+        "earlier": _loads_without_lab(request) if kind == "lab" else [],
     }
     return render(request, "desk/load_form.html", context, status=status)
 
@@ -171,10 +171,10 @@ def _section(kind: str, task: Task | None) -> str:
     return SECTIONS.get(kind, "" if task else "collection")
 
 
-def _loads_without_lab(request: HttpRequest) -> QuerySet[Load]:
+def _loads_without_lab(request: HttpRequest) -> QuerySet[Job]:
     """Return the user's loads that made no lab, newest first; no page of a lab lists them."""
     by = permissions.signed_in(request)
-    return Load.objects.filter(kind=Load.Kind.LAB, lab=None, by=by)[:A_PAGE]
+    return Job.objects.filter(kind="lab", lab=None, by=by)[:A_PAGE]
 
 
 def _refused(
@@ -194,13 +194,13 @@ def _wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept", "").startswith("application/json")
 
 
-def _place(load: Load) -> Lab | Task | None:
+def _place(load: Job) -> Lab | Task | None:
     return load.task or load.lab
 
 
-def _context(request: HttpRequest, load: Load) -> dict[str, Any]:
+def _context(request: HttpRequest, load: Job) -> dict[str, Any]:
     paginator = Paginator(load.problems.all(), A_PAGE)
-    again = load.state in OVER
+    again = load.state in REPEATABLE
     return {
         "load": load,
         "lab": load.lab,
@@ -214,5 +214,5 @@ def _context(request: HttpRequest, load: Load) -> dict[str, Any]:
         )
         if again
         else None,
-        "seen": f"{load.state}-{load.done}-{load.attempts}",
+        "seen": f"{load.state}-{load.done}-{load.attempts}-{load.is_stopping}",
     }

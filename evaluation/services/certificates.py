@@ -16,6 +16,7 @@ from arqkit.records import ItemKind
 from arqkit.reusability.certificate import Certificate, Rescorer, certified_measures, certify
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
+from arqlab.core.services.jobs import RunningJob
 from assessment.models import QrelSet
 from assessment.pools.selectors.frozen import PooledTops, contributions_of, pooled_tops
 from assessment.qrels.selectors.versions import judged_frame
@@ -60,6 +61,13 @@ def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certificat
         certificate = _certificate(qrel_set, certification, valid)
         computed_values.set(key, certificate, timeout=KEPT)
     return certification._replace(certificate=certificate)
+
+
+def compute_certificate(job: RunningJob) -> list[str]:
+    """Compute the certificate of the version of the qrels that is the job's key."""
+    for qrel_set in QrelSet.objects.select_related("task__lab").filter(pk=job.job.key):
+        certification_of(qrel_set, computes=True)
+    return []
 
 
 def certify_released() -> None:

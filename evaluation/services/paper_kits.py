@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from typing import NamedTuple
 
 from arqkit.agreement.estimates import Agreement
@@ -31,6 +30,7 @@ from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Visitor
+from arqlab.core.services.jobs import RunningJob
 from assessment.models import Pool, QrelSet, Round
 from assessment.pools.selectors.choices import POOL_KINDS
 from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
@@ -181,20 +181,6 @@ class PaperKit(NamedTuple):
         return all(computed_values.has_key(_key(figure)) for figure in self.figures)
 
     @property
-    def is_being_drawn(self) -> bool:
-        """Return whether a worker draws the figures, or will."""
-        return not self.is_drawn and computed_values.has_key(self._claim)
-
-    @property
-    def _claim(self) -> str:
-        keys = "".join(figure.key for figure in self.figures)
-        return f"paper-kit:{self.name}:{sha256(keys.encode()).hexdigest()}"
-
-    def claim_drawing(self) -> bool:
-        """Return whether the figures must be drawn and nobody else was asked to."""
-        return not self.is_drawn and computed_values.add(self._claim, 1, timeout=LONGEST_DRAWING)
-
-    @property
     def parts(self) -> dict[str, list[str]]:
         """Return the names of the tables, sentences and figures by folder."""
         names: dict[str, list[str]] = {}
@@ -222,6 +208,17 @@ def paper_board(qrel_set: QrelSet) -> VisibleBoard:
     if released and released.qrel_set_id == qrel_set.pk:
         return VisibleBoard("released", qrel_set, released_board(released))
     return VisibleBoard("live", qrel_set, live_board(qrel_set))
+
+
+def draw_figures(job: RunningJob) -> list[str]:
+    """Draw the figures of the paper kit of the version of the qrels that is the job's key."""
+    drawn = 0
+    for qrel_set in QrelSet.objects.select_related("task__lab").filter(pk=job.job.key):
+        figures = paper_figures(paper_board(qrel_set))
+        for drawn, figure in enumerate(figures, start=1):
+            figure_images(figure)
+            job.progress(drawn, len(figures))
+    return [f"{drawn} figures drawn."]
 
 
 def paper_kit(qrel_set: QrelSet, user: Visitor, *, waits: bool = False) -> PaperKit:

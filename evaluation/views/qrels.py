@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.formats.tables import tsv_lines
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
-from arqlab.celery import wake_after_commit
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
+from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
@@ -23,16 +23,15 @@ from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.certificates import Certification, certification_of
 from evaluation.services.paper_kits import paper_kit
-from evaluation.tasks import draw_paper_kit
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
 PARTS = ("teams", "runs", "depths")
 
 
-@pages.read("<int:version>/certificate/", "certificate-detail", access=task_or_404)
+@pages.form("<int:version>/certificate/", "certificate-detail", access=task_or_404, in_archive=True)
 def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpResponseBase:
-    """Show the certificate of a version by one measure; with `compute=yes`, compute it first.
+    """Show the certificate of a version by one measure, or compute it in the background.
 
     With `format=tsv`, return the table of a `part` by all measures: teams, runs or depths. Those
     who do not organize see the runs that they may open, and nothing that is not computed yet.
@@ -42,8 +41,9 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
     qrel_set = get_object_or_404(versions, task=task, version=version)
     if not sight.may_open_certificate(qrel_set):
         raise Http404
-    computes = sight.organizes and request.GET.get("compute") == "yes"
-    certified = _opened(certification_of(qrel_set, computes=computes), sight)
+    if request.method == "POST" and sight.organizes:
+        return requested(request, "certificate", qrel_set.pk, task)
+    certified = _opened(certification_of(qrel_set), sight)
     context: dict[str, Any] = {"task": task, "lab": task.lab, "qrel_set": qrel_set, "sight": sight}
     context |= {"certified": certified, "measures": certified.measures}
     if certificate := certified.certificate:
@@ -51,7 +51,8 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
             return _file(certified, certificate, request.GET.get("part", ""), qrel_set)
         measure = _chosen(certified, request.GET.get("measure", ""))
         context |= _tables(certified, certificate, measure)
-    return render(request, "evaluation/certificate_detail.html", context)
+    template = "evaluation/certificate_detail.html"
+    return page_of_job(request, template, context, "certificate", qrel_set.pk)
 
 
 def _opened(certified: Certification, sight: ScoreAccess) -> Certification:
@@ -177,27 +178,25 @@ def _column(name: str) -> Any:
     return lambda row: row[name]
 
 
-@pages.form("<int:version>/paper-kit/", "paper-kit-detail")
+@pages.form("<int:version>/paper-kit/", "paper-kit-detail", in_archive=True)
 def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show what the kit has; draw its figures in the background when asked to.
 
-    With `format=zip`, return the archive, and with `part=state`, only the state of the drawing.
+    With `format=zip`, return the archive.
     """
     versions = QrelSet.objects.select_related("task__lab")
     qrel_set = get_object_or_404(versions, task=task, version=version)
+    if request.method == "POST":
+        return requested(request, "paper-kit", qrel_set.pk, task)
     is_file = request.GET.get("format") == "zip"
     kit = paper_kit(qrel_set, request.user, waits=is_file)
-    if request.method == "POST":
-        if kit.claim_drawing():
-            wake_after_commit(draw_paper_kit, qrel_set.pk)
-        return redirect(request.path)
     if is_file:
         response = HttpResponse(kit.archive(), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response
-    template = "_paper_kit_state" if request.GET.get("part") == "state" else "paper_kit_detail"
     context = {"task": task, "lab": task.lab, "qrel_set": qrel_set, "kit": kit}
-    return render(request, f"evaluation/{template}.html", context)
+    template = "evaluation/paper_kit_detail.html"
+    return page_of_job(request, template, context, "paper-kit", qrel_set.pk)
 
 
 _COLUMNS = {

@@ -2,7 +2,7 @@
 // Without this script the table has the server's order. The style sheet reserves space for the
 // arrow, so nothing shifts.
 
-const NUMBER = /^[+\-−]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*%?$/i;
+const NUMBER = /^[+\-−]?(\d{1,3}(,\d{3})+|\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*%?$/i;
 
 /** Return the text of a cell, with LaTeX for each formula. */
 function cellText(cell) {
@@ -15,12 +15,13 @@ function cellText(cell) {
 
 function sortValue(row, column) {
   const cell = row.cells[column];
-  return cell ? (cell.dataset.value ?? cellText(cell)) : "";
+  const exact = cell?.querySelector("time, data");
+  return cell ? (cell.dataset.value ?? exact?.dateTime ?? exact?.value ?? cellText(cell)) : "";
 }
 
 /** Return the number in a text, or null. */
 export function asNumber(text) {
-  return NUMBER.test(text) ? Number.parseFloat(text.replace("−", "-")) : null;
+  return NUMBER.test(text) ? Number.parseFloat(text.replace("−", "-").replaceAll(",", "")) : null;
 }
 
 /** Compare two values; blanks and dashes (no value) come last in either direction. */
@@ -61,7 +62,8 @@ function makeSortable(table) {
   const heads = [...(table.tHead?.rows[table.tHead.rows.length - 1]?.cells ?? [])];
   const order = [...table.tBodies].map((body) => [...body.rows]);
   for (const head of heads) {
-    if (head.dataset.nosort !== undefined || !head.textContent.trim()) continue;
+    if (head.dataset.nosort !== undefined || head.querySelector("input")) continue;
+    if (!head.textContent.trim()) continue;
     const button = document.createElement("button");
     button.type = "button";
     button.className = "sort-button";

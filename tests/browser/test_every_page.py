@@ -40,7 +40,7 @@ NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"desk:lab-download", "desk:task-download", "submissions:run-map"}
 NO_PAGES |= {"submissions:run-repaired", "desk:run-status", "submissions:run-guess"}
 NO_PAGES |= {"submissions:run-map", "desk:lab-download", "desk:task-download"}
-NO_PAGES |= {"desk:load-status", "desk:candidate-list"}
+NO_PAGES |= {"desk:candidate-list"}
 NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
 NO_PAGES |= {"assessment:training-votes", "assessment:sample-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.

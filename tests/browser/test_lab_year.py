@@ -11,9 +11,9 @@ from django.core.management import call_command
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from arqlab.core.tasks import run_waiting_jobs
 from assessment.models import PoolInstance
 from desk.services.demo import FOLDER as DEMO
-from desk.tasks import run_waiting_loads
 from evaluation.services.scoring import score_waiting
 from tests.browser.judging import SHOWN, Assessor
 from tests.browser.lab_browser import LabBrowser
@@ -61,7 +61,7 @@ def load_collection(it: LabBrowser) -> None:
     it.see("Load collection files")
     it.press("Load collection files")
     it.see("Waiting for a worker.")
-    run_waiting_loads()  # as the schedule does
+    run_waiting_jobs()  # as the schedule does
     it.see("View collection")
     it.press("View collection")
     it.see("mse-2027", "Posts.xml")

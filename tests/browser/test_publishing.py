@@ -82,7 +82,7 @@ def test_an_organizer_publishes_real_runs(page: Page, scene, look, tmp_path):
     look("comparison")
 
     analysis(page, "Reusability certificate")
-    page.get_by_role("link", name="Compute certificate").click()
+    page.get_by_role("button", name="Compute certificate").click()
     expect(page.locator("#findings")).to_be_visible()
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type ?/Page\b", printed)) <= 2

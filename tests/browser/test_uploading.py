@@ -6,8 +6,7 @@ import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import expect
 
-from arqlab.core.models import Team
-from desk.models import Load
+from arqlab.core.models import Job, Team
 from submissions.models import Run
 from tests.browser.conftest import enter
 from tests.browser.test_first_path import DROP
@@ -180,4 +179,4 @@ def test_files_for_which_the_server_has_no_room_are_not_sent(page):
 
     refusal = "The files are 2.0 KB; the server has room for 1.5 KB."
     expect(page.locator("[data-error-summary]")).to_contain_text(refusal)
-    assert not Load.objects.exists()
+    assert not Job.objects.exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from desk.models import Load
+from arqlab.core.models import Job
 from desk.services.load_files import sent_files
 
 LOAD = "/labs/arqmath-x/collection/load/"
@@ -45,7 +45,7 @@ def send(client, path=LOAD, **fields):
 def test_a_file_of_a_load_is_moved_and_leaves_nothing_behind(scene, client_of, incoming):
     send(client_of(scene.organizer))
 
-    load = Load.objects.get()
+    load = Job.objects.get()
     [path] = sent_files(load, "dump")
     assert path.read_bytes() == BIG
     assert (path.stat().st_mode & 0o777, path.stat().st_nlink) == (0o600, 1)
@@ -60,7 +60,7 @@ def test_a_file_on_another_file_system_is_copied(scene, client_of, incoming, mon
     monkeypatch.setattr("os.link", refuse)
     send(client_of(scene.organizer))
 
-    assert [path.read_bytes() for path in sent_files(Load.objects.get(), "dump")] == [BIG]
+    assert [path.read_bytes() for path in sent_files(Job.objects.get(), "dump")] == [BIG]
 
 
 def test_a_load_may_fill_the_room_on_the_server_but_not_more(scene, client_of, room, incoming):
@@ -70,7 +70,7 @@ def test_a_load_may_fill_the_room_on_the_server_but_not_more(scene, client_of, r
     assert response.status_code == 413
     assert "larger than the server accepts" in response.text
     assert not incoming.exists()
-    assert not Load.objects.exists()
+    assert not Job.objects.exists()
 
 
 def test_the_pages_state_their_limits(scene, client_of, room):

@@ -10,9 +10,12 @@ from typing import Any
 
 import polars as pl
 from django.core.files.base import ContentFile
+from django.http import HttpResponse
+from django.test import Client
 
 from arqkit.ranking import with_order
 from arqlab.core.models import Task, Team
+from arqlab.core.tasks import run_waiting_jobs
 from assessment.models import Qrel, QrelSet
 from submissions.models import Run, Upload
 
@@ -22,6 +25,13 @@ QRELS = {"A.1": {"p1": 3, "p2": 2, "p3": 0, "p4": 1}, "A.2": {"p1": 0, "p5": 2, 
 # topic: items, best first
 GOOD = {"A.1": ["p1", "p2", "p9", "p4"], "A.2": ["p5", "p1"]}
 POOR = {"A.1": ["p3", "p4", "p2"]}
+
+
+def made_by_job(client: Client, path: str) -> HttpResponse:
+    """Ask a page for what a job makes, run the job as a worker does, and return the page."""
+    assert client.post(path).status_code == 302
+    run_waiting_jobs()
+    return client.get(path)
 
 
 def make_qrels(

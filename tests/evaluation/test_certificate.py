@@ -22,7 +22,7 @@ from evaluation.services.certificates import certification_of
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.collection.factories import FORMULAS, load_small
-from tests.evaluation.factories import NOW, make_qrels, make_run
+from tests.evaluation.factories import NOW, made_by_job, make_qrels, make_run
 from tests.factories import FormulaTaskFactory, TeamFactory, TopicFactory, WrittenTaskFactory
 
 PAGE = "/labs/arqmath-x/tasks/task1/qrels/1/certificate/"
@@ -90,7 +90,7 @@ def rows_of(office, part: str) -> list[dict[str, str]]:
 def test_the_file_has_the_scores_against_qrels_without_the_lines(
     office, qrels, lists, part, parties
 ):
-    office.get(f"{PAGE}?compute=yes")
+    made_by_job(office, PAGE)
     rows = rows_of(office, part)
     without = {
         tag: make_qrels(qrels.task, labels_without(qrels, lists, parties.get(tag, [tag])))
@@ -114,9 +114,9 @@ def test_the_file_has_the_scores_against_qrels_without_the_lines(
 
 
 def test_the_page_offers_to_compute_and_keeps_the_result(office, qrels):
-    assert "?compute=yes" in office.get(PAGE).content.decode()
+    assert "Compute certificate" in office.get(PAGE).content.decode()
 
-    office.get(f"{PAGE}?compute=yes")
+    made_by_job(office, PAGE)
     shown = office.get(PAGE).content.decode()
 
     assert "Compute certificate" not in shown
@@ -126,7 +126,7 @@ def test_the_page_offers_to_compute_and_keeps_the_result(office, qrels):
 
 
 def test_the_page_shows_the_items_and_scores_of_each_team(office, qrels, lists):
-    context = office.get(f"{PAGE}?compute=yes").context
+    context = made_by_job(office, PAGE).context
 
     left = labels_without(qrels, lists, ["other"])
     lost = qrels.lines - sum(map(len, left.values()))
@@ -137,21 +137,21 @@ def test_the_page_shows_the_items_and_scores_of_each_team(office, qrels, lists):
 
 
 def test_a_pool_whose_runs_are_all_loaded_has_no_warning(office, qrels):
-    answer = office.get(f"{PAGE}?compute=yes")
+    answer = made_by_job(office, PAGE)
 
     assert answer.context["certificate"].orphans == 0
     assert "stay judged" not in answer.text
 
 
 def test_the_page_shows_another_measure_on_demand(office, qrels):
-    office.get(f"{PAGE}?compute=yes")
+    made_by_job(office, PAGE)
 
     assert office.get(f"{PAGE}?measure=AP(rel%3D2)").context["measure"].heading == "MAP"
     assert office.get(f"{PAGE}?measure=Nothing").status_code == 404
 
 
 def test_an_unknown_part_has_no_file(office, qrels):
-    office.get(f"{PAGE}?compute=yes")
+    made_by_job(office, PAGE)
 
     assert office.get(f"{PAGE}?format=tsv&part=nothing").status_code == 404
     assert {row["depth"] for row in rows_of(office, "depths")} == {"1", "2", "3", "5", "6"}
@@ -182,7 +182,7 @@ def test_without_a_pool_the_protocols_depths_count(office, task, team, other_tea
     make_run(other_team, task, {"A.1": ["p3", *below, "p4"]})
     make_qrels(task, {"A.1": {"p1": 3, "p2": 2, "p3": 0, "p4": 1}})
 
-    answer = office.get(f"{PAGE}?compute=yes")
+    answer = made_by_job(office, PAGE)
 
     assert "No pool lists its runs." in answer.content.decode()
     assert "Of the 4 judged items, 1 was contributed by no run listed here." in answer.text
@@ -236,8 +236,8 @@ def test_answers_of_task_3_have_no_certificate(lab, team):
 
 def test_without_valid_runs_or_known_measures_the_page_says_so(office, task, team):
     make_qrels(task)
-    assert "no valid run" in office.get(f"{PAGE}?compute=yes").content.decode()
+    assert "no valid run" in office.get(PAGE).content.decode()
 
     make_run(team, task)
     Task.objects.filter(pk=task.pk).update(overrides={"measures": ["SetP"]})
-    assert "can be certified" in office.get(f"{PAGE}?compute=yes").content.decode()
+    assert "can be certified" in office.get(PAGE).content.decode()

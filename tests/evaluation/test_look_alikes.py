@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.urls import reverse
 
-from evaluation.views.releasing import look_alikes, replays
-from tests.evaluation.factories import NOW, make_qrels, make_run
+from evaluation.services.look_alikes import look_alikes, replays
+from tests.evaluation.factories import NOW, made_by_job, make_qrels, make_run
 
 TOPICS = [f"A.{number}" for number in range(1, 5)]
 LABELS = {topic: {f"p{n}": 2 * (n < 6) for n in range(12)} for topic in TOPICS}
@@ -27,7 +27,8 @@ def runs(scene):
 
 def pairs_of(task):
     return [
-        (pair.first.tag, pair.second.tag, len(pair.likeness.copied)) for pair in look_alikes(task)
+        (pair.first.tag, pair.second.tag, len(pair.likeness.copied))
+        for pair in look_alikes(task, computes=True)
     ]
 
 
@@ -48,13 +49,13 @@ def test_a_run_of_the_relevant_items_may_replay_the_qrels(scene, runs):
     make_qrels(scene.task, LABELS)
     make_run(scene.team, scene.task, RELEVANT, tag="oracle")
 
-    [found] = replays(scene.task)
+    [found] = replays(scene.task, computes=True)
     assert (found.run.tag, found.purity.topics, len(found.purity.pure)) == ("oracle", 4, 4)
 
 
 def test_organizers_see_both_with_their_topics_and_others_nothing(scene, runs, client_of):
     address = reverse("evaluation:look-alike-list", args=[scene.lab.slug, scene.task.slug])
-    page = client_of(scene.organizer).get(address).text
+    page = made_by_job(client_of(scene.organizer), address).text
     assert page.count(">copy</a>") == 2
     assert ">different</a>" not in page
     assert "4 of 4" in page
@@ -62,7 +63,7 @@ def test_organizers_see_both_with_their_topics_and_others_nothing(scene, runs, c
     assert "The task has no qrels yet." in page
     make_qrels(scene.task, LABELS)
     oracle = make_run(scene.team, scene.task, RELEVANT, tag="oracle")
-    page = client_of(scene.organizer).get(address).text
+    page = made_by_job(client_of(scene.organizer), address).text
     assert f"/runs/{oracle.pk}/scores/A.1/?judged=1" in page
     assert "(6 of 6)" in page
     assert client_of(scene.member).get(address).status_code == 404

@@ -15,12 +15,13 @@ from sklearn.metrics import cohen_kappa_score
 from arqkit.formats.papers.figures import PaperFigure
 from arqkit.formats.papers.matrices import kit_archive
 from arqlab.core.caches import computed_values
+from arqlab.core.models import Job
+from arqlab.core.services.jobs import run_waiting_job
 from assessment.models import Judgment, PoolInstance, Round
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.progress import MEASURES
 from evaluation.services.scoring import score_waiting
-from evaluation.tasks import draw_paper_kit
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.rounds.factories import round_of
 from tests.evaluation.compiling import needs_pdflatex, pages_of
@@ -136,27 +137,23 @@ def test_no_file_names_an_assessor(kit):
         assert not any(person.username in text or person.email in text for person in people)
 
 
-def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(
-    kit, client, monkeypatch, django_capture_on_commit_callbacks
-):
+def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(kit, client, monkeypatch):
     client.force_login(kit.scene.organizer)
     monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
     monkeypatch.setattr(
         "evaluation.services.paper_kits.computed_values", LocMemCache("nothing drawn", {})
     )
-    asked = []
-    monkeypatch.setattr(draw_paper_kit, "delay", asked.append)
-    assert "Build paper kit" in client.get(PAGE).content.decode()
+    assert "Build paper kit" in client.get(PAGE).text
 
-    with django_capture_on_commit_callbacks(execute=True):
-        client.post(PAGE)
-        client.post(PAGE)
-    waiting = client.get(f"{PAGE}?part=state").content.decode()
-    draw_paper_kit(*asked)
+    client.post(PAGE)
+    client.post(PAGE)
+    job = Job.objects.get()
+    waiting = client.get(PAGE).text
+    run_waiting_job(job_id=job.pk, at=NOW)
 
-    assert asked == [kit.qrels.pk]
-    assert 'hx-trigger="every 1s"' in waiting
-    ready = client.get(f"{PAGE}?part=state").content.decode()
+    assert 'hx-get="?seen=waiting-0"' in waiting
+    assert client.get(f"{PAGE}?seen=waiting-0").headers["HX-Refresh"] == "true"
+    ready = client.get(PAGE).text
     assert "?format=zip" in ready
     assert "hx-get" not in ready
 

@@ -13,11 +13,11 @@ const { size } = await import("../../static/js/upload.js");
 
 test("a cell is a number with a sign, an exponent or a percent sign, and nothing else", () => {
   const numbers = { "0.51": 0.51, ".5": 0.5, "−3": -3, "-3": -3, "+2": 2, "1e-5": 1e-5 };
-  const percents = { "40 %": 40, "40%": 40 };
+  const percents = { "40 %": 40, "40%": 40, "12,345": 12345 };
   for (const [text, number] of Object.entries({ ...numbers, ...percents })) {
     assert.equal(asNumber(text), number);
   }
-  for (const text of ["", "–", "A.1", "3 of 4", "1.2.3", "e5"]) assert.equal(asNumber(text), null);
+  for (const text of ["", "–", "A.1", "3 of 4", "1.2.3", "e5", "1,2"]) assert.equal(asNumber(text), null);
 });
 
 /** Sort texts as a column of a table. */

@@ -11,7 +11,7 @@ from django.test import RequestFactory
 
 from arqlab.web.cells import COUNT, SCORE
 from arqlab.web.lists import Filter
-from arqlab.web.tables import FORMATS, Column, Empty, Table, answer
+from arqlab.web.tables import FORMATS, Chart, Column, Empty, Table, answer, choice_column
 
 ROWS = [
     {"tag": "bm25", "team": SimpleNamespace(name="<Alpha>"), "map": 0.25, "size": 12000},
@@ -146,3 +146,29 @@ def test_a_list_without_matching_rows_offers_all_of_them():
 
     assert "No matching labels" in html
     assert "Show all" in html
+
+
+def test_rows_are_prepared_for_the_page_and_the_file():
+    table = make_table(prepare=lambda rows: [{**row, "tag": row["tag"].upper()} for row in rows])
+
+    assert [line.cells[0].html for line in table.lines][1] == '<a href="/runs/0/">=DENSE</a>'
+    assert "BM25" in file(table, "tsv")
+
+
+def test_a_chart_stands_above_its_folded_table():
+    chart = Chart(
+        "bars", {"runs": []}, "Bars of all runs.", caption="Runs without a score are left out."
+    )
+    html = drawn(make_table(chart=chart, fold="Runs as a table"))
+
+    assert html.index("<figcaption>Runs without") < html.index("<summary>Runs as a table</summary>")
+    assert 'data-chart="bars" data-source="runs-data"' in html
+
+
+def test_rows_are_selected_in_the_form_of_the_table():
+    column = choice_column("runs", "run", "tag", spoken="tag", is_offered=lambda row: row["size"])
+    html = drawn(Table("runs", [column], ROWS))
+
+    assert 'data-choose-all="runs"' in html
+    assert html.count('<input type="checkbox" form="runs-form" name="run" value="bm25"') == 1
+    assert "=dense" not in html

@@ -1,3 +1,4 @@
+import arqlab.core.models.jobs
 import arqlab.core.models.people
 import django.contrib.auth.models
 import django.contrib.auth.validators
@@ -284,6 +285,60 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='topic',
             constraint=models.UniqueConstraint(fields=('task', 'query_id'), name='topic_once_per_task'),
+        ),
+        migrations.CreateModel(
+            name='Job',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(help_text='The name of its `JobKind`.', max_length=20)),
+                ('key', models.CharField(blank=True, default='', help_text='What it makes. One job of a kind with a key waits or runs at a time.', max_length=200)),
+                ('options', models.JSONField(blank=True, default=dict)),
+                ('files', models.JSONField(blank=True, default=list, help_text='Field, name, size and SHA-256 of each file.')),
+                ('folder', models.CharField(default=arqlab.core.models.jobs.new_folder, help_text='Folder of the files.', max_length=32, unique=True)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('running', 'Running'), ('unconfirmed', 'Unconfirmed'), ('done', 'Done'), ('refused', 'Refused'), ('failed', 'Failed'), ('stopped', 'Stopped')], default='waiting', max_length=11)),
+                ('is_stopping', models.BooleanField(default=False, help_text='Its worker is asked to stop.')),
+                ('done', models.PositiveBigIntegerField(default=0, help_text='Rows done by the current step.')),
+                ('total', models.PositiveBigIntegerField(blank=True, help_text='Estimated rows of the current step, if known.', null=True)),
+                ('message', models.TextField(blank=True, help_text='Why the job was refused or stopped.')),
+                ('summary', models.JSONField(blank=True, default=list, help_text='Sentences on what was done.')),
+                ('warnings', models.JSONField(blank=True, default=list, help_text='Sentences on loaded qrels that join nothing.')),
+                ('changes', models.JSONField(blank=True, default=dict, help_text='What a load would change, and its digest.')),
+                ('problem_count', models.PositiveBigIntegerField(default=0, help_text='Number of all problems; only some are stored with their lines.')),
+                ('problem_groups', models.JSONField(blank=True, default=list, help_text='The problems by cause, with examples.')),
+                ('log', models.TextField(blank=True, default='', help_text='Each change of state with its time.')),
+                ('attempts', models.PositiveSmallIntegerField(default=0)),
+                ('created_at', models.DateTimeField()),
+                ('updated_at', models.DateTimeField(help_text='Time of the last sign of life.')),
+                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('lab', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='core.lab')),
+                ('task', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='core.task')),
+            ],
+            options={
+                'ordering': ['-pk'],
+            },
+        ),
+        migrations.CreateModel(
+            name='JobProblem',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('source', models.CharField(max_length=300)),
+                ('line', models.PositiveBigIntegerField(null=True)),
+                ('found', models.TextField()),
+                ('expected', models.TextField()),
+                ('todo', models.TextField()),
+                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='problems', to='core.job')),
+            ],
+            options={
+                'ordering': ['job', 'pk'],
+            },
+        ),
+        migrations.AddConstraint(
+            model_name='job',
+            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['waiting', 'running']), models.Q(('key', ''), _negated=True)), fields=('kind', 'key'), name='one_job_at_a_time'),
+        ),
+        migrations.AddConstraint(
+            model_name='job',
+            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['waiting', 'running', 'unconfirmed', 'done', 'refused', 'failed', 'stopped'])), name='job_state_known'),
         ),
         migrations.RunPython(create_attempts, drop_attempts),
     ]

@@ -1,6 +1,7 @@
 """Models of people, labs, tasks, topics and teams, which all other apps build on."""
 
 from arqlab.core.models.corrections import Correction, Corrections
+from arqlab.core.models.jobs import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, new_folder
 from arqlab.core.models.labs import Lab, Task, Topic, TopicVersion, TypesetFormula
 from arqlab.core.models.people import (
     AuditEvent,
@@ -14,10 +15,14 @@ from arqlab.core.models.people import (
 from arqlab.core.models.tokens import ApiToken
 
 __all__ = [
+    "MOST_ATTEMPTS",
+    "STALE_JOB",
     "ApiToken",
     "AuditEvent",
     "Correction",
     "Corrections",
+    "Job",
+    "JobProblem",
     "Lab",
     "Membership",
     "Publication",
@@ -28,5 +33,6 @@ __all__ = [
     "TypesetFormula",
     "User",
     "Visitor",
+    "new_folder",
     "new_invitation_token",
 ]

@@ -24,6 +24,8 @@ def sends_mail() -> bool:
 
 for name in (
     "chip",
+    "day",
+    "deadline",
     "duration",
     "label",
     "moment",

@@ -7,8 +7,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from arqlab.core.models import Lab
-from desk.models import Load
+from arqlab.core.models import Job, Lab
 from tests.desk.views.test_home import text_of
 
 LAB, TASK = "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"
@@ -104,7 +103,7 @@ def test_one_tab_is_current(scene, client_of, path, current):
 )
 def test_the_page_of_a_load_is_in_the_section_it_is_for(scene, client_of, kind, current):
     now = timezone.now()
-    load = Load.objects.create(
+    load = Job.objects.create(
         kind=kind, lab=scene.lab, task=scene.task, created_at=now, updated_at=now
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,12 @@ from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from desk.models import Load
-from desk.services.load_files import load_folder
-from desk.services.loads import start_load
+from arqlab.core.models import Job
+from arqlab.core.services.jobs import start_job
+from arqlab.core.tasks import run_waiting_jobs
+from desk.services.load_files import load_folder, store_files
 from desk.services.sweeping import sweep_files
-from desk.tasks import run_waiting_loads, sweep_unused_files
+from desk.tasks import sweep_unused_files
 from submissions.models import Run
 from submissions.services.uploads import check_upload, submit_upload
 from submissions.services.validation import validate_uploaded_run
@@ -57,13 +59,17 @@ def send_runs(scene) -> None:
     Run.objects.filter(tag="good").update(withdrawn_at=timezone.now())
 
 
-def refused_load(scene) -> Load:
+def refused_load(scene) -> Job:
     """Return a refused load of a lab, whose archive was unpacked."""
     sent = {"file": [SimpleUploadedFile("tiny.zip", zipped({"lab.toml": LAB}))]}
-    load = start_load(
-        kind="lab", place=None, uploads=sent, options={}, at=timezone.now(), by=scene.organizer
+    load = start_job(
+        job=Job(kind="lab"),
+        place=None,
+        at=timezone.now(),
+        by=scene.organizer,
+        store=partial(store_files, uploads=sent),
     )
-    run_waiting_loads()
+    run_waiting_jobs()
     load.refresh_from_db()
     return load
 
@@ -98,21 +104,21 @@ def test_a_young_file_is_kept_because_its_row_may_not_be_stored_yet(db, media):
 
 def test_the_files_of_a_refused_load_are_kept_but_not_their_unpacked_copy(scene, media):
     load = refused_load(scene)
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     folder = load_folder(load)
     assert files_in(folder) == {"sent/file/tiny.zip", "unpacked/lab.toml"}
 
     sweep_files(at=timezone.now() + LATER)
     assert files_in(folder) == {"sent/file/tiny.zip"}
-    Load.objects.update(state=Load.State.WAITING)
-    run_waiting_loads()
+    Job.objects.update(state=Job.State.WAITING)
+    run_waiting_jobs()
     assert files_in(folder) == {"sent/file/tiny.zip", "unpacked/lab.toml"}
 
 
-@pytest.mark.parametrize("state", [Load.State.WAITING, Load.State.RUNNING])
+@pytest.mark.parametrize("state", [Job.State.WAITING, Job.State.RUNNING])
 def test_the_unpacked_copy_of_a_load_that_is_not_over_is_kept(scene, media, state):
     load = refused_load(scene)
-    Load.objects.update(state=state)
+    Job.objects.update(state=state)
 
     sweep_files(at=timezone.now() + LATER)
 

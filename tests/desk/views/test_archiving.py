@@ -7,11 +7,10 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from arqlab.core.models import AuditEvent, Lab, Task
+from arqlab.core.models import AuditEvent, Job, Lab, Task
+from arqlab.core.tasks import run_waiting_jobs
 from assessment.models import Judgment
-from desk.models import Load
 from desk.services.load_files import load_folder
-from desk.tasks import run_waiting_loads
 from submissions.models import Run
 from submissions.services.uploads import check_upload, submit_upload
 from tests.assessment.factories import assign, make_pool
@@ -74,7 +73,7 @@ def test_another_task_of_the_lab_can_be_changed(scene, client_of):
 
     organizer.post(f"{TASK}load/topics/", {"topics": file("t.xml", TOPICS)})
 
-    assert Load.objects.count() == 1
+    assert Job.objects.count() == 1
 
 
 def test_an_archived_lab_takes_no_run_from_the_api(scene, client_of):
@@ -124,9 +123,9 @@ def test_a_waiting_load_changes_no_archive(scene, media, client_of, archived):
     organizer.post(f"{TASK}load/topics/", {"topics": file("t.xml", TOPICS)})
     organizer.post(f"{archived}archive/")
 
-    run_waiting_loads()
+    run_waiting_jobs()
 
-    assert "is archived, so it cannot be changed" in Load.objects.get().message
+    assert "is archived, so it cannot be changed" in Job.objects.get().message
     assert scene.task.topics.count() == 2
 
 
@@ -155,7 +154,7 @@ def test_a_lab_is_deleted_after_its_name_was_typed(
     organizer = client_of(scene.organizer)
     organizer.post(f"{TASK}load/topics/", {"topics": file("t.xml", TOPICS)})
     [run] = send_run(scene, check_upload)
-    folder, stored = load_folder(Load.objects.get()), run.upload.file.name
+    folder, stored = load_folder(Job.objects.get()), run.upload.file.name
 
     with django_capture_on_commit_callbacks(execute=True):
         response = organizer.post(f"{LAB}delete/", {"typed": "The lab  arqmath-x "})

@@ -9,9 +9,8 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import Job, Task, Topic
 from collection.models import Collection, LabCollection
-from desk.models import Load
 from tests.collection.factories import make_dump
 from tests.desk.views.test_home import text_of
 from tests.desk.views.test_loads import file, media, post  # noqa: F401
@@ -34,7 +33,7 @@ def formulas(scene) -> Task:
 
 
 @pytest.fixture
-def listed(scene, dump, post) -> Load:  # noqa: F811
+def listed(scene, dump, post) -> Job:  # noqa: F811
     return post(scene.organizer, CANDIDATES, **FILTERS)
 
 
@@ -90,7 +89,7 @@ def test_a_wrong_filter_is_sent_back(scene, dump, client_of, wrong, said):
     page = text_of(client_of(scene.organizer).post(CANDIDATES, FILTERS | wrong))
 
     assert said in page
-    assert not Load.objects.exists()
+    assert not Job.objects.exists()
 
 
 def test_without_a_collection_there_are_no_candidates(scene, post):  # noqa: F811
@@ -180,6 +179,6 @@ def test_the_table_shows_the_best_first_and_the_next_number(scene, listed, clien
 
 
 def test_another_load_has_no_candidates(scene, listed, client_of):
-    Load.objects.update(kind=Load.Kind.VISUAL_IDS)
+    Job.objects.update(kind="visual-ids")
 
     assert client_of(scene.organizer).get(f"/loads/{listed.pk}/topics/").status_code == 404

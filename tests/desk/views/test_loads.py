@@ -22,16 +22,17 @@ from django.core.management import (
 from django.utils import timezone
 
 from arqkit.texts.maths.typesetting import ENGINE
+from arqlab.core import tasks
 from arqlab.core.management.labcommand import LoadCommand
-from arqlab.core.models import AuditEvent, Lab, Membership, Topic
+from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, AuditEvent, Job, Lab, Membership, Topic
+from arqlab.core.services import jobs
+from arqlab.core.services.jobs import release_dead_jobs, run_waiting_job
+from arqlab.web.jobs import JOB_KINDS, JobKind
 from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
-from desk import tasks
-from desk.models import MOST_ATTEMPTS, STALE_LOAD, Load
-from desk.services import loaders, loads
 from desk.services.demo import FOLDER as DEMO
-from desk.services.loads import release_dead_loads, run_waiting_load
+from desk.views.loads import FORMS
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
 from tests.desk.views.test_home import text_of
@@ -86,8 +87,8 @@ def post(client_of, django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks(execute=True):
             response = client_of(person).post(path, form)
         assert response.status_code == 302, text_of(response)
-        tasks.run_waiting_loads()
-        return Load.objects.get(pk=response.url.strip("/").rpartition("/")[2])
+        tasks.run_waiting_jobs()
+        return Job.objects.get(pk=response.url.strip("/").rpartition("/")[2])
 
     return send
 
@@ -97,7 +98,7 @@ def confirm(post):
     """Return a function that confirms the changes of a load as a person and returns the load."""
 
     def send(person, load, **form):
-        assert load.state == Load.State.UNCONFIRMED, load.message
+        assert load.state == Job.State.UNCONFIRMED, load.message
         digest = load.changes["digest"]
         return post(person, f"/loads/{load.pk}/repeat/", confirmed=digest, **form)
 
@@ -151,7 +152,7 @@ def test_an_uploaded_lab_is_that_of_the_command(sent, by_command, creator, post)
     load = post(creator, "/load-lab/", file=sent)
 
     lab = Lab.objects.get(slug="tiny")
-    assert (load.state, load.lab) == (Load.State.DONE, lab)
+    assert (load.state, load.lab) == (Job.State.DONE, lab)
     assert contents(lab) == by_command
     assert lab.memberships.get(user=creator).role == Membership.Role.ORGANIZER
     assert load.summary[0] == "A tiny lab (tiny)."
@@ -166,7 +167,7 @@ def test_files_are_put_where_the_lab_names_them(creator, post):
         file=[file("lab.toml", toml), *(file(k, v) for k, v in FILES.items() if k != "lab.toml")],
     )
 
-    assert load.state == Load.State.DONE
+    assert load.state == Job.State.DONE
     assert Topic.objects.count() == 2
 
 
@@ -176,13 +177,13 @@ WITHOUT_TOPICS = LAB.replace('topics = "topics.xml"\n', "")
 def test_topics_may_come_later(creator, post):
     no_qrels = WITHOUT_TOPICS.partition("qrels = ")[0]
     load = post(creator, "/load-lab/", file=[file("lab.toml", no_qrels)])
-    assert load.state == Load.State.DONE
+    assert load.state == Job.State.DONE
     assert not Topic.objects.exists()
 
     post(creator, "/labs/tiny/tasks/task1/load/topics/", topics=file("topics.xml", TOPICS))
     again = post(creator, "/load-lab/", file=[file("lab.toml", no_qrels)])
 
-    assert (again.state, again.summary[0]) == (Load.State.DONE, "Nothing to change.")
+    assert (again.state, again.summary[0]) == (Job.State.DONE, "Nothing to change.")
     assert Topic.objects.count() == 2
 
 
@@ -192,7 +193,7 @@ def test_qrels_without_topics_in_the_folder_are_checked_against_those_of_the_tas
     load = post(creator, "/load-lab/", file=sent)
 
     problem = load.problems.get(source="official.tsv")
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     assert problem.found == "topics that tiny/task1 does not have: A.301, A.302"
     assert not Lab.objects.exists()
 
@@ -201,7 +202,7 @@ def test_qrels_without_topics_in_the_folder_are_checked_against_those_of_the_tas
     post(creator, "/labs/tiny/tasks/task1/load/topics/", topics=file("topics.xml", TOPICS))
     for one in sent:
         one.seek(0)
-    assert post(creator, "/load-lab/", file=sent).state == Load.State.DONE
+    assert post(creator, "/load-lab/", file=sent).state == Job.State.DONE
     assert QrelSet.objects.count() == 2
 
 
@@ -214,7 +215,7 @@ def test_every_problem_of_a_lab_is_listed_and_the_lacking_files_can_be_added(
 
     problems = {(one.source, one.line) for one in load.problems.all()}
     page = text_of(client_of(creator).get(f"/loads/{load.pk}/"))
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     assert problems == {("lab.toml", 11), ("lab.toml", 12), ("official.tsv", 1)}
     assert "Nothing was loaded: 3 problems." in page
     assert not Lab.objects.exists()
@@ -225,7 +226,7 @@ def test_every_problem_of_a_lab_is_listed_and_the_lacking_files_can_be_added(
         file=[file(name, FILES[name]) for name in ("topics.xml", "official.tsv", "complete.tsv")],
     )
 
-    assert (again, again.state, again.problems.count()) == (load, Load.State.DONE, 0)
+    assert (again, again.state, again.problems.count()) == (load, Job.State.DONE, 0)
     assert [one["name"] for one in again.files].count("official.tsv") == 1
 
 
@@ -234,11 +235,11 @@ def test_a_failed_load_is_repeated_with_the_files_it_has(scene, post, path):
     sent = {"file": [file("tiny.zip", zipped(FILES))], "slug": "mse", "complete": "on"}
     sent["dump"] = file("Tags.xml", (DEMO / "Tags.xml").read_bytes())
     load = post(scene.superuser, path, **sent)
-    Load.objects.update(state=Load.State.FAILED)
+    Job.objects.update(state=Job.State.FAILED)
 
     again = post(scene.superuser, f"/loads/{load.pk}/repeat/", slug="mse", complete="on")
 
-    assert again.state == Load.State.DONE, again.message
+    assert again.state == Job.State.DONE, again.message
 
 
 def test_a_load_that_made_no_lab_is_linked(creator, post, client_of):
@@ -258,7 +259,7 @@ def test_edited_values_are_listed_and_then_kept_or_overwritten(
 
     load = post(creator, "/load-lab/", file=[file("tiny.zip", zipped(FILES))])
 
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     assert "tiny name: An edited lab -> A tiny lab" in load.message
     post(creator, f"/loads/{load.pk}/repeat/", edits=edits)
     assert Lab.objects.get().name == name
@@ -276,7 +277,7 @@ def test_edited_values_are_listed_and_then_kept_or_overwritten(
 def test_what_is_no_lab_is_refused(sent, found, creator, post):
     load = post(creator, "/load-lab/", file=[sent])
 
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     assert load.problems.get().found.startswith(found)
 
 
@@ -294,7 +295,7 @@ def test_the_lab_of_others_is_not_changed(scene, creator, post):
         file=[file(name, text.replace('"tiny"', '"arqmath-x"')) for name, text in FILES.items()],
     )
 
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     assert "you do not organize it" in load.message
     assert scene.lab.tasks.get().topics.count() == 2
 
@@ -341,7 +342,7 @@ def test_topics_with_a_pool_are_not_deleted(scene, post):
         delete_others="on",
     )
 
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     assert "in use: A.1" in load.message
     assert scene.task.topics.count() == 2
 
@@ -387,7 +388,7 @@ def test_qrels_are_compared_and_loaded_without_the_lines_of_other_topics(scene, 
     load = post(
         scene.organizer, TASK + "load/qrels/", file=file("q.tsv", text), name="v2", items="posts"
     )
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     load = post(
         scene.organizer, f"/loads/{load.pk}/repeat/", name="v2", items="posts", leaves_out="on"
     )
@@ -408,7 +409,7 @@ def test_qrels_that_join_nothing_are_loaded_with_a_warning(scene, post, client_o
     )
 
     told = "Qrels official of arqmath-x/task1: none of the posts on its 1 line is in the"
-    assert load.state == Load.State.DONE
+    assert load.state == Job.State.DONE
     assert QrelSet.objects.get().lines == 1
     for page in (f"/loads/{load.pk}/", TASK + "qrels/1/"):
         assert told in text_of(client_of(scene.organizer).get(page))
@@ -442,7 +443,7 @@ def test_documents_are_loaded_into_a_collection(scene, post):
         documents=file("docs.jsonl", line + "{\n"),
     )
 
-    assert load.state == Load.State.DONE, load.message
+    assert load.state == Job.State.DONE, load.message
     assert load.summary == ["Documents (docs.jsonl): 1 of 2 rows kept, 1 problem."]
     assert Post.objects.get().safe_title == "Traces"
 
@@ -462,7 +463,7 @@ def test_a_wrong_option_of_qrels_is_sent_back(scene, client_of, form, said):
 
     assert response.status_code == 422
     assert said in text_of(response)
-    assert not Load.objects.exists()
+    assert not Job.objects.exists()
 
 
 def test_qrels_whose_labels_are_never_relevant_are_refused(scene, post):
@@ -495,7 +496,7 @@ def test_changed_labels_are_shown_and_loaded_when_they_are_confirmed(
     judge(scene.assessor, second, 0)  # what was shown is out of date
     again = confirm(scene.organizer, asked)
     assert [group["count"] for group in again.changes["groups"]] == [2]
-    assert confirm(scene.organizer, again).state == Load.State.DONE
+    assert confirm(scene.organizer, again).state == Job.State.DONE
     assert {one.label for one in Judgment.objects.filter(is_current=True)} == {3, 2}
 
 
@@ -516,7 +517,7 @@ def test_causes_of_problems_stand_below_the_form_that_loads_the_rest(scene, post
 def test_judgments_are_imported_or_refused(scene, post):
     load = post(scene.organizer, TASK + "load/judgments/", file=file("j.tsv", "A.1 0 10 3"))
 
-    assert load.state == Load.State.REFUSED
+    assert load.state == Job.State.REFUSED
     assert "has no pool" in load.message
 
     make_pool(scene.task, {"A.1": ["10", "11"]})
@@ -541,7 +542,7 @@ def loaded(scene, post):
 def test_collection_files_are_imported(scene, loaded):
     collection = Collection.objects.get(slug="mse")
 
-    assert loaded.state == Load.State.DONE, loaded.message
+    assert loaded.state == Job.State.DONE, loaded.message
     assert list(collection.labs.all()) == [scene.lab]
     assert {one.kind for one in Import.objects.all()} == {"posts", "comments", "latex"}
     assert Post.objects.filter(collection=collection).count() == POSTS
@@ -625,69 +626,109 @@ def test_with_javascript_the_answer_is_json(scene, client_of):
     sent = client.post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)}, **json)
 
     assert refused.json() == {"errors": ["Choose a topic file."]}
-    assert sent.json() == {"location": f"/loads/{Load.objects.get().pk}/"}
+    assert sent.json() == {"location": f"/loads/{Job.objects.get().pk}/"}
 
 
 def test_a_load_is_run_once(scene, client_of):
     client_of(scene.organizer).post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
-    load = Load.objects.get()
+    load = Job.objects.get()
 
-    assert run_waiting_load(load_id=load.pk, at=timezone.now())
-    assert not run_waiting_load(load_id=load.pk, at=timezone.now())
+    assert run_waiting_job(job_id=load.pk, at=timezone.now())
+    assert not run_waiting_job(job_id=load.pk, at=timezone.now())
 
 
 def test_a_load_of_a_dead_worker_waits_again_and_fails_at_last(scene, client_of):
     client_of(scene.organizer).post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
-    dead = timezone.now() - 2 * STALE_LOAD
-    Load.objects.update(state=Load.State.RUNNING, updated_at=dead, attempts=1)
+    dead = timezone.now() - 2 * STALE_JOB
+    Job.objects.update(state=Job.State.RUNNING, updated_at=dead, attempts=1)
 
-    release_dead_loads(at=timezone.now())
-    first = Load.objects.get().state
-    Load.objects.update(state=Load.State.RUNNING, updated_at=dead, attempts=MOST_ATTEMPTS)
-    release_dead_loads(at=timezone.now())
+    release_dead_jobs(at=timezone.now())
+    first = Job.objects.get().state
+    Job.objects.update(state=Job.State.RUNNING, updated_at=dead, attempts=MOST_ATTEMPTS)
+    release_dead_jobs(at=timezone.now())
 
-    assert (first, Load.objects.get().state) == (Load.State.WAITING, Load.State.FAILED)
+    assert (first, Job.objects.get().state) == (Job.State.WAITING, Job.State.FAILED)
 
 
 def test_a_load_with_progress_is_not_dead(scene, client_of):
     client_of(scene.organizer).post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
-    lately = timezone.now() - STALE_LOAD + timedelta(seconds=5)
-    Load.objects.update(state=Load.State.RUNNING, updated_at=lately)
+    lately = timezone.now() - STALE_JOB + timedelta(seconds=5)
+    Job.objects.update(state=Job.State.RUNNING, updated_at=lately)
 
-    assert release_dead_loads(at=timezone.now()) == 0
+    assert release_dead_jobs(at=timezone.now()) == 0
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_step_without_progress_is_not_dead(client_of, monkeypatch):
     scene = make_lab()
     client_of(scene.organizer).post(TASK + "load/judgments/", {"file": file("j.tsv", "A.1 0 1 3")})
-    Load.objects.update(state=Load.State.WAITING)
+    Job.objects.update(state=Job.State.WAITING)
     beats: list[object] = []
 
     def step(one):
-        began = Load.objects.get().updated_at
-        while Load.objects.get().updated_at == began:
+        began = Job.objects.get().updated_at
+        while Job.objects.get().updated_at == began:
             pass
-        beats.append(Load.objects.get().updated_at)
+        beats.append(Job.objects.get().updated_at)
         return []
 
-    monkeypatch.setattr(loads, "BETWEEN_BEATS", 0.01)
-    monkeypatch.setitem(loaders.LOADERS, "judgments", step)
-    run_waiting_load(load_id=Load.objects.get().pk, at=timezone.now())
+    monkeypatch.setattr(jobs, "BETWEEN_BEATS", 0.01)
+    monkeypatch.setitem(JOB_KINDS, "judgments", JobKind("A load", step))
+    run_waiting_job(job_id=Job.objects.get().pk, at=timezone.now())
 
     assert len(beats) == 1
-    assert Load.objects.get().state == Load.State.DONE
+    assert Job.objects.get().state == Job.State.DONE
+
+
+def test_a_waiting_load_is_stopped_at_once(scene, client_of, post):
+    client = client_of(scene.organizer)
+    client.post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
+    load = Job.objects.get()
+
+    page = text_of(client.post(f"/loads/{load.pk}/stop/", follow=True))
+
+    assert "Stopped by" in page
+    assert not run_waiting_job(job_id=load.pk, at=timezone.now())
+    assert post(scene.organizer, f"/loads/{load.pk}/repeat/").state == Job.State.DONE
+
+
+def test_a_running_load_stops_at_its_next_progress(scene, client_of, monkeypatch):
+    client = client_of(scene.organizer)
+    client.post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
+    load = Job.objects.get()
+
+    def step(work):
+        client.post(f"/loads/{load.pk}/stop/")
+        assert "Stopping." in text_of(client.get(f"/loads/{load.pk}/"))
+        work.progress(1, None)
+        raise AssertionError("it went on")
+
+    monkeypatch.setitem(JOB_KINDS, "topics", JobKind("A load", step))
+    run_waiting_job(job_id=load.pk, at=timezone.now())
+
+    load.refresh_from_db()
+    assert (load.state, load.log.count("\n")) == (Job.State.STOPPED, 3)
+
+
+def test_a_load_that_was_asked_to_stop_is_not_given_to_another_worker(scene, client_of):
+    client_of(scene.organizer).post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
+    dead = timezone.now() - 2 * STALE_JOB
+    Job.objects.update(state=Job.State.RUNNING, updated_at=dead, attempts=1, is_stopping=True)
+
+    release_dead_jobs(at=timezone.now())
+
+    assert Job.objects.get().state == Job.State.STOPPED
 
 
 def test_an_error_of_ours_keeps_the_files_and_is_reported(scene, post, monkeypatch, client_of):
     def broken(one):
         raise ZeroDivisionError
 
-    monkeypatch.setitem(loaders.LOADERS, "topics", broken)
+    monkeypatch.setitem(JOB_KINDS, "topics", JobKind("A load", broken))
     load = post(scene.organizer, TASK + "load/topics/", topics=file("t.xml", TOPICS))
 
     page = text_of(client_of(scene.organizer).get(f"/loads/{load.pk}/"))
-    assert load.state == Load.State.FAILED
+    assert load.state == Job.State.FAILED
     assert "The files are kept." in page
     assert "t.xml" in page
 
@@ -695,11 +736,11 @@ def test_an_error_of_ours_keeps_the_files_and_is_reported(scene, post, monkeypat
 def test_the_page_of_a_load_is_asked_for_news(scene, client_of):
     client = client_of(scene.organizer)
     client.post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
-    load = Load.objects.get()
-    address = f"/loads/{load.pk}/status/?seen=waiting-0-0"
+    load = Job.objects.get()
+    address = f"/loads/{load.pk}/?seen=waiting-0-0-False"
 
     waiting = client.get(address)
-    Load.objects.update(state=Load.State.RUNNING, done=1200, total=5000)
+    Job.objects.update(state=Job.State.RUNNING, done=1200, total=5000)
     running = text_of(client.get(address))
 
     assert waiting.status_code == 204
@@ -721,7 +762,7 @@ def test_a_load_is_shown_to_organizers(scene, post, client_of, role):
     client = client_of(scene.people[role])
 
     assert client.get(f"/loads/{load.pk}/").status_code == 404
-    assert client.get(f"/loads/{load.pk}/status/").status_code == 404
+    assert client.post(f"/loads/{load.pk}/stop/").status_code == 404
     assert client.post(f"/loads/{load.pk}/repeat/").status_code == 404
 
 
@@ -734,8 +775,8 @@ def test_a_load_that_is_done_is_not_repeated(scene, post, client_of):
         )
     )
 
-    assert "This load is not over, or it is done." in page
-    assert Load.objects.get().state == Load.State.DONE
+    assert "This job is not over, or it is done." in page
+    assert Job.objects.get().state == Job.State.DONE
 
 
 def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
@@ -751,13 +792,13 @@ def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
 
 OTHER_TOPICS = TOPICS.replace("<Title>One", "<Title>Uno")
 TAGS = '<tags><row Id="1" TagName="{}" Count="1" /></tags>'
-COMPUTED = {Load.Kind.VISUAL_IDS, Load.Kind.CANDIDATES}
+COMPUTED = {"visual-ids", "candidates"}
 PAGES = {
-    Load.Kind.LAB: ("/load-lab/", "file", "tiny.zip", [zipped(FILES), None]),
-    Load.Kind.TOPICS: (TASK + "load/topics/", "topics", "t.xml", [TOPICS, OTHER_TOPICS]),
-    Load.Kind.QRELS: (TASK + "load/qrels/", "file", "q.tsv", ["A.1 0 10 1", "A.1 0 10 2"]),
-    Load.Kind.JUDGMENTS: (TASK + "load/judgments/", "file", "j", ["A.1 0 10 1", "A.1 0 10 2"]),
-    Load.Kind.COLLECTION: (
+    "lab": ("/load-lab/", "file", "tiny.zip", [zipped(FILES), None]),
+    "topics": (TASK + "load/topics/", "topics", "t.xml", [TOPICS, OTHER_TOPICS]),
+    "qrels": (TASK + "load/qrels/", "file", "q.tsv", ["A.1 0 10 1", "A.1 0 10 2"]),
+    "judgments": (TASK + "load/judgments/", "file", "j", ["A.1 0 10 1", "A.1 0 10 2"]),
+    "collection": (
         "/labs/arqmath-x/collection/load/",
         "dump",
         "Tags.xml",
@@ -810,7 +851,7 @@ def test_every_load_and_every_command_that_loads_is_in_the_tables():
         if action.type is Path and "--out" not in action.option_strings
     }
 
-    assert PAGES.keys() == loaders.LOADERS.keys() - COMPUTED
+    assert PAGES.keys() == FORMS.keys() - COMPUTED
     assert {name for name, one in found.items() if isinstance(one, LoadCommand)} == {*COMMANDS}
     assert {name for name in reading if not name.startswith("export")} - LOAD_NOTHING == {*COMMANDS}
     assert COMMANDS.keys() == SENT_BY_COMMAND.keys()
@@ -822,12 +863,12 @@ def test_no_page_changes_what_is_stored_without_a_confirmation(scene, post, kind
     make_pool(scene.task)
     contents[1] = contents[1] or zipped(FILES | {"topics.xml": OTHER_TOPICS})
     load = post(scene.superuser, path, **OPTIONS, **{field: file(name, contents[0])})
-    assert load.state == Load.State.DONE, load.message
+    assert load.state == Job.State.DONE, load.message
     before = stored()
 
     asked = post(scene.superuser, path, **OPTIONS, **{field: file(name, contents[1])})
 
-    refused = Load.State.REFUSED if kind == Load.Kind.QRELS else Load.State.UNCONFIRMED
+    refused = Job.State.REFUSED if kind == "qrels" else Job.State.UNCONFIRMED
     assert (asked.state, stored()) == (refused, before)
 
 

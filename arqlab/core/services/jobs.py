@@ -1,0 +1,302 @@
+"""Jobs: started by a user, run once by a worker, with progress and a report.
+
+Every change of state is one conditional UPDATE, which also writes the log. A worker owns a job by
+the number of its attempt: one that is thought dead and comes back changes nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Concat
+from django.utils import timezone
+
+from arqkit.loads import LoadChoice, problem_groups
+from arqkit.polars_errors import panics_as_errors
+from arqkit.records import FileRefusedError, Problem
+from arqlab.core.errors import UnconfirmedLoadError, UserError
+from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, Lab, Task, User
+from arqlab.core.services.archiving import require_unarchived
+from arqlab.web.jobs import JOB_KINDS
+
+log = logging.getLogger(__name__)
+State = Job.State
+STORED_PROBLEMS = 10_000
+"""The number of problems stored per job; further problems are only counted."""
+BETWEEN_BEATS = 20.0
+"""Seconds between two signs of life of a worker."""
+BETWEEN_UPDATES = 1.0
+"""Seconds between two updates of the progress."""
+REPEATABLE = (State.UNCONFIRMED, State.REFUSED, State.FAILED, State.STOPPED)
+KEEPS_EDITS = {"keep": True, "overwrite": False}
+"""Whether values that were edited in the browser are kept; nothing is loaded without a choice."""
+BROKEN = (
+    "An error in ArqLab stopped the job. The files are kept. Start it again; if that fails too, "
+    "report the number of this job to the administrators of this server."
+)
+
+
+class JobStoppedError(Exception):
+    """Someone asked the job to stop, or another worker took it over."""
+
+
+class RunningJob(NamedTuple):
+    """A job that is running: its time, its user and the callback for its progress.
+
+    The code that runs it adds `warnings` about what it did. `progress` takes the rows done and an
+    estimate of all rows, None if unknown; it raises `JobStoppedError` once the job is to stop.
+    """
+
+    job: Job
+    at: datetime
+    by: User
+    progress: Callable[[int, int | None], None]
+    warnings: list[str]
+
+    @property
+    def choice(self) -> LoadChoice:
+        """Return what the organizer decided about the load."""
+        options = self.job.options
+        return LoadChoice(
+            confirmed=options.get("confirmed") or False,
+            takes_older=bool(options.get("takes_older")),
+            leaves_out=bool(options.get("leaves_out")),
+            keeps_edits=KEEPS_EDITS.get(options.get("edits", "")),
+        )
+
+    @property
+    def task(self) -> Task:
+        """Return the task of the job."""
+        if self.job.task is None:
+            raise AssertionError("the kind of job is started for a task")
+        return self.job.task
+
+    @property
+    def lab(self) -> Lab:
+        """Return the lab of the job."""
+        if self.job.lab is None:
+            raise AssertionError("the kind of job is started for a lab")
+        return self.job.lab
+
+
+def start_job(
+    *,
+    job: Job,
+    place: Lab | Task | None,
+    at: datetime,
+    by: User,
+    store: Callable[[Job], None] | None = None,
+) -> Job:
+    """Store a new job (its kind, options and key), which then waits for a worker.
+
+    The caller queues it. `place` is the lab or task it belongs to; None for a job that makes a lab.
+    `store` stores its files. If one of this kind with this key waits or runs already, return that.
+    """
+    job.lab = place.lab if isinstance(place, Task) else place
+    job.task = place if isinstance(place, Task) else None
+    job.created_at = job.updated_at = at
+    job.by, job.log = by, _line(at, f"Waiting, started by {by}.")
+    # Before the row, and outside a transaction: a large file would hold up all other writers.
+    if store:
+        store(job)
+    with suppress(IntegrityError), transaction.atomic():
+        job.save()
+        return job
+    return Job.objects.filter(kind=job.kind, key=job.key).latest("pk")
+
+
+def repeat_job(
+    *,
+    job: Job,
+    options: dict[str, Any],
+    at: datetime,
+    by: User,
+    store: Callable[[Job], None] | None = None,
+) -> None:
+    """Let a job that is over without success wait again, confirmed or with corrected files.
+
+    Raise `UserError` (`not-over`) if it waits or runs already, or is done.
+    """
+    if job.state in REPEATABLE and store:
+        store(job)
+    if not _change(
+        Job.objects.filter(pk=job.pk, state__in=REPEATABLE),
+        State.WAITING,
+        f"Waiting again, by {by}.",
+        at=at,
+        files=job.files,
+        options=options,
+        by=by,
+        is_stopping=False,
+        attempts=0,
+        done=0,
+        total=None,
+    ):
+        raise UserError(
+            "This job is not over, or it is done. Reload the page to see its state.",
+            code="not-over",
+        )
+
+
+def stop_job(*, job: Job, at: datetime, by: User) -> None:
+    """Stop a waiting job, or ask the worker of a running one to stop; nothing if it is over."""
+    text = f"Stopped by {by}."
+    if not _change(Job.objects.filter(pk=job.pk, state=State.WAITING), State.STOPPED, text, at=at):
+        Job.objects.filter(pk=job.pk, state=State.RUNNING).update(is_stopping=True)
+
+
+def waiting_job_ids() -> list[int]:
+    """Return the keys of the jobs that wait for a worker, oldest first."""
+    return list(Job.objects.filter(state=State.WAITING).order_by("pk").values_list("pk", flat=True))
+
+
+def release_dead_jobs(*, at: datetime) -> int:
+    """Let the jobs of dead workers wait again, or fail after `MOST_ATTEMPTS`; return how many.
+
+    One that was asked to stop is stopped, and one that a command ran, which can be run again.
+    """
+    dead = Job.objects.filter(state=State.RUNNING, updated_at__lt=at - STALE_JOB)
+    text = "The worker died."
+    stopped = dead.filter(is_stopping=True) | dead.exclude(kind__in=JOB_KINDS)
+    worn = dead.filter(attempts__gte=MOST_ATTEMPTS)
+    return (
+        _change(stopped, State.STOPPED, text, at=at)
+        + _change(worn, State.FAILED, text, at=at, message=BROKEN)
+        + _change(dead, State.WAITING, text, at=at)
+    )
+
+
+def run_waiting_job(*, job_id: int, at: datetime) -> bool:
+    """Run a job and store its report. Return False if it was not waiting.
+
+    Safe to call twice and by several workers at once.
+    """
+    waiting = Job.objects.filter(pk=job_id, state=State.WAITING)
+    now = timezone.now()
+    if not _change(waiting, State.RUNNING, "Running.", at=now, attempts=F("attempts") + 1):
+        return False
+    job = Job.objects.select_related("lab", "task__lab", "by").get(pk=job_id)
+    try:
+        warnings: list[str] = []
+        with panics_as_errors(), _heartbeat(job):
+            _require_unarchived(job)  # it may have been archived while the job waited
+            work = RunningJob(job, at, _user_of(job), _JobProgress(job), warnings)
+            lines = list(JOB_KINDS[job.kind].run(work))
+    except FileRefusedError as refused:
+        _finish(job, State.REFUSED, problems=refused.problems)
+    except UnconfirmedLoadError as asked:
+        _finish(job, State.UNCONFIRMED, message=asked.message, changes=asked.changes.stored)
+    except UserError as refused:
+        _finish(job, State.REFUSED, message=refused.message)
+    except JobStoppedError:
+        _finish(job, State.STOPPED, message="It was stopped on request.")
+    # Whatever the error is, the report must say that the job is over.
+    except Exception:
+        log.exception("Job %s failed.", job.pk)
+        _finish(job, State.FAILED, message=BROKEN)
+    else:
+        _finish(job, State.DONE, summary=lines, warnings=warnings)
+    return True
+
+
+def _change(jobs: QuerySet[Job], state: str, text: str, *, at: datetime, **fields: Any) -> int:
+    """Change the state of jobs, and log why. Return how many changed."""
+    line = Concat("log", Value(_line(at, text)))
+    return jobs.update(state=state, log=line, updated_at=at, **fields)
+
+
+def _line(at: datetime, text: str) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} {text}\n"
+
+
+def _mine(job: Job) -> QuerySet[Job]:
+    """Return the job as long as no other worker has taken it over."""
+    return Job.objects.filter(pk=job.pk, state=State.RUNNING, attempts=job.attempts)
+
+
+def _user_of(job: Job) -> User:
+    if job.by is None:
+        raise UserError("The account that started this job was deleted. Start it again.")
+    return job.by
+
+
+@contextmanager
+def _heartbeat(job: Job) -> Iterator[None]:
+    """Show that the worker is alive: some steps take minutes without progress."""
+    mine, over = _mine(job), threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BETWEEN_BEATS):
+            # A database that is busy now takes the next beat.
+            with suppress(DatabaseError):
+                mine.update(updated_at=timezone.now())
+        connection.close()
+
+    thread = threading.Thread(target=beat, name=f"job {job.pk}", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _require_unarchived(job: Job) -> None:
+    for record in (job.lab, job.task):
+        if record and not JOB_KINDS[job.kind].in_archive:
+            require_unarchived(record)
+
+
+class _JobProgress:
+    """The progress of a job, stored about once a second."""
+
+    def __init__(self, job: Job) -> None:
+        self._mine = _mine(job).filter(is_stopping=False)
+        self._stored = 0.0
+
+    def __call__(self, done: int, total: int | None) -> None:
+        if time.monotonic() - self._stored >= BETWEEN_UPDATES:
+            if not self._mine.update(done=done, total=total, updated_at=timezone.now()):
+                raise JobStoppedError
+            self._stored = time.monotonic()
+
+
+@transaction.atomic
+def _finish(job: Job, state: State, *, problems: Iterable[Problem] = (), **report: Any) -> None:
+    """Store the result of a job, unless another worker took it over."""
+    all_problems = list(problems)
+    if not _change(
+        _mine(job),
+        state,
+        f"{state.label}.",
+        at=timezone.now(),
+        **{"message": "", "summary": [], "warnings": [], "changes": {}, **report},
+        problem_count=len(all_problems),
+        problem_groups=problem_groups(all_problems),
+    ):
+        return
+    job.problems.all().delete()
+    add_problems(job, all_problems)
+
+
+def add_problems(job: Job, problems: Iterable[Problem], *, stored: int = 0) -> None:
+    """Store problems of a job that has `stored` ones, up to `STORED_PROBLEMS`."""
+    JobProblem.objects.bulk_create(
+        JobProblem(
+            job=job,
+            source=problem.path[-300:],
+            line=problem.line,
+            found=problem.found,
+            expected=problem.expected,
+            todo=problem.todo,
+        )
+        for problem in list(problems)[: max(0, STORED_PROBLEMS - stored)]
+    )

@@ -1,0 +1,31 @@
+"""Pages of something that a job makes: they offer to make it, show how far it is, or show it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from arqlab.core.models import Job, Lab, Task
+from arqlab.core.permissions import signed_in
+from arqlab.core.services.jobs import start_job
+from arqlab.core.tasks import queue_job
+from arqlab.web.jobs import render_news
+
+
+def requested(request: HttpRequest, kind: str, key: object, place: Lab | Task) -> HttpResponse:
+    """Start a job that makes something, unless it is going on, and lead to the page of it."""
+    job = Job(kind=kind, key=str(key))
+    queue_job(start_job(job=job, place=place, at=timezone.now(), by=signed_in(request)))
+    return redirect(request.path)
+
+
+def page_of_job(
+    request: HttpRequest, template: str, context: dict[str, Any], kind: str, key: object
+) -> HttpResponse:
+    """Return the page of something that a job makes; the page includes `components/made.html`."""
+    job = Job.objects.filter(kind=kind, key=str(key)).first()
+    seen = f"{job.state}-{job.done}" if job else ""
+    return render_news(request, template, {**context, "job": job, "seen": seen})

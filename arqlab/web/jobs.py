@@ -1,0 +1,49 @@
+"""Kinds of jobs: each declares, next to its code, what a worker runs for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """What a worker runs for the jobs of a kind, which people know as `label`.
+
+    `run` gets the `RunningJob` and returns sentences on what was done. A quick job may run in the
+    request that starts it, where ArqLab is one process. A job `in_archive` changes no lab or task,
+    so it also runs when they are archived.
+    """
+
+    label: str
+    run: Callable[[Any], Iterable[str]]
+    is_quick: bool = False
+    in_archive: bool = False
+
+
+JOB_KINDS: dict[str, JobKind] = {}
+"""The kinds that workers run; the `tasks.py` of each app declares its own."""
+
+
+def declare_job(kind: str, label: str, run: Callable[[Any], Iterable[str]], **own: bool) -> None:
+    """Declare what a worker runs for jobs of a kind; `own` are fields of `JobKind`."""
+    JOB_KINDS[kind] = JobKind(label, run, **own)
+
+
+def render_news(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Return a page that asks for news of itself while work is going on (`components/poll.html`).
+
+    `seen` in the context says what the page shows. The answer is empty if the request names the
+    same, so that the page stays as it is; and a page of what a job makes is opened again when its
+    `job` is over.
+    """
+    seen, job = request.GET.get("seen"), context.get("job")
+    if seen == context["seen"]:
+        return HttpResponse(status=204)
+    if seen and job and job.is_over:
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, template, context)

@@ -1,0 +1,146 @@
+"""Runs that look like copies of others, or of the qrels. They are kept in the cache."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from typing import NamedTuple, TypeVar
+
+import polars as pl
+
+from arqkit.comparison.look_alikes import Likeness, Purity, is_replay, likenesses, purity_of
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
+from arqkit.ranking import OrderBy
+from arqkit.records import ItemKind, TaskKind
+from arqlab.core.caches import computed_values
+from arqlab.core.models import Task
+from arqlab.core.services.jobs import RunningJob
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import judged_frame, qrels_named
+from evaluation.selectors.pending_scores import formulas_index_of
+from evaluation.services.effects import comparable_indexes
+from submissions.models import Run
+from submissions.selectors import ordered_index, run_items
+
+log = logging.getLogger(__name__)
+
+
+KEPT = 7 * 24 * 60 * 60  # seconds
+
+
+_RULES = 2
+"""The version of the computation. Increase it with every change, so that nothing old is read."""
+
+
+Value = TypeVar("Value")
+
+
+class LookAlike(NamedTuple):
+    """Two runs of different teams, the earlier one first, and the topics that are alike."""
+
+    first: Run
+    second: Run
+    likeness: Likeness
+
+
+class Replay(NamedTuple):
+    """A run and the topics in which it replays the qrels."""
+
+    run: Run
+    purity: Purity
+
+
+def find_look_alikes(job: RunningJob) -> list[str]:
+    """Compute the look-alikes and the replays of the job's task. Return how many there are."""
+    pairs, replaying = look_alikes(job.task, computes=True), replays(job.task, computes=True)
+    return [f"{len(pairs or ())} pairs of runs look alike; {len(replaying or ())} replay qrels."]
+
+
+def look_alikes(task: Task, *, computes: bool = False) -> list[LookAlike] | None:
+    """Return the pairs of runs of different teams that are copies in many topics, most first.
+
+    If they have not been computed, return None, or compute them if asked. Runs with different types
+    of items are not compared, nor are the answers of Task 3, which have no ids in common.
+    """
+    if task.kind == TaskKind.GENERATED_ANSWERS:
+        return []
+    by_items: dict[ItemKind, list[Run]] = {}
+    for run in _runs(task):
+        by_items.setdefault(run_items(run, task), []).append(run)
+    compared = [
+        (runs, _likenesses(runs, task.protocol.order, computes=computes))
+        for runs in by_items.values()
+    ]
+    if any(alike is None for _, alike in compared):
+        return None
+    pairs = [
+        LookAlike(runs[likeness.first], runs[likeness.second], likeness)
+        for runs, alike in compared
+        for likeness in alike or ()
+        if runs[likeness.first].team_id != runs[likeness.second].team_id
+    ]
+    return sorted(pairs, key=lambda pair: -len(pair.likeness.copied))
+
+
+def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
+    """Return the runs that in many topics list the relevant items of the current qrels first.
+
+    If they have not been computed, return None, or compute them if asked. No system has come near
+    it. Such a run was probably made from the qrels.
+    """
+    qrel_set = qrels_named(task)
+    if qrel_set is None:
+        return []
+    runs, order = _runs(task), task.protocol.order
+    facts = (order, qrel_set.sha256, qrel_set.relevant_from, formulas_index_of(qrel_set))
+    names = [(run.pk, run.index.name) for run in runs]
+    compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
+    purities = _kept("replays", (facts, names), compute)
+    if purities is None:
+        return None
+    replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
+    return sorted(replaying, key=lambda replay: -len(replay.purity.pure))
+
+
+def _runs(task: Task) -> list[Run]:
+    runs = Run.objects.scorable().filter(task=task).select_related("team", "upload", "task__lab")
+    return list(runs.order_by("submitted_at", "pk"))
+
+
+def _kept(name: str, facts: object, compute: Callable[[], Value] | None) -> Value | None:
+    """Return what is computed from these facts, from the cache if possible, or None."""
+    key = f"{name}:{sha256(repr((_RULES, facts)).encode()).hexdigest()}"
+    value: Value | None = computed_values.get(key)
+    if value is None and compute:
+        value = compute()
+        computed_values.set(key, value, timeout=KEPT)
+    return value
+
+
+def _likenesses(runs: Sequence[Run], order: OrderBy, *, computes: bool) -> list[Likeness] | None:
+    names = [(run.index.name, run.report.get("order")) for run in runs]
+    compute = (lambda: likenesses([_ranking(run, order) for run in runs])) if computes else None
+    return _kept("look-alikes", (order, names), compute)
+
+
+def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:
+    """Return the ranking of a run, without rows if its index cannot be read."""
+    try:
+        with panics_as_errors():
+            return ordered_index(run, order=order).select("topic", "item", "order").collect()
+    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+        return pl.DataFrame(schema={"topic": pl.String, "item": pl.String, "order": pl.Int32})
+
+
+def _purities(runs: Sequence[Run], qrel_set: QrelSet) -> dict[int, Purity]:
+    """Return the topics in which runs replay the qrels, of the runs that do."""
+    judged = judged_frame(qrel_set).drop_nulls("label")
+    purities = {}
+    for run, index in comparable_indexes(runs, qrel_set, judged):
+        ranking = index.with_columns(order=pl.int_range(pl.len()).over("topic"))
+        purity = purity_of(ranking, judged, relevant_from=qrel_set.relevant_from)
+        if is_replay(purity):
+            purities[run.pk] = purity
+    return purities
