@@ -18,7 +18,7 @@ from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.factories import NOW, judge, make_pool, raise_ticket
-from tests.ceremonies import confirmed, sentences
+from tests.ceremonies import confirmed, seen, sentences
 from tests.evaluation.factories import make_run
 
 QRELS = "/labs/arqmath-x/tasks/task1/qrels/"
@@ -72,6 +72,17 @@ def test_the_page_lists_everything_odd(browser, task, team, assessor):
     ]
 
 
+def test_one_click_leaves_out_the_topics_that_are_not_fully_judged(browser):
+    Judgment.objects.filter(instance=PoolInstance.objects.first()).delete()
+    [red] = browser.get(FREEZE).context["ceremony"].rows[:1]
+
+    page = browser.post(FREEZE, {"leave_out": red.leave_out})
+
+    assert page.status_code == 200
+    assert 'name="topics-A.1" value="Not fully judged."' in page.content.decode()
+    assert page.context["ceremony"].reds == []
+
+
 def test_a_version_is_frozen_with_one_button_and_one_audit_entry(browser, organizer):
     assert sentences(browser.get(FREEZE)) == []
 
@@ -93,9 +104,9 @@ def test_nothing_is_frozen_by_somebody_who_has_not_seen_the_list(browser):
 
 
 def test_a_second_click_freezes_nothing(browser):
-    digest = browser.get(FREEZE).context["digest"]
+    shown = seen(browser.get(FREEZE))
     for _ in range(2):
-        answer = browser.post(FREEZE, {"name": "official", "seen": digest})
+        answer = browser.post(FREEZE, {"name": "official", **shown})
 
     assert "already has qrels named official" in answer.content.decode()
     assert QrelSet.objects.count() == 1
@@ -103,12 +114,12 @@ def test_a_second_click_freezes_nothing(browser):
 
 @pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_only_organizers_see_the_page_freeze_and_delete(role, scene, browser, client_of):
-    digest = browser.get(FREEZE).context["digest"]
+    shown = seen(browser.get(FREEZE))
     confirmed(browser, FREEZE, name="kept")
     client = client_of(scene.people[role])
 
     assert client.get(FREEZE).status_code == 404
-    assert client.post(FREEZE, {"name": "official", "seen": digest}).status_code == 404
+    assert client.post(FREEZE, {"name": "official", **shown}).status_code == 404
     assert client.post(f"{QRELS}1/delete/").status_code == 404
     assert QrelSet.objects.get().name == "kept"
 
