@@ -34,10 +34,7 @@ def run_name(run: Any, url: str = "") -> SafeString:
     Pages name runs with this filter, or with `run.label` where there is only text.
     """
     link = format_html('<a href="{}">{}</a>', url, run.tag) if url else escape(run.tag)
-    if not run.standing.word:
-        return link
-    key = run.standing.key
-    return format_html('<span class="run-{}">{}</span> {}', key, link, standing_chip(run.standing))
+    return format_html("{} {}", link, standing_chip(run.standing)) if run.standing.word else link
 
 
 def team_name(run: Any) -> str:

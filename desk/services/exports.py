@@ -22,6 +22,7 @@ from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
 from arqkit.formats.topics.files import write_topics
 from arqkit.records import TopicRecord
+from arqkit.standings import FLAGS, WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
 from arqlab.core.selectors import teams_with_members
 from assessment.guidelines.services.versions import guidelines_json
@@ -42,8 +43,7 @@ RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
     "file": lambda run: _path_in_archive(run),
     "team": attrgetter("team.name"),
     "tag": attrgetter("tag"),
-    "primary": attrgetter("is_primary"),
-    "manual": attrgetter("is_manual"),
+    **{flag.key: attrgetter(flag.field) for flag in FLAGS},
     "baseline": attrgetter("is_baseline"),
     "standing": attrgetter("standing.key"),
     "data": attrgetter("data_used"),
@@ -152,7 +152,7 @@ def _scores(task: Task) -> Iterable[bytes]:
             run = runs[row.run.key]
             cells: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
             cells |= {"run": run.tag, "standing": row.run.standing.key}
-            cells |= {"withdrawn": row.run.is_withdrawn}
+            cells |= {"withdrawn": WITHDRAWN in row.run.standings}
             for topic, values in scores[run.pk].items():
                 yield {**cells, "topic": topic, **values}
 

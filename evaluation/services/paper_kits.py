@@ -25,7 +25,7 @@ from arqkit.formats.papers.sentences import (
     results_sentences,
     runs_sentence,
 )
-from arqkit.formats.papers.tables import PAPER_WORDS, binarization
+from arqkit.formats.papers.words import PAPER_WORDS, binarization
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import computed_values

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from arqkit.formats.papers.matrices import CorrelationTable
-from arqkit.formats.papers.tables import (
-    PaperRun,
-    PaperTable,
-    ScoreColumn,
+from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
+from arqkit.formats.papers.words import (
     caption,
     correlations_caption,
     measure_notes,

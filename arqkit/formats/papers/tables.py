@@ -5,19 +5,15 @@ best run of a team is in bold, and so is a better baseline. The best baseline is
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
-from types import MappingProxyType
-from typing import NamedTuple
 
 from arqkit.formats.latex import latex_text
 from arqkit.formats.tables import table_text
-from arqkit.judgments.questions import SpecialQuestion
-from arqkit.labels import LabelScale
-from arqkit.leaderboard import BoardRun
-from arqkit.measures.names import Measure
-from arqkit.records import ItemKind
+from arqkit.leaderboard import BoardRun, columns_in
+from arqkit.standings import FLAGS, PRIMARY, Flag
 
 DECIMALS = 3
 LONGEST = 56
@@ -73,12 +69,9 @@ class PaperRun:
     @property
     def name(self) -> str:
         """Return the tag, with the team where no heading names it, and the mark of a note."""
-        tag = self.run.tag
-        if self.run.is_out_of_competition:
-            tag = f"{self.run.team} {tag}"
         note = "$^*$" if self.is_pooled is False else ""
-        note += r"$^\dagger$" if self.run.is_withdrawn else ""
-        lines = [latex_text(line) for line in _broken(tag)]
+        note += r"$^\dagger$" if self.run.standing.is_struck else ""
+        lines = [latex_text(line) for line in _broken(self.run.name_in_group)]
         if self.run.is_baseline:
             lines = [rf"\textit{{{line}}}" for line in lines]
         lines[-1] += note
@@ -121,26 +114,18 @@ class PaperTable:
 
     def tsv(self) -> str:
         """Return the same rows as TSV, with the values as precise as they are stored."""
-        marks = ("baseline", "primary", "manual", "generative", "out_of_competition", "withdrawn")
+        columns = columns_in("table")
         names = [
             column.heading if column.key == column.heading else column.key
             for column in self.columns
         ]
-        lines: list[list[object]] = [["team", "run", "data", *marks, "standing", "pooled", *names]]
+        keys = [column.key for column in columns]
+        lines: list[list[object]] = [[*keys, "generative", "pooled", *names]]
         for row in self.rows:
-            run = row.run
-            flags = (
-                run.is_baseline,
-                run.is_primary,
-                run.is_manual,
-                row.is_generative,
-                run.is_out_of_competition,
-                run.is_withdrawn,
-            )
-            pooled = {None: "unknown", True: "yes", False: ""}[row.is_pooled]
-            values = [run.values.get(column.key, "") for column in self.columns]
-            yes = ["yes" if flag else "" for flag in flags]
-            lines.append([run.team, run.tag, run.data, *yes, run.standing.key, pooled, *values])
+            cells = [_word(column.value(row.run)) for column in columns]
+            pooled = "unknown" if row.is_pooled is None else _word(row.is_pooled)
+            values = [row.run.values.get(column.key, "") for column in self.columns]
+            lines.append([*cells, _word(row.is_generative), pooled, *values])
         return table_text(lines)
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:
@@ -175,7 +160,7 @@ class PaperTable:
         best = {column.key: _Best.of(self.rows, column) for column in self.columns}
         width = 2 + len(self._marks) + len(self.columns)
         groups = []
-        for (_, name), rows in groupby(self.rows, key=lambda row: group_of(row.run)):
+        for (_, name), rows in groupby(self.rows, key=lambda row: row.run.group):
             title = rf"\textbf{{{latex_text(name)}}}"
             lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
             for row in rows:
@@ -193,17 +178,23 @@ class PaperTable:
     @property
     def _marks(self) -> list[tuple[str, Callable[[PaperRun], str]]]:
         """Return the columns of marks: P, and those that any run has."""
-        marks: list[tuple[str, Callable[[PaperRun], str]]] = [("P", _primary)]
-        if any(row.run.is_manual for row in self.rows):
-            marks.append(("M", lambda row: CHECK if row.run.is_manual else ""))
+        marks: list[tuple[str, Callable[[PaperRun], str]]] = [(PRIMARY.letter, _primary)]
+        marks += [
+            (flag.letter, partial(_flagged, flag))
+            for flag in FLAGS
+            if flag is not PRIMARY and any(flag in row.run.flags for row in self.rows)
+        ]
         if any(row.is_generative for row in self.rows):
             marks.append(("G", lambda row: CHECK if row.is_generative else ""))
         return marks
 
 
-def group_of(run: BoardRun) -> tuple[int, str]:
-    """Return the group of a run: a team may be named like another part of the table."""
-    return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1, run.group
+def _word(value: str | bool) -> str:
+    return value if isinstance(value, str) else "yes" if value else ""
+
+
+def _flagged(flag: Flag, row: PaperRun) -> str:
+    return CHECK if flag in row.run.flags else ""
 
 
 def _broken(name: str) -> list[str]:
@@ -226,7 +217,7 @@ def _stacked(lines: Sequence[str], side: str = "c") -> str:
 def _primary(row: PaperRun) -> str:
     if row.run.is_baseline:
         return f"({CHECK})" if row.is_deep else ""
-    return CHECK if row.run.is_primary else ""
+    return _flagged(PRIMARY, row)
 
 
 def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:
@@ -288,106 +279,3 @@ class _Best:
 def _rated(run: BoardRun, column: ScoreColumn) -> float:
     value = round(run.values[column.key], DECIMALS)
     return value if column.rises else -value
-
-
-class PaperWords(NamedTuple):
-    """The words of papers for a kind of item in qrels: several, and what has one label."""
-
-    many: str
-    label: str
-
-
-PAPER_WORDS: Mapping[ItemKind, PaperWords] = MappingProxyType(
-    {
-        ItemKind.POSTS: PaperWords("answers", "answer post"),
-        ItemKind.FORMULA_IDS: PaperWords("formula instances", "formula instance"),
-        ItemKind.VISUAL_IDS: PaperWords("visually distinct formulae", "formula instance"),
-        ItemKind.ANSWERS: PaperWords("answers", "answer"),
-        ItemKind.DOCUMENTS: PaperWords("documents", "document"),
-    }
-)
-
-MOST_NAMED = 4
-"""The most measures that a caption names."""
-_IN_FULL = {"AR": "average relevance", "LO": "lexical overlap"}
-_DATA = {
-    "Text": "(T)ext",
-    "Math": "(M)ath",
-    "Both": "(B)oth text and math",
-    "Links": "({*}L) link structure",
-}
-
-
-def binarization(scale: LabelScale, relevant_from: int) -> str:
-    """Return what counts as relevant: H+M binarization, or labels from 3 up."""
-    letters = [label.letter for label in scale.judgments if label.value >= relevant_from]
-    if all(letter.isalpha() for letter in letters) and letters:
-        return "+".join(letters) + " binarization"
-    return f"binarization from label {relevant_from} up"
-
-
-def measure_notes(measures: Sequence[Measure], scale: LabelScale, relevant_from: int) -> str:
-    """Return the sentences on measures that need binary labels or have short names, in LaTeX."""
-    binary = [latex_text(measure.heading) for measure in measures if measure.rel is not None]
-    notes = [
-        f"{measure.heading}: {_IN_FULL[measure.kind]}."
-        for measure in measures
-        if measure.kind in _IN_FULL
-    ]
-    if binary:
-        names = " and ".join([", ".join(binary[:-1]), binary[-1]] if binary[1:] else binary)
-        if len(binary) > MOST_NAMED:
-            names = "measures of binary relevance"
-        used = f"For {names}, {latex_text(binarization(scale, relevant_from))} was used."
-        notes = [used, *notes]
-    return " ".join(notes)
-
-
-def question_note(question: SpecialQuestion, answer: str) -> str:
-    """Return the note that explains the column of a special question, in LaTeX."""
-    text, counted = latex_text(question.text), latex_text(answer)
-    return f"{latex_text(question.key)}: ratio of answers labeled ``{counted}'' for ``{text}''."
-
-
-def correlations_caption(subject: str, runs: int) -> str:
-    """Return the first sentence of the caption of a table of correlations, in LaTeX."""
-    return f"Correlations between evaluation measures in {latex_text(subject)}, over {runs} runs."
-
-
-def caption(
-    subject: str,
-    rows: Sequence[PaperRun],
-    *,
-    notes: str = "",
-    has_letters: bool = False,
-) -> str:
-    """Return the caption of a table of runs, in LaTeX.
-
-    It explains only the marks that are in the table.
-    """
-    parts = [f"{latex_text(subject)}.", _marks(rows), notes]
-    data = {row.run.data for row in rows}
-    if has_letters and not data.isdisjoint(LETTERS):
-        parts.append(f"Data: {', '.join(text for word, text in _DATA.items() if word in data)}.")
-    if any(row.run.is_baseline for row in rows):
-        parts.append("The best baseline results are in parentheses.")
-    if all(not row.run.is_manual for row in rows):
-        parts.append("All runs were automatic.")
-    if any(row.is_pooled is False for row in rows):
-        parts.append("$^*$: run that did not contribute to the judgment pools.")
-    if any(row.run.is_withdrawn for row in rows):
-        parts.append(r"$^\dagger$: run that was withdrawn.")
-    if any(row.trained for row in rows):
-        parts.append(r"$^\ddagger$: the system was trained or tuned on these topics.")
-    return " ".join(filter(None, parts))
-
-
-def _marks(rows: Sequence[PaperRun]) -> str:
-    marks = [r"\textbf{P}: primary run"]
-    if any(row.run.is_manual for row in rows):
-        marks.append(r"\textbf{M}: manual run")
-    if any(row.is_generative for row in rows):
-        marks.append(r"\textbf{G}: generative system")
-    if any(row.run.is_baseline and row.is_deep for row in rows):
-        marks.append(rf"({CHECK}): baseline pooled as a primary run")
-    return ", ".join(marks) + "."

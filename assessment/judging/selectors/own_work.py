@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, OuterRef
 
 from arqkit.judgments.completion import ENOUGH, Pace, expected_seconds
-from arqlab.core.models import Lab, Membership, Task, Topic, User
+from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
 from assessment.assignments.selectors.grid import (
-    JUDGING_ROLES,
     TOPIC_TEXTS,
     judged_by,
     topic_counts,
@@ -75,7 +74,7 @@ def own_round_topics(
     """
     within = {"pool__round": round_id} if round_id else {"pool__round__task__lab": lab}
     roles = Membership.objects.filter(
-        lab=OuterRef("pool__round__task__lab"), role__in=JUDGING_ROLES, user=user
+        lab=OuterRef("pool__round__task__lab"), role__in=Role.judging(), user=user
     )
     own = PoolItem.objects.filter(assessor=user, pool__round__task__archived_at=None, **within)
     is_sample = {"pool__round__kind": Round.Kind.SAMPLE}
@@ -321,7 +320,7 @@ def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
         "pool__task", "total", "done"
     )
     waiting = PoolItem.official.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
-    roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=JUDGING_ROLES)
+    roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=Role.judging())
     judges = roles.filter(user=OuterRef("assessor"))
     had = Assignment.objects.filter(Exists(judges), topic=OuterRef("pk"), ended_at=None)
     aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)

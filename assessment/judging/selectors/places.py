@@ -9,8 +9,7 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from arqkit.judgments.questions import SpecialQuestion
-from arqlab.core.models import Membership, Task, Topic, Visitor
-from assessment.assignments.selectors.grid import JUDGING_ROLES
+from arqlab.core.models import Membership, Role, Task, Topic, Visitor
 from assessment.judging.selectors.items import Stack, TopicPath
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import Judgment, Pool, PoolItem, Round
@@ -112,7 +111,7 @@ def _in_round(user: Visitor, path: TopicPath) -> Place | None:
         task__lab__archived_at=None,
     )
     if kind != Round.Kind.SAMPLE:
-        roles = Membership.objects.filter(lab=OuterRef("task__lab"), role__in=JUDGING_ROLES)
+        roles = Membership.objects.filter(lab=OuterRef("task__lab"), role__in=Role.judging())
         pools = pools.filter(Exists(roles.filter(user=user.pk)))
     pool = pools.first()
     if pool is None:

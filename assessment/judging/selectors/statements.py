@@ -15,7 +15,7 @@ from weakref import WeakSet
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from assessment.assignments.selectors.grid import JUDGING_ROLES
+from arqlab.core.models import Role
 from assessment.models import Round
 from assessment.pools.selectors.choices import hides_threads_sql
 
@@ -77,7 +77,7 @@ def database_moment(at: datetime) -> Any:
 
 
 # The roles that may judge. Not for speed: it is part of what follows.
-_JUDGES = f"held.role IN ({', '.join(repr(role.value) for role in JUDGING_ROLES)})"
+_JUDGES = f"held.role IN ({', '.join(repr(role.value) for role in Role.judging())})"
 # The topics assigned to a user who still has a role in the lab that may judge; none of an archive.
 # Not for speed: it is part of SUBMITTED, and `assigned_topics` repeats no rule.
 ASSIGNED = f"""

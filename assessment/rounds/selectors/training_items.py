@@ -11,7 +11,8 @@ import polars as pl
 from django.db.models import Q, QuerySet
 
 from arqkit.records import ItemKind
-from arqlab.core.models import Lab, Membership, Task, Topic, User
+from arqlab.core.models import Lab, Task, Topic, User
+from arqlab.core.permissions import labs_organized_by
 from assessment.models import PoolItem, Qrel, QrelSet
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.rounds import CopiedInstance, CopiedItem, copied_items
@@ -48,13 +49,12 @@ def gold_choices(task: Task, user: User) -> list[QrelSet]:
     They are of other labs with the same collection, and have the same kind of task and the same
     judgments. The organizer organizes the lab, or everyone sees its leaderboard.
     """
-    organized = Membership.objects.filter(user=user, role=Membership.Role.ORGANIZER)
-    seen = Q(task__lab__in=organized.values("lab")) | Q(
+    seen = Q(task__lab__in=labs_organized_by(user)) | Q(
         leaderboards__hidden_at=None, leaderboards__isnull=False, task__lab__is_public=True
     )
     versions = (
         QrelSet.objects.filter(
-            Q() if user.is_superuser else seen,
+            seen,
             task__kind=task.kind,
             items__in=GOLD_KINDS,
             task__lab__collections__labs=task.lab_id,

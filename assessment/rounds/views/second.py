@@ -22,10 +22,10 @@ from arqkit.agreement.second_judging import (
     with_own,
 )
 from arqkit.pooling.pools import LARGEST_SEED
-from arqlab.core.models import Membership, Task, Topic, User
+from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.web.pages import TASK, Pages
-from assessment.assignments.selectors.grid import judging_staff
+from assessment.assignments.selectors.grid import assesses, judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.rounds.forms.training import PeopleField, TopicsField
 from assessment.rounds.selectors.second_items import open_second_items, second_items
@@ -102,9 +102,7 @@ class SecondRoundForm(forms.Form):
         if planned := list(topics.filter(pk__in=planned_seconds(task))):
             fields["by"].initial, fields["topics"].initial = TOPICS, planned
         fields["people"].queryset = staff
-        fields["people"].initial = [
-            person.pk for person in staff if str(vars(person)["role"]) == Membership.Role.ASSESSOR
-        ]
+        fields["people"].initial = [person.pk for person in staff if assesses(person)]
         fields["seed"].initial = f"{timezone.now():%Y%m%d}"
 
     def clean(self) -> dict[str, Any]:
