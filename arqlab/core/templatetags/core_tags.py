@@ -5,8 +5,7 @@ from __future__ import annotations
 from django import template
 from django.conf import settings
 
-from arqkit.measures.names import parse_measure
-from arqkit.measures.providers import MeasureRefusedError
+from arqkit.measures.names import MeasureRefusedError, parse_measure
 from arqlab.web import cells
 
 register = template.Library()
