@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -9,7 +10,7 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
-from django.utils.html import conditional_escape, escape, format_html
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
@@ -75,6 +76,11 @@ def day(when: date | None) -> str:
         return DASH
     iso, words = f"{when:%Y-%m-%d}", f"{when.day} {when:%b %Y}"
     return format_html('<time class="nowrap" datetime="{}">{}</time>', iso, words)
+
+
+def address(text: str) -> str:
+    """Return an email address whose line may break before its @ and dots."""
+    return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 
 def deadline(when: datetime | None) -> str:
@@ -162,6 +168,7 @@ DURATION = CellKind(
 TIME = CellKind(moment)
 DAY = CellKind(day)
 DEADLINE = CellKind(deadline)
+ADDRESS = CellKind(address)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)
 """HTML that was made safe before it was stored, such as titles of topics."""

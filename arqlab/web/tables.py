@@ -302,7 +302,8 @@ class Table:
     @property
     def is_listed(self) -> bool:
         """Return whether the list has anything to search."""
-        return bool(self.listing and (self.lines or self.listing.is_narrowed))
+        listing = self.listing
+        return bool(listing and listing.fields and (self.lines or listing.is_narrowed))
 
     @property
     def _all(self) -> Iterable[Any]:
