@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
-from arqkit.measures.providers import MeasureRefusedError
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
 from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
-from arqkit.measures.names import parse_measure
+from arqkit.measures.names import MeasureRefusedError, parse_measure
 from arqkit.standings import Standing
 
 DASH = "–"
