@@ -71,9 +71,13 @@ class UploadForm(forms.Form):
 
 
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
-    """Return a field with two choices for a boolean."""
+    """Return a field with two choices for a boolean; nothing means no."""
     return forms.TypedChoiceField(
-        label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__
+        label=label,
+        choices=[("False", no), ("True", yes)],
+        coerce=YES_NO.__getitem__,
+        required=False,
+        empty_value=False,
     )
 
 

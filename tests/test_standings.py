@@ -24,7 +24,7 @@ from django.core.management import call_command, get_commands
 from django.http import QueryDict
 from django.urls import get_resolver
 
-from arqkit.formats.leaderboards import CONTENT_TYPES
+from arqkit.formats.leaderboards import FILE_ENDINGS
 from arqkit.standings import (
     BASELINE,
     OFFICIAL,
@@ -268,7 +268,7 @@ def printed(name: str, *arguments: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *(f"leaderboard {one}" for one in CONTENT_TYPES)])
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"leaderboard {one}" for one in FILE_ENDINGS)])
 def test_a_command_marks_the_standing_of_a_run(name, standings, db):
     command, *format_ = name.split()
     options = ["--format", *format_] if format_ else COMMANDS[command]
