@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -9,7 +10,7 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
-from django.utils.html import conditional_escape, escape, format_html
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
@@ -47,6 +48,16 @@ def score(value: float | str | None, decimals: int = 4) -> str:
     return f"{value:.{decimals}f}" if isinstance(value, float | int) else DASH
 
 
+def signed(value: float | None) -> str:
+    """Format a difference of scores with its sign and four decimals, or as a dash if missing."""
+    return DASH if value is None else f"{value:+.4f}".replace("-", "−")
+
+
+def p_value(value: float | None) -> str:
+    """Format a p-value with three decimals, or as a dash if it is missing."""
+    return DASH if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def moment(when: datetime | None) -> str:
     """Return a time in UTC, which times.js converts to local time; a dash for None."""
     if when is None:
@@ -66,6 +77,11 @@ def day(when: date | None) -> str:
     return format_html(
         '<time class="nowrap" datetime="{:%Y-%m-%d}">{}</time>', when, f"{when.day} {when:%b %Y}"
     )
+
+
+def address(text: str) -> str:
+    """Return an email address whose line may break before its @ and dots."""
+    return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 
 def deadline(when: datetime | None) -> str:
@@ -141,6 +157,8 @@ ID = CellKind(css="id")
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
+SIGNED = CellKind(signed, "num")
+P_VALUE = CellKind(p_value, "num")
 SHARE = CellKind(lambda value: f"{value:.0%}", "num")
 DURATION = CellKind(
     lambda value: format_html('<data value="{}">{}</data>', value, duration(value)), "num"
@@ -148,7 +166,13 @@ DURATION = CellKind(
 TIME = CellKind(moment)
 DAY = CellKind(day)
 DEADLINE = CellKind(deadline)
+ADDRESS = CellKind(address)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)
 """HTML that was made safe before it was stored, such as titles of topics."""
+RUN = CellKind(
+    lambda run: format_html('{} <span class="muted">{}</span>', run_name(run), team_name(run)),
+    file=str,
+)
+"""A run that is not the subject of its row."""
 LABEL = CellKind(label, file=lambda value: value.value)
