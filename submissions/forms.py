@@ -77,7 +77,7 @@ def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
         choices=[("False", no), ("True", yes)],
         coerce=YES_NO.__getitem__,
         required=False,
-        empty_value=False,
+        empty_value=False,  # type: ignore[arg-type]  # the stub knows only text
     )
 
 
