@@ -82,7 +82,7 @@ class RunSerializer(serializers.ModelSerializer):
         )
 
 
-def yes_no(meaning: str) -> serializers.BooleanField:
+def _yes_no(meaning: str) -> serializers.BooleanField:
     """Return a field for true, false, or null if the file name decides."""
     return serializers.BooleanField(
         required=False, allow_null=True, default=None, help_text=meaning
@@ -112,9 +112,9 @@ class UploadSerializer(serializers.Serializer):
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Return the fields, with those of flags and standings."""
-        flags = {flag.field: yes_no(flag.mark) for flag in FLAGS}
+        flags = {flag.field: _yes_no(flag.mark) for flag in FLAGS}
         standings = {
-            one.field: yes_no(one.help)
+            one.field: _yes_no(one.help)
             if one.field.startswith("is_")
             else serializers.CharField(required=False, max_length=300, help_text=one.help)
             for one in SET_BY_ORGANIZERS
