@@ -17,9 +17,14 @@ def confirmed(client: Client, address: str, **fields: Any) -> HttpResponse:
     forms = [page.context.get(name) for name in ("form", "topics_form", "runs_form")]
     filled = {field.html_name: field.value() for form in forms if form for field in form}
     sent = {name: value for name, value in filled.items() if value not in (None, False)}
-    return client.post(address, sent | {"seen": page.context["digest"]} | fields, follow=True)
+    return client.post(address, sent | seen(page) | fields, follow=True)
+
+
+def seen(page: HttpResponse) -> dict[str, str]:
+    """Return the fields by which a page shows that its user saw and acknowledged the checks."""
+    return {"seen": page.context["ceremony"].digest, "acknowledged": "yes"}
 
 
 def sentences(page: HttpResponse) -> list[str]:
     """Return the oddities on a page."""
-    return [oddity.sentence for oddity in page.context["oddities"]]
+    return [oddity.sentence for oddity in page.context["ceremony"].oddities]

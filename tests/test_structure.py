@@ -21,7 +21,6 @@ TAG_LIBRARIES = {
     "collection_tags": 1,
     "run_tags": 2,
     "assessment_tags": 3,
-    "evaluation_tags": 4,
     "desk_tags": 5,
 }
 TEMPLATE_LEVELS = {
@@ -125,7 +124,7 @@ def test_every_tag_library_has_its_level():
 
 # The modules that work on rows of all rounds: they judge, or their rows are found by key.
 ALL_ROUNDS = re.compile(
-    r"assessment/(judging|rounds|radar|tickets|guidelines|timesheets)/|/pools/services/"
+    r"assessment/(models|judging|rounds|radar|tickets|guidelines|timesheets)/|/pools/services/"
 )
 ROUND_MODELS = re.compile(
     r"\b(Pool|PoolItem|PoolInstance|Judgment)\.objects\b|\b(task|instance)\.(pools|judgments)\."

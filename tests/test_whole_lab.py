@@ -112,7 +112,7 @@ def test_runs_are_pooled_assigned_judged_frozen_and_scored(folder: Path) -> None
         "/labs/small/tasks/task1/runs/upload/", {"file": file, "team": team.pk, "submit": "yes"}
     )
 
-    options = {"seed": 7, "by": "organizer", "yes": True}
+    options = {"seed": 7, "by": "organizer", "yes": True, "acknowledge": True}
     call_command("build_pool", "small/task1", **options, stdout=StringIO(), stderr=StringIO())
     PoolItem.objects.update(text="An answer.")  # the lab has no collection
     organizer.post("/labs/small/people/", {"person": "assessor", "role": "assessor"})

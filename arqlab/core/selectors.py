@@ -21,6 +21,7 @@ from arqlab.core.models import (
     Corrections,
     Lab,
     Membership,
+    Role,
     Task,
     Team,
     Topic,
@@ -66,20 +67,28 @@ class LabRow:
 class LabRoles:
     """The roles of a user in a lab."""
 
-    organizes: bool
-    assesses: bool
-    teams: tuple[Team, ...]
+    granted: tuple[Role, ...] = ()
+    teams: tuple[Team, ...] = ()
+
+    @property
+    def organizes(self) -> bool:
+        """Return whether the user runs the lab."""
+        return any(role.rights.organizes for role in self.granted)
+
+    @property
+    def assesses(self) -> bool:
+        """Return whether the user judges by default."""
+        return any(role.rights.assesses for role in self.granted)
 
     @property
     def words(self) -> str:
         """Return the roles in words, or "" for a user without one."""
-        words = ["organizer"] * self.organizes + ["assessor"] * self.assesses
-        return ", ".join([*words, *(f"member of {team}" for team in self.teams)])
+        return ", ".join([*self.granted, *(f"member of {team}" for team in self.teams)])
 
     @property
     def is_somebody(self) -> bool:
         """Return whether the user has a role in the lab."""
-        return self.organizes or self.assesses or bool(self.teams)
+        return bool(self.granted or self.teams)
 
 
 @dataclass(frozen=True)
@@ -162,15 +171,16 @@ def roles_of(user: User) -> QuerySet[Membership]:
 def roles_in(user: Visitor, lab: Lab) -> LabRoles:
     """Return a user's roles in a lab with one query; superusers organize every lab."""
     if not isinstance(user, User):
-        return LabRoles(organizes=False, assesses=False, teams=())
+        return LabRoles()
     return _lab_roles(user, list(roles_of(user).filter(lab=lab)))
 
 
 def _lab_roles(user: User, memberships: list[Membership]) -> LabRoles:
-    roles = {membership.role for membership in memberships}
+    held = {membership.role for membership in memberships}
+    if user.is_superuser:
+        held |= set(Role.organizing())
     return LabRoles(
-        organizes=user.is_superuser or Membership.Role.ORGANIZER in roles,
-        assesses=Membership.Role.ASSESSOR in roles,
+        granted=tuple(role for role in Role.granted() if role in held),
         teams=tuple(membership.team for membership in memberships if membership.team is not None),
     )
 
@@ -231,8 +241,14 @@ def teams_with_members(lab: Lab) -> QuerySet[Team]:
     return lab.teams.participating().prefetch_related(Prefetch("memberships", queryset=members))
 
 
+def organizers_of(lab: Lab) -> QuerySet[User]:
+    """Return the users who organize a lab, without superusers who have no role in it."""
+    held = lab.memberships.filter(role__in=Role.organizing())
+    return User.objects.filter(pk__in=held.values("user"))
+
+
 def staff_of(lab: Lab) -> QuerySet[Membership]:
-    """Return the organizers and assessors of a lab."""
+    """Return the roles in a lab that were granted, with their users."""
     staff = lab.memberships.filter(team=None).select_related("user")
     return staff.order_by("-role", "user__username")
 

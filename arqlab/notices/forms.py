@@ -16,7 +16,7 @@ from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.labs import ParagraphsField
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Lab, Membership, Team
+from arqlab.core.models import Lab, Role, Team
 from arqlab.notices.models import Message
 
 MAX_INVITED = 500
@@ -91,8 +91,8 @@ class InvitationForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.teams = {f"team-{team.pk}": team for team in lab.teams.participating()}
         teams = [(key, team.name) for key, team in self.teams.items()]
-        assessor, organizer = Membership.Role.ASSESSOR, Membership.Role.ORGANIZER
-        roles: list[Any] = [(role.value, role.label) for role in (assessor, organizer)]
+        granted = sorted(Role.granted(), key=lambda role: role.rights.organizes)
+        roles: list[Any] = [(role.value, role.label) for role in granted]
         roles.append((NEW_TEAM, "Member of a new team"))
         if teams:
             roles.append(("Member of a team", teams))
@@ -135,7 +135,7 @@ class InvitationForm(forms.Form):
         """Return the role and, for a member, the team."""
         chosen = self.cleaned_data["role"]
         team = self.teams.get(chosen)
-        return (Membership.Role.MEMBER if team else chosen), team
+        return (Role.MEMBER if team else chosen), team
 
 
 def addresses_in(text: str) -> list[str]:
@@ -169,4 +169,4 @@ class InvitationListForm(ListForm):
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """Offer all roles."""
-        super().__init__(data, role=Membership.Role.choices)
+        super().__init__(data, role=Role.choices)

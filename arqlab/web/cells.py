@@ -34,10 +34,7 @@ def run_name(run: Any, url: str = "") -> SafeString:
     Pages name runs with this filter, or with `run.label` where there is only text.
     """
     link = format_html('<a href="{}">{}</a>', url, run.tag) if url else escape(run.tag)
-    if not run.standing.word:
-        return link
-    key = run.standing.key
-    return format_html('<span class="run-{}">{}</span> {}', key, link, standing_chip(run.standing))
+    return format_html("{} {}", link, standing_chip(run.standing)) if run.standing.word else link
 
 
 def team_name(run: Any) -> str:
@@ -48,6 +45,16 @@ def team_name(run: Any) -> str:
 def score(value: float | str | None, decimals: int = 4) -> str:
     """Format a score with four decimals; a missing score is a dash."""
     return f"{value:.{decimals}f}" if isinstance(value, float | int) else DASH
+
+
+def signed(value: float | None) -> str:
+    """Format a difference of scores with its sign and four decimals, or as a dash if missing."""
+    return DASH if value is None else f"{value:+.4f}".replace("-", "−")
+
+
+def p_value(value: float | None) -> str:
+    """Format a p-value with three decimals, or as a dash if it is missing."""
+    return DASH if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def moment(when: datetime | None) -> str:
@@ -144,6 +151,8 @@ ID = CellKind(css="id")
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
+SIGNED = CellKind(signed, "num")
+P_VALUE = CellKind(p_value, "num")
 SHARE = CellKind(lambda value: f"{value:.0%}", "num")
 DURATION = CellKind(
     lambda value: format_html('<data value="{}">{}</data>', value, duration(value)), "num"
@@ -154,4 +163,9 @@ DEADLINE = CellKind(deadline)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)
 """HTML that was made safe before it was stored, such as titles of topics."""
+RUN = CellKind(
+    lambda run: format_html('{} <span class="muted">{}</span>', run_name(run), team_name(run)),
+    file=str,
+)
+"""A run that is not the subject of its row."""
 LABEL = CellKind(label, file=lambda value: value.value)

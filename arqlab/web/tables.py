@@ -80,6 +80,7 @@ class Column:
     - order: the name of the order of a list by which the heading sorts, and `by` the field or
       column, if it is another.
     - template: the template of a cell with buttons or forms. It gets `row`.
+    - title: more words for the heading, which appear over it.
     - hides_heading: whether the heading is only read aloud.
     """
 
@@ -98,6 +99,7 @@ class Column:
     by: str | Transform = ""
     template: str = ""
     css: str = ""
+    title: str = ""
     hides_heading: bool = False
 
     @property
@@ -140,12 +142,26 @@ class Cell(NamedTuple):
     css: str
     row: Any
 
+    @property
+    def attributes(self) -> str:
+        """Return its classes as an attribute, if it has any."""
+        return _classes(self.css)
+
 
 class Line(NamedTuple):
     """The cells of a row, and its classes."""
 
     cells: Sequence[Cell]
     css: str
+
+    @property
+    def attributes(self) -> str:
+        """Return its classes as an attribute, if it has any."""
+        return _classes(self.css)
+
+
+def _classes(css: str) -> str:
+    return format_html(' class="{}"', css) if css else ""
 
 
 @dataclass(frozen=True)
@@ -314,7 +330,7 @@ def answer(
     file: Table | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a page with tables (each in the context by its name), or the file that is asked for.
+    """Return a page with tables (each in the context by its name, with _ for -), or a file.
 
     The file is that of the first table, or of `file` if its rows are others than those of the page.
     Raises `Http404` if the page has no file of the format.
@@ -322,8 +338,8 @@ def answer(
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
     if not asked:
-        context = {**context, **{table.name: table for table in tables}}
-        return render(request, template, context, status=status)
+        named = {table.name.replace("-", "_"): table for table in tables}
+        return render(request, template, {**context, **named}, status=status)
     if source is None or not source.file or asked not in FORMATS:
         raise Http404
     return source.response(asked)

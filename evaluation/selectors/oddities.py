@@ -8,7 +8,7 @@ import polars as pl
 from django.db.models import Max
 from django.urls import reverse
 
-from arqlab.core.oddities import Oddity, counted, name_list, submission_oddities, task_url
+from arqlab.core.oddities import Oddity, named_oddity, submission_oddities, task_url
 from assessment.models import QrelSet
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.oddities import judging_oddities
@@ -33,28 +33,33 @@ def release_oddities(qrel_set: QrelSet, *, at: datetime) -> list[Oddity]:
 
 
 def _board_oddities(qrel_set: QrelSet) -> list[Oddity]:
-    oddities, task = [], qrel_set.task
-    if not qrel_set.is_current:
-        sentence = f"The qrels {qrel_set.name} are not the current version."
-        oddities.append(Oddity(sentence, 1, task_url("assessment:qrels-list", task)))
-    if warnings := join_warnings(qrel_set):
-        sentence = f"Topics or items of the qrels {qrel_set.name} join nothing of the lab."
-        url = reverse("assessment:qrels-detail", args=[task.lab.slug, task.slug, qrel_set.version])
-        oddities.append(Oddity(sentence, len(warnings), url))
+    task, name = qrel_set.task, qrel_set.name
+    warnings = len(join_warnings(qrel_set))
     barred = [str(run) for run, reason in unscored_runs(qrel_set, ()) if reason]
-    if barred:
-        runs = counted(len(barred), "valid run", "valid runs")
-        sentence = (
-            f"{runs} cannot be scored against the qrels {qrel_set.name}: {name_list(barred)}."
-        )
-        url = f"{task_url('evaluation:leaderboard', task)}?live=1&qrels={qrel_set.name}"
-        oddities.append(Oddity(sentence, len(barred), url))
-    if unjudged := _without_judged(qrel_set):
-        runs = counted(len(unjudged), "run has", "runs have")
-        sentence = f"{runs} no item that the qrels {qrel_set.name} judge: {name_list(unjudged)}."
-        url = f"{task_url('evaluation:leaderboard', task)}?live=1&qrels={qrel_set.name}"
-        oddities.append(Oddity(sentence, len(unjudged), url))
-    return oddities
+    cannot, none = (
+        f"cannot be scored against the qrels {name}",
+        f"no item that the qrels {name} judge",
+    )
+    unscorable = (f"valid run {cannot}", f"valid runs {cannot}")
+    unjudged = (f"run has {none}", f"runs have {none}")
+    board = f"{task_url('evaluation:leaderboard', task)}?live=1&qrels={name}"
+    return [
+        Oddity(
+            f"The qrels {name} are not the current version.",
+            int(not qrel_set.is_current),
+            task_url("assessment:qrels-list", task),
+            f"The qrels {name} are the current version.",
+        ),
+        Oddity(
+            f"Topics or items of the qrels {name} join nothing of the lab.",
+            warnings,
+            reverse("assessment:qrels-detail", args=[task.lab.slug, task.slug, qrel_set.version]),
+            f"All topics and items of the qrels {name} join those of the lab.",
+            is_red=True,
+        ),
+        named_oddity(barred, unscorable, board, "All valid runs can be scored.", is_red=True),
+        named_oddity(_without_judged(qrel_set), unjudged, board, "All runs have judged items."),
+    ]
 
 
 def _without_judged(qrel_set: QrelSet) -> list[str]:

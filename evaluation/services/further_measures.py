@@ -74,7 +74,7 @@ def question_rounds(task: Task) -> list[Round]:
     """Return the rounds of special questions about the items of a task's runs."""
     host = host_of(task)
     tasks = [host, task] if host else [task]
-    rounds = Round.objects.filter(task__in=tasks, kind=Round.Kind.QUESTIONS, archived_at=None)
+    rounds = Round.objects.that(asks=True).filter(task__in=tasks, archived_at=None)
     return list(rounds.select_related("pool", "task__lab").order_by("pk"))
 
 

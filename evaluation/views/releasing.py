@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from arqkit.comparison.look_alikes import PURITY, SUSPICIOUS
 from arqlab.core.models import Task
-from arqlab.core.oddities import CHANGED, oddities_digest
+from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.views.answers import told
+from arqlab.core.views.answers import refused, told
 from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
@@ -57,27 +57,27 @@ def leaderboard_release(request: HttpRequest, task: Task) -> HttpResponse:
     qrel_set = qrels_named(task, (request.POST or request.GET).get("qrels", ""))
     if qrel_set is None:
         raise Http404
-    oddities = release_oddities(qrel_set, at=timezone.now())
-    digest, data = oddities_digest(oddities), request.POST or None
+    data = with_left_out(request.POST) if request.POST else None
     runs = Run.objects.valid().filter(task=task)
     form = LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs))
     release = ReleaseForm(data)
-    has_seen = request.POST.get("seen") == digest
-    if request.method == "POST" and has_seen and form.is_valid() and release.is_valid():
-        return _released(request, qrel_set, form.run_reasons, release.cleaned_data["reason"])
+    ceremony = Ceremony(release_oddities(qrel_set, at=timezone.now()), form.entered)
+    is_sent = request.method == "POST" and not is_preview(request.POST)
+    if is_sent and form.is_valid() and release.is_valid():
+        with refused(form):
+            ceremony.require_acknowledged(request.POST)
+            return _released(request, qrel_set, form.run_reasons, release.cleaned_data["reason"])
     context = {
         "task": task,
         "lab": task.lab,
         "qrel_set": qrel_set,
-        "oddities": oddities,
-        "digest": digest,
+        "ceremony": ceremony,
         "runs": len(live_scores(qrel_set)),
         "released": released_leaderboard(task),
         "form": form,
         "release": release,
-        "refusals": [CHANGED] if request.method == "POST" and not has_seen else [],
     }
-    status = 422 if request.method == "POST" else 200
+    status = 422 if is_sent else 200
     return render(request, "evaluation/leaderboard_release.html", context, status=status)
 
 

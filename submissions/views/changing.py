@@ -17,7 +17,7 @@ from django.utils import timezone
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent, Task
-from arqlab.core.oddities import CHANGED, oddities_digest
+from arqlab.core.oddities import Ceremony
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.services.labs import close_task, reopen_task
 from arqlab.core.views.answers import refused, told
@@ -55,20 +55,19 @@ pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
 def task_close(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about closing a task, and close it for submission."""
     at = timezone.now()
-    oddities = closing_oddities(task, at=at)
-    digest, refusals = oddities_digest(oddities), []
+    ceremony, refusals = Ceremony(closing_oddities(task, at=at)), []
+    is_closed = task.state(at) == "closed"
     if request.method == "POST":
         try:
-            if request.POST.get("seen") == digest or task.state(at) == "closed":
-                close_task(task=task, by=signed_in(request), at=at)
-                messages.success(request, "The task is closed. Teams can no longer submit runs.")
-                return redirect("desk:task-detail", task.lab.slug, task.slug)
-            refusals = [CHANGED]
-        except UserError as refused:
-            messages.error(request, refused.message)
+            if not is_closed:
+                ceremony.require_acknowledged(request.POST)
+            close_task(task=task, by=signed_in(request), at=at)
+            messages.success(request, "The task is closed. Teams can no longer submit runs.")
             return redirect("desk:task-detail", task.lab.slug, task.slug)
-    context = {"task": task, "lab": task.lab, "oddities": oddities, "digest": digest}
-    context |= {"refusals": refusals, "state": task.state(at)}
+        except UserError as refused:
+            refusals = [refused.message]
+    context = {"task": task, "lab": task.lab, "ceremony": ceremony}
+    context |= {"refusals": refusals, "is_closed": is_closed}
     context["runs"] = Run.objects.valid().filter(task=task).count()
     status = 422 if refusals else 200
     return render(request, "submissions/task_close.html", context, status=status)

@@ -122,6 +122,7 @@ def test_a_pool_is_planned_frozen_and_closed_in_the_browser(planner, look):
     planner.get_by_role("link", name="Freeze pool…").click()
     expect(planner.get_by_role("heading", name="Freeze this pool?")).to_be_visible()
     look("pool-freeze")
+    planner.get_by_label("Continue although").check()
     planner.get_by_role("button", name="Freeze pool").press("Enter")
 
     expect(planner.get_by_role("heading", name="Pool")).to_be_visible()

@@ -104,7 +104,8 @@ def test_a_certificate_counts_the_judged_items_that_no_loaded_run_contributed(
 def test_ntcir_12_is_pooled_by_submitted_rank_and_scored_by_score(lab, shared_data: Path, db):
     path = next(shared_data.glob(f"{lab}/runs/**/TangentCFT.txt.gz"))
     submit(path, f"{lab}/concrete")
-    call_command("build_pool", f"{lab}/concrete", "--yes", stdout=StringIO(), stderr=StringIO())
+    options = {"yes": True, "acknowledge": True, "stdout": StringIO(), "stderr": StringIO()}
+    call_command("build_pool", f"{lab}/concrete", **options)
 
     rows = {(topic, item) for topic, item, rank, _ in read_run(path) if rank <= 20}
     assert set(PoolItem.official.values_list("topic__query_id", "item")) == rows

@@ -18,7 +18,7 @@ from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.factories import judge, make_pool, raise_ticket
-from tests.ceremonies import confirmed, sentences
+from tests.ceremonies import confirmed, seen, sentences
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
 BOARD = "/labs/arqmath-x/tasks/task1/leaderboard/"
@@ -83,7 +83,7 @@ def test_the_page_lists_everything_odd_with_a_link_to_it(calm, browser):
     page = browser.get(RELEASE, {"qrels": "v1"})
 
     assert sentences(page) == odd_sentences(calm)
-    for oddity in page.context["oddities"]:
+    for oddity in page.context["ceremony"].oddities:
         assert f'href="{oddity.url.replace("&", "&amp;")}"' in page.content.decode()
         assert browser.get(oddity.url).status_code == 200
 
@@ -127,19 +127,19 @@ def test_nothing_is_released_by_somebody_who_has_not_seen_the_list(calm, browser
 
 
 def test_an_oddity_that_appears_after_the_page_was_opened_is_shown_first(calm, browser):
-    digest = browser.get(RELEASE).context["digest"]
+    shown = seen(browser.get(RELEASE))
     make_run(calm.team, calm.task, GOOD, tag="same", sha256="a")
 
-    answer = browser.post(RELEASE, {"qrels": "v1", "seen": digest})
+    answer = browser.post(RELEASE, {"qrels": "v1", **shown})
 
     assert "Alpha good = Alpha same" in answer.content.decode()
     assert released_leaderboard(calm.task) is None
 
 
 def test_a_second_click_releases_nothing(calm, browser):
-    digest = browser.get(RELEASE).context["digest"]
+    shown = seen(browser.get(RELEASE))
     for _ in range(2):
-        answer = browser.post(RELEASE, {"qrels": "v1", "seen": digest}, follow=True)
+        answer = browser.post(RELEASE, {"qrels": "v1", **shown}, follow=True)
 
     assert "nothing has changed since" in answer.content.decode()
     assert Leaderboard.objects.count() == 1
@@ -160,11 +160,11 @@ def test_a_release_is_undone_and_the_threads_that_people_may_have_read_stay_open
 
 @pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_only_organizers_see_the_page_and_release(role, calm, browser, client_of):
-    digest = browser.get(RELEASE).context["digest"]
+    shown = seen(browser.get(RELEASE))
     client = client_of(calm.people[role])
 
     assert client.get(RELEASE).status_code == 404
-    assert client.post(RELEASE, {"qrels": "v1", "seen": digest}).status_code == 404
+    assert client.post(RELEASE, {"qrels": "v1", **shown}).status_code == 404
     assert released_leaderboard(calm.task) is None
 
 
@@ -189,9 +189,27 @@ def test_the_command_prints_the_same_list_and_refuses_if_nobody_can_be_asked(cal
     with pytest.raises(CommandError, match="add --yes"):
         call_command("release_board", "arqmath-x/task1", "--qrels", "v1", stderr=errors)
 
-    assert errors.getvalue().splitlines() == odd_sentences(calm)
+    assert errors.getvalue().replace("Red: ", "").splitlines() == odd_sentences(calm)
     assert released_leaderboard(calm.task) is None
-    assert "is released" in command("--qrels", "v1", "--yes")[0]
+
+
+def test_the_command_releases_only_if_what_is_red_is_acknowledged(calm):
+    Task.objects.filter(pk=calm.task.pk).update(deadline=None)
+
+    with pytest.raises(CommandError, match="Some checks are red"):
+        command("--yes")
+    assert released_leaderboard(calm.task) is None
+    assert "is released" in command("--yes", "--acknowledge")[0]
+
+
+def test_the_page_releases_only_if_what_is_red_is_acknowledged(calm, browser):
+    Task.objects.filter(pk=calm.task.pk).update(deadline=None)
+
+    page = confirmed(browser, RELEASE, acknowledged="")
+
+    assert page.status_code == 422
+    assert "Some checks are red." in page.content.decode()
+    assert released_leaderboard(calm.task) is None
 
 
 @pytest.fixture

@@ -49,6 +49,11 @@ class ReasonsForm(forms.Form):
         return {key: reason for key, reason in self.cleaned_data.items() if reason}
 
     @property
+    def entered(self) -> dict[str, str]:
+        """Return the reason of each field as shown, by the name of the field on the page."""
+        return {field.html_name: field.value() or "" for field in self}
+
+    @property
     def messages(self) -> list[str]:
         """Return all error messages."""
         return [str(message) for errors in self.errors.values() for message in errors]

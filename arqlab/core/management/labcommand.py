@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from abc import abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from arqkit.loads import LoadChoice, cause_lines
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.models import User
+from arqlab.core.oddities import Ceremony, Oddity
 from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
 
@@ -56,12 +57,15 @@ class LabCommand(BaseCommand):
         except UserError as refused:
             raise CommandError(refused.message) from refused
 
-    def require_yes(self, *, yes: bool) -> None:
-        """Ask whether to go on. Raise `CommandError` if not, or if nobody can be asked."""
+    def require_yes(self, *, yes: bool, options: str = "--yes") -> None:
+        """Ask whether to go on. Raise `CommandError` if not, or if nobody can be asked.
+
+        `options` are those that answer yes.
+        """
         if yes:
             return
         if not sys.stdin.isatty():
-            raise CommandError("Nothing was changed. Check the list above, then add --yes.")
+            raise CommandError(f"Nothing was changed. Check the list above, then add {options}.")
         self.stderr.write("Go on? [y/N] ", ending="", style_func=str)
         self.stderr.flush()
         if sys.stdin.readline().strip().casefold() not in ("y", "yes"):
@@ -114,7 +118,10 @@ class CeremonyCommand(LabCommand):
         """Add the task, `--yes` and `--by`."""
         parser.add_argument("task", metavar="LAB/TASK")
         parser.add_argument(
-            "--yes", action="store_true", help="go on without asking, whatever is odd"
+            "--yes", action="store_true", help="go on without asking if nothing is red"
+        )
+        parser.add_argument(
+            "--acknowledge", action="store_true", help="with --yes, go on although checks are red"
         )
         parser.add_argument(
             "--by", metavar="PERSON", help="email address or user name for the audit log"
@@ -124,11 +131,25 @@ class CeremonyCommand(LabCommand):
         """Return the user named with `--by`, or None."""
         return person_named(options["by"]) if options["by"] else None
 
-    def confirm(self, sentences: Sequence[str], *, yes: bool) -> None:
-        """Print the sentences on standard error, and ask whether to go on if there are any.
+    def confirm(
+        self,
+        checks: Iterable[Oddity],
+        options: dict[str, Any],
+        reasons: Mapping[str, str] | None = None,
+    ) -> None:
+        """Print what is odd on standard error, and ask whether to go on if something is.
 
-        Raises `CommandError` if the answer is no, or if nobody can be asked.
+        `reasons` are those of `Ceremony`. Raises `CommandError` if the answer is no, if nobody can
+        be asked, or if something is red and `--yes` comes without `--acknowledge`.
         """
-        for sentence in sentences:
-            self.stderr.write(sentence, style_func=str)
-        self.require_yes(yes=yes or not sentences)
+        ceremony = Ceremony(checks, reasons)
+        for oddity in ceremony.oddities:
+            red = "Red: " if oddity in ceremony.reds else ""
+            self.stderr.write(f"{red}{oddity.sentence}", style_func=str)
+        if options.get("dry_run"):
+            return
+        if options["yes"]:
+            sent = {"seen": ceremony.digest, "acknowledged": options["acknowledge"]}
+            ceremony.require_acknowledged(sent)
+        needed = "--yes --acknowledge" if ceremony.reds else "--yes"
+        self.require_yes(yes=options["yes"] or not ceremony.oddities, options=needed)

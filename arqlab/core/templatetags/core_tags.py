@@ -30,8 +30,10 @@ for name in (
     "duration",
     "label",
     "moment",
+    "p_value",
     "run_name",
     "score",
+    "signed",
     "standing_chip",
     "team_name",
 ):

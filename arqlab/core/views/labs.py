@@ -13,7 +13,8 @@ from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.forms.labs import LabEditForm, TaskForm
 from arqlab.core.forms.lists import AuditListForm
 from arqlab.core.forms.people import RevokeForm, RoleForm
-from arqlab.core.models import Lab, Task, User
+from arqlab.core.models import Lab, Role, Task, User
+from arqlab.core.models.roles import duties, people_in_words
 from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 from arqlab.core.services.labs import change_lab, change_task
@@ -189,7 +190,7 @@ def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
 
 @pages.form(f"{LAB}people/", "people-list", section="people")
 def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Show the people of a lab, and grant the roles of organizer and assessor."""
+    """Show the people of a lab, and grant roles."""
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
@@ -200,6 +201,7 @@ def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             return redirect("core:people-list", lab=lab.slug)
     context = {"form": form, "lab": lab}
     context |= {"staff": selectors.staff_of(lab), "teams": selectors.teams_with_members(lab)}
+    context |= {"duties": duties(), "granted": people_in_words(Role.granted())}
     return render(request, "core/people_list.html", context)
 
 

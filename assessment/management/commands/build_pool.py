@@ -110,9 +110,9 @@ class Command(CeremonyCommand):
         oddities = pool_oddities(
             task, choice, labels=computed.labels, texts=computed.texts, at=timezone.now()
         )
-        self.confirm(
-            [oddity.sentence for oddity in oddities], yes=options["yes"] or options["dry_run"]
-        )
+        reasons = {f"topics-{topic}": reason for topic, reason in choice.without_topics.items()}
+        reasons |= {f"runs-{run}": reason for run, reason in choice.without_runs.items()}
+        self.confirm(oddities, options, reasons)
         if not options["dry_run"]:
             self._freeze(computed, options)
         if options["format"] == "tsv":

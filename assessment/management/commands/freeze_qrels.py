@@ -59,8 +59,8 @@ class Command(CeremonyCommand):
             self.stdout.write(f"{options['name']} was deleted.")
             return
         choice = _choice(task, options)
-        oddities = freeze_oddities(task, at=at)
-        self.confirm([oddity.sentence for oddity in oddities], yes=options["yes"])
+        reasons = {f"topics-{topic}": reason for topic, reason in choice.topics.items()}
+        self.confirm(freeze_oddities(task, at=at), options, reasons)
         qrel_set = freeze_qrels(task=task, choice=choice, by=by, at=at)
         if options["current"]:
             choose_current_qrels(qrel_set=qrel_set, by=by)

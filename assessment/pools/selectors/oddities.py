@@ -12,7 +12,13 @@ from django.urls import reverse
 from arqkit.formats.batches import in_slices
 from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task
-from arqlab.core.oddities import Oddity, counted, name_list, submission_oddities, task_url
+from arqlab.core.oddities import (
+    Oddity,
+    counted,
+    named_oddity,
+    submission_oddities,
+    task_url,
+)
 from arqlab.core.selectors import corrections_of
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.versions import qrels_named
@@ -21,6 +27,8 @@ from collection.selectors.threads import corrected_post, posts_of
 from submissions.oddities import run_oddities
 
 POSTS_AT_ONCE = 500
+PARTS = ("a text", "a thread", "the formula to judge")
+"""What assessors need of an item."""
 Item = tuple[str, str]
 """The topic and the id of an item."""
 
@@ -33,7 +41,7 @@ def pool_oddities(
     texts: Mapping[Item, str],
     at: datetime,
 ) -> list[Oddity]:
-    """Return what is odd about freezing a pool of a task.
+    """Return the checks before a pool of a task is frozen.
 
     `labels` and `texts` are those of `ComputedPool`; without labels, there is nothing to freeze. A
     pool with answers of Task 3 depends on their task too: each oddity then names its task.
@@ -46,38 +54,49 @@ def pool_oddities(
     if len(by_task) == 1:
         return by_task[task]
     return [
-        replace(oddity, sentence=f"{owner.name}: {oddity.sentence}")
+        replace(
+            oddity,
+            sentence=f"{owner.name}: {oddity.sentence}",
+            fine=f"{owner.name}: {oddity.fine}",
+        )
         for owner, oddities in by_task.items()
         for oddity in oddities
     ]
 
 
 def _task_oddities(task: Task, choice: PoolChoice, *, at: datetime) -> list[Oddity]:
-    """Return the oddities of the submission and of the runs of one task."""
+    """Return the checks of the submission and of the runs of one task."""
     _, barred = poolable_runs(task)
     names = [str(run) for run, _ in barred if run.pk not in choice.without_runs]
-    oddities = submission_oddities(task, at=at)
-    if names:
-        runs = counted(len(names), "valid run", "valid runs")
-        what = "with visual ids" if task.kind == Task.Kind.FORMULAS else "without texts"
-        sentence = f"{runs} {what} cannot be pooled: {name_list(names)}."
-        oddities.append(Oddity(sentence, len(names), task_url("submissions:run-list", task)))
-    return [*oddities, *run_oddities(task)]
+    what = "with visual ids" if task.kind == Task.Kind.FORMULAS else "without texts"
+    return [
+        *submission_oddities(task, at=at),
+        named_oddity(
+            names,
+            (f"valid run {what} cannot be pooled", f"valid runs {what} cannot be pooled"),
+            task_url("submissions:run-list", task),
+            "All valid runs can be pooled.",
+            is_red=True,
+            leave_out={f"runs-{run.pk}": "It cannot be pooled." for run, _ in barred},
+        ),
+        *run_oddities(task),
+    ]
 
 
 def _without_qrels(task: Task, choice: PoolChoice) -> list[Oddity]:
-    """Return the task whose relevant posts the pool extends, if none of its qrels is current."""
+    """Return the check for current qrels of the task whose relevant posts the pool extends."""
     if task.kind != Task.Kind.FORMULAS or not choice.protocol.extra_depth:
         return []
     answers = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
     first = answers.first()
-    if first is None or qrels_named(first) or not first.qrel_sets.exists():
+    if first is None or not first.qrel_sets.exists():
         return []
     sentence = (
         f"No version of the qrels of {first.name} is current, so its relevant posts are those of "
         "the judgments."
     )
-    return [Oddity(sentence, 1, task_url("assessment:qrels-list", first))]
+    url, fine = task_url("assessment:qrels-list", first), f"{first.name} has current qrels."
+    return [Oddity(sentence, int(qrels_named(first) is None), url, fine)]
 
 
 def _unreadable(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> Iterator[Oddity]:
@@ -85,15 +104,14 @@ def _unreadable(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> It
 
     A formula's item counts if one of its instances lacks something.
     """
-    items, url = (
-        labels.n_unique(["topic", "item"]),
-        reverse("collection:collection-detail", args=[lab.slug]),
-    )
-    for missing, lacking in _missing(lab, labels, texts).items():
-        if lacking:
-            verb = "has" if len(lacking) == 1 else "have"
-            sentence = f"{len(lacking):,} of {counted(items, 'item')} {verb} {missing}"
-            yield Oddity(sentence, len(lacking), url)
+    items = labels.n_unique(["topic", "item"])
+    url = reverse("collection:collection-detail", args=[lab.slug])
+    for part, (missing, lacking) in zip(PARTS, _missing(lab, labels, texts).items(), strict=True):
+        verb = "has" if len(lacking) == 1 else "have"
+        sentence = f"{len(lacking):,} of {counted(items, 'item')} {verb} {missing}"
+        yield Oddity(
+            sentence, len(lacking), url, f"All items have {part}.", is_red=part == "a text"
+        )
 
 
 def _missing(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> dict[str, set[Item]]:

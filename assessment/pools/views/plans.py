@@ -17,7 +17,7 @@ from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
 from arqlab.core.forms.lists import ReasonsForm
 from arqlab.core.models import Task
-from arqlab.core.oddities import CHANGED, oddities_digest
+from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.selectors import topic_ids
 from arqlab.web.pages import TASK, Pages
@@ -83,47 +83,46 @@ def pool_plan(request: HttpRequest, task: Task) -> HttpResponse:
 @pages.form("freeze/", "pool-freeze")
 def pool_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool to freeze, and freeze it."""
-    settings = _settings(task, request.POST or request.GET)
+    settings = _settings(task, with_left_out(request.POST or request.GET))
     if not settings.is_valid:
         return render(
             request, "assessment/pool_plan.html", _context(settings) | _plan(settings), status=422
         )
     reason = SupplementForm((request.POST or None) if settings.pools else None)
-    computed = _computed(settings)
-    digest, refusals = oddities_digest(computed["oddities"]), []
-    is_sent = request.method == "POST" and "preview" not in request.POST
+    computed, refusals = _computed(settings), []
+    is_sent = request.method == "POST" and not is_preview(request.POST)
     if is_sent and (not settings.pools or reason.is_valid()):
         try:
-            if request.POST.get("seen") == digest:
-                return _frozen(request, settings, reason.data.get("reason", ""))
-            refusals = [CHANGED]
+            computed["ceremony"].require_acknowledged(request.POST)
+            return _frozen(request, settings, reason.data.get("reason", ""))
         except UserError as refused:
             refusals = [refused.message]
     context = _context(settings) | _plan(settings) | {"reason_form": reason}
-    context |= computed | {"digest": digest, "refusals": computed["refusals"] or refusals}
+    context |= computed | {"refusals": computed["refusals"] or refusals}
     status = 422 if is_sent or context["refusals"] else 200
     return render(request, "assessment/pool_freeze.html", context, status=status)
 
 
 def _computed(settings: _Settings) -> dict[str, Any]:
-    """Return the pool to freeze with its oddities, or why nothing can be frozen."""
+    """Return the pool to freeze with its checks, or why nothing can be frozen."""
     task, choice, refusals = settings.task, settings.choice, []
     computed = None
     try:
         computed = compute_pool(task=task, choice=choice)
     except UserError as refused:
         refusals = [refused.message]
+    checks = pool_oddities(
+        task,
+        choice,
+        labels=computed.labels if computed else None,
+        texts=computed.texts if computed else {},
+        at=timezone.now(),
+    )
     return {
         "depths": settings_summary(choice.protocol),
         "computed": computed,
         "refusals": refusals,
-        "oddities": pool_oddities(
-            task,
-            choice,
-            labels=computed.labels if computed else None,
-            texts=computed.texts if computed else {},
-            at=timezone.now(),
-        ),
+        "ceremony": Ceremony(checks, settings.runs.entered | settings.topics.entered),
     }
 
 

@@ -17,11 +17,10 @@ from django.utils import timezone
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import Level, QrelDiff, diff_qrels
 from arqkit.labels import LabelScale, ScaleLabel
-from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from arqlab.core.oddities import CHANGED, oddities_digest
+from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.views.answers import told
+from arqlab.core.views.answers import refused, told
 from arqlab.web.downloads import exact_response, table_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import Judgment, QrelSet
@@ -52,21 +51,19 @@ pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 @pages.form("freeze/", "qrels-freeze")
 def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about the draft, and freeze it without the topics and runs left out."""
-    forms = _forms(request.POST or None, draft_of(task))
-    oddities = freeze_oddities(task, at=timezone.now())
-    digest, refusals = oddities_digest(oddities), []
-    if request.method == "POST" and forms.are_valid:
-        try:
-            if request.POST.get("seen") == digest:
-                return _frozen(request, task, forms.choice)
-            refusals = [CHANGED]
-        except UserError as refused:
-            refusals = [refused.message]
-    context = {"task": task, "lab": task.lab, "oddities": oddities, "digest": digest}
-    refusals += [*forms.topics.messages, *forms.runs.messages]
+    is_sent = request.method == "POST" and not is_preview(request.POST)
+    forms = _forms(with_left_out(request.POST) if request.POST else None, draft_of(task))
+    checks = freeze_oddities(task, at=timezone.now())
+    ceremony = Ceremony(checks, forms.topics.entered | forms.runs.entered)
+    if is_sent and forms.are_valid:
+        with refused(forms.version):
+            ceremony.require_acknowledged(request.POST)
+            return _frozen(request, task, forms.choice)
+    context = {"task": task, "lab": task.lab, "ceremony": ceremony}
+    refusals = [*forms.topics.messages, *forms.runs.messages]
     context |= {"refusals": refusals, "draft": forms.draft, "form": forms.version}
     context |= {"topics_form": forms.topics, "runs_form": forms.runs}
-    status = 422 if request.method == "POST" else 200
+    status = 422 if is_sent else 200
     return render(request, "assessment/qrels_freeze.html", context, status=status)
 
 

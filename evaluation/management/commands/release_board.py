@@ -49,7 +49,7 @@ class Command(CeremonyCommand):
             return
         qrel_set = required_qrels(task, options["qrels"] or "")
         oddities = release_oddities(qrel_set, at=at)
-        self.confirm([oddity.sentence for oddity in oddities], yes=options["yes"])
+        self.confirm(oddities, options)
         pairs = options["out_of_competition"]
         apart = reasons_by_run(Run.objects.valid().filter(task=task), pairs) if pairs else None
         board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)

@@ -34,6 +34,6 @@ class Command(CeremonyCommand):
             self.stdout.write(f"{task} is {state}{' by its deadline' * (state == 'closed')}.")
             return
         oddities = closing_oddities(task, at=at)
-        self.confirm([oddity.sentence for oddity in oddities], yes=options["yes"])
+        self.confirm(oddities, options)
         close_task(task=task, by=by, at=at)
         self.stdout.write(f"{task} is closed.")

@@ -23,6 +23,7 @@ from assessment.pools.services.freezing import freeze_pool
 from collection.models import Post
 from tests.assessment.factories import NOW, assign, make_pool
 from tests.assessment.judging.desk import Desk, body_for, label_for, name_of
+from tests.ceremonies import seen
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, WrittenTaskFactory
@@ -203,7 +204,7 @@ def test_a_pool_may_keep_the_threads_of_posts_and_keeps_that_when_it_is_frozen(
         field.html_name: field.value() for field in form if field.value() or field.value() == 0
     }
     shown = browser.get(f"{address}freeze/", values | {"shows_threads": "on"})
-    sent = {"seen": shown.context["digest"], "expected": shown.context["computed"].sha256}
+    sent = seen(shown) | {"expected": shown.context["computed"].sha256}
     browser.post(f"{address}freeze/", values | {"shows_threads": "on"} | sent)
 
     assign(scene.assessor, task.topics.get(query_id="A.1"))

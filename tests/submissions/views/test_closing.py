@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from arqlab.core.models import AuditEvent, Task
-from tests.ceremonies import confirmed, sentences
+from tests.ceremonies import confirmed, seen, sentences
 from tests.evaluation.factories import make_run
 from tests.submissions.factories import sent
 
@@ -90,9 +90,9 @@ def test_nothing_is_closed_by_somebody_who_has_not_seen_the_list(browser):
 
 
 def test_a_second_click_changes_nothing(browser):
-    digest = browser.get(CLOSE).context["digest"]
+    shown = seen(browser.get(CLOSE))
     for _ in range(2):
-        answer = browser.post(CLOSE, {"seen": digest}, follow=True)
+        answer = browser.post(CLOSE, shown, follow=True)
 
     assert "is already closed" in answer.content.decode()
     assert AuditEvent.objects.filter(verb="task.close").count() == 1
@@ -119,11 +119,11 @@ def test_a_task_stays_closed_if_its_deadline_has_passed_since(browser, task):
 
 @pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_only_organizers_close_and_reopen(role, scene, browser, client_of):
-    digest = browser.get(CLOSE).context["digest"]
+    shown = seen(browser.get(CLOSE))
     client = client_of(scene.people[role])
 
     assert client.get(CLOSE).status_code == 404
-    assert client.post(CLOSE, {"seen": digest}).status_code == 404
+    assert client.post(CLOSE, shown).status_code == 404
     assert client.post(REOPEN).status_code == 404
     assert state() == "open"
 

@@ -51,7 +51,7 @@ def build(*options: str) -> list[list[str]]:
     post_id.
     """
     out = StringIO()
-    shown = ("--format", "tsv", "--yes")
+    shown = ("--format", "tsv", "--yes", "--acknowledge")
     call_command("build_pool", *options, *shown, stdout=out, stderr=StringIO())
     return [line.split("\t") for line in out.getvalue().splitlines()[1:]]
 
@@ -260,9 +260,9 @@ def test_the_command_lists_what_is_odd_and_asks(runs, task):
         call_command("build_pool", str(task), stdout=StringIO(), stderr=errors)
 
     assert errors.getvalue().splitlines() == [
-        "Submission is open and has no deadline.",
+        "Red: Submission is open and has no deadline.",
         "1 team has valid runs but no primary run: Beta.",
-        "8 of 8 items have no text. Assessors can only report them.",
+        "Red: 8 of 8 items have no text. Assessors can only report them.",
     ]
     assert not Pool.objects.exists()
 

@@ -18,6 +18,7 @@ from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Task, Topic, User
 from assessment.models import PayRule, Pool
 from tests.assessment.factories import make_pool
+from tests.ceremonies import seen
 from tests.evaluation.factories import make_run
 from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
@@ -54,7 +55,7 @@ def filled(**changes: Any) -> dict[str, Any]:
 
 def shown(page: HttpResponse) -> dict[str, str]:
     """Return the fields by which a page shows what its user saw: the pool and the oddities."""
-    return {"expected": page.context["computed"].sha256, "seen": page.context["digest"]}
+    return seen(page) | {"expected": page.context["computed"].sha256}
 
 
 def test_the_planner_opens_with_the_settings_of_the_lab(browser, task, runs):

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from arqkit.standings import OUT_OF_COMPETITION
 from arqlab.core.models import AuditEvent, Task
 from assessment.models import Judgment, Pool, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
@@ -18,7 +19,7 @@ from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.assessment.factories import NOW, judge, make_pool, raise_ticket
-from tests.ceremonies import confirmed, sentences
+from tests.ceremonies import confirmed, seen, sentences
 from tests.evaluation.factories import make_run
 
 QRELS = "/labs/arqmath-x/tasks/task1/qrels/"
@@ -72,6 +73,17 @@ def test_the_page_lists_everything_odd(browser, task, team, assessor):
     ]
 
 
+def test_one_click_leaves_out_the_topics_that_are_not_fully_judged(browser):
+    Judgment.objects.filter(instance=PoolInstance.objects.first()).delete()
+    [red] = browser.get(FREEZE).context["ceremony"].rows[:1]
+
+    page = browser.post(FREEZE, {"leave_out": red.leave_out})
+
+    assert page.status_code == 200
+    assert 'name="topics-A.1" value="Not fully judged."' in page.content.decode()
+    assert page.context["ceremony"].reds == []
+
+
 def test_a_version_is_frozen_with_one_button_and_one_audit_entry(browser, organizer):
     assert sentences(browser.get(FREEZE)) == []
 
@@ -93,9 +105,9 @@ def test_nothing_is_frozen_by_somebody_who_has_not_seen_the_list(browser):
 
 
 def test_a_second_click_freezes_nothing(browser):
-    digest = browser.get(FREEZE).context["digest"]
+    shown = seen(browser.get(FREEZE))
     for _ in range(2):
-        answer = browser.post(FREEZE, {"name": "official", "seen": digest})
+        answer = browser.post(FREEZE, {"name": "official", **shown})
 
     assert "already has qrels named official" in answer.content.decode()
     assert QrelSet.objects.count() == 1
@@ -103,12 +115,12 @@ def test_a_second_click_freezes_nothing(browser):
 
 @pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
 def test_only_organizers_see_the_page_freeze_and_delete(role, scene, browser, client_of):
-    digest = browser.get(FREEZE).context["digest"]
+    shown = seen(browser.get(FREEZE))
     confirmed(browser, FREEZE, name="kept")
     client = client_of(scene.people[role])
 
     assert client.get(FREEZE).status_code == 404
-    assert client.post(FREEZE, {"name": "official", "seen": digest}).status_code == 404
+    assert client.post(FREEZE, {"name": "official", **shown}).status_code == 404
     assert client.post(f"{QRELS}1/delete/").status_code == 404
     assert QrelSet.objects.get().name == "kept"
 
@@ -144,7 +156,7 @@ def test_a_run_out_of_competition_is_scored_and_listed_apart(browser, runs, task
         }
     ]
     rows = live_board(made).rows
-    assert [(row.run.tag, row.run.is_out_of_competition) for row in rows] == [
+    assert [(row.run.tag, OUT_OF_COMPETITION in row.run.standings) for row in rows] == [
         ("own", False),
         ("late", True),
     ]
@@ -163,8 +175,8 @@ def test_a_release_takes_the_runs_of_the_qrels_and_can_change_them(browser, runs
     confirmed(browser, f"{BOARD}release/", qrels="official", **{f"runs-{runs['late'].pk}": ""})
     second = released_board(released_leaderboard(task))
 
-    assert [row.run.is_out_of_competition for row in first.rows] == [False, True]
-    assert [row.run.is_out_of_competition for row in second.rows] == [False, False]
+    assert [OUT_OF_COMPETITION in row.run.standings for row in first.rows] == [False, True]
+    assert [OUT_OF_COMPETITION in row.run.standings for row in second.rows] == [False, False]
     assert task.leaderboards.count() == 2
     assert "Beta late: Late." in browser.get(f"{BOARD}?live=1").content.decode()
 

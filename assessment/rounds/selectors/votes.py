@@ -1,4 +1,4 @@
-"""The votes of training rounds and sample tasks, with the gold labels as another assessor."""
+"""The votes of rounds, with the gold labels as another assessor, and their agreement."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from arqkit.agreement.estimates import RESAMPLES, Agreement, agreement_of
 from arqkit.records import ItemKind
 from arqlab.core.models import Task, User
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Qrel, Round
+from assessment.models.kinds import Comparison, RoundKind
+from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import read_frame
-from assessment.rounds.selectors.rounds import letters_at, open_second_pools
+from assessment.rounds.selectors.rounds import letters_at
+from assessment.rounds.selectors.second import only_judged_pairs, pair_agreement, second_pairs
 
 VOTES = {
     "topic": pl.String,
@@ -36,17 +39,10 @@ def round_votes(pool: Pool) -> pl.DataFrame:
     return read_frame(rows.values_list(*fields, "judgments__label", "judgments__pk"), VOTES)
 
 
-def round_judgments(task: Task, kind: Round.Kind) -> QuerySet[Judgment]:
-    """Return all judgments of a task's rounds of a kind that organizers may see.
-
-    Second judgments are those of completed or revealed rounds.
-    """
-    judgments = Judgment.objects.filter(
-        instance__item__pool__task=task, instance__item__pool__round__kind=kind
-    )
-    if kind == Round.Kind.SECOND:
-        return judgments.filter(instance__item__pool__in=open_second_pools(task))
-    return judgments
+def round_judgments(task: Task, kind: RoundKind) -> QuerySet[Judgment]:
+    """Return all judgments of a task's rounds of a kind whose labels organizers see."""
+    rounds = Round.objects.filter(task=task, kind=kind.key).opened()
+    return Judgment.objects.filter(instance__item__pool__round__in=rounds)
 
 
 GOLD = "gold"
@@ -86,12 +82,22 @@ def gold_labels(round_: Round) -> dict[tuple[str, str], int]:
     return {instance: known[key] for instance, key in sorted(keys.items()) if key in known}
 
 
-def training_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement:
-    """Return the agreement of the assessors of a round, and of the gold labels with them."""
+def round_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement | None:
+    """Return the agreement of the labels that a kind compares, or None if it compares none.
+
+    Votes are those of the assessors of the round, and the gold labels.
+    """
+    relevant_from, compared = round_.task.protocol.relevant_from, round_.rules.compares
+    if compared is Comparison.NOTHING:
+        return None
+    if compared is Comparison.OFFICIAL:
+        scale = task_scale(round_.task)
+        pairs = only_judged_pairs(second_pairs(round_), scale)
+        return pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=resamples)
     return agreement_of(
         agreement_votes(round_),
         scale=round_.pool.label_scale,
-        relevant_from=round_.task.protocol.relevant_from,
+        relevant_from=relevant_from,
         resamples=resamples,
     )
 
