@@ -113,7 +113,8 @@ def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
 
 def make_import(collection: Collection, *, problems: int = 2, **changes: object) -> Import:
     """Create the record of a finished import of comments, with problems by line."""
-    known = {"kind": "comments", "source": "Comments.xml", "sha256": "c" * 64, "state": "done"}
+    digest = f"{changes.get('kind', 'comments'):c<64}"
+    known = {"kind": "comments", "source": "Comments.xml", "sha256": digest, "state": "done"}
     numbers = {"rows": 5, "kept": 3, "problem_count": problems, "counts": {"outside_the_window": 1}}
     times = {"created_at": NOW, "updated_at": NOW, "finished_at": NOW}
     record = Import.objects.create(collection=collection, **known | numbers | times | changes)
