@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -9,7 +10,7 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
-from django.utils.html import conditional_escape, escape, format_html
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
@@ -73,9 +74,13 @@ def day(when: date | None) -> str:
     """Return a day, such as 5 May 2027; a dash for None."""
     if when is None:
         return DASH
-    return format_html(
-        '<time class="nowrap" datetime="{:%Y-%m-%d}">{}</time>', when, f"{when.day} {when:%b %Y}"
-    )
+    iso, words = f"{when:%Y-%m-%d}", f"{when.day} {when:%b %Y}"
+    return format_html('<time class="nowrap" datetime="{}">{}</time>', iso, words)
+
+
+def address(text: str) -> str:
+    """Return an email address whose line may break before its @ and dots."""
+    return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 
 def deadline(when: datetime | None) -> str:
@@ -148,6 +153,9 @@ TEXT = CellKind()
 PROSE = CellKind(linebreaksbr, "wrap")
 """Text of people, with its lines."""
 ID = CellKind(css="id")
+HASH = CellKind(
+    lambda digest: format_html('<code title="{}">{}…</code>', digest, digest[:12]), "nowrap"
+)
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
@@ -160,6 +168,7 @@ DURATION = CellKind(
 TIME = CellKind(moment)
 DAY = CellKind(day)
 DEADLINE = CellKind(deadline)
+ADDRESS = CellKind(address)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)
 """HTML that was made safe before it was stored, such as titles of topics."""

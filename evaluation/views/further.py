@@ -16,8 +16,7 @@ from arqkit.comparison.correlation import top_stability
 from arqkit.judgments.qrels import JudgedTopic
 from arqkit.leaderboard import columns_in
 from arqkit.measures.columns import Reals
-from arqkit.measures.definitions import MEASURE_KINDS, definition_of
-from arqkit.measures.names import Measure
+from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.web.downloads import table_response

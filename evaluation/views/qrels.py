@@ -8,7 +8,7 @@ import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
-from arqkit.agreement.effect import RankingEffect, ranking_effects
+from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.formats.tables import tsv_lines
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
