@@ -74,9 +74,8 @@ def day(when: date | None) -> str:
     """Return a day, such as 5 May 2027; a dash for None."""
     if when is None:
         return DASH
-    return format_html(
-        '<time class="nowrap" datetime="{:%Y-%m-%d}">{}</time>', when, f"{when.day} {when:%b %Y}"
-    )
+    iso, words = f"{when:%Y-%m-%d}", f"{when.day} {when:%b %Y}"
+    return format_html('<time class="nowrap" datetime="{}">{}</time>', iso, words)
 
 
 def address(text: str) -> str:
@@ -154,6 +153,9 @@ TEXT = CellKind()
 PROSE = CellKind(linebreaksbr, "wrap")
 """Text of people, with its lines."""
 ID = CellKind(css="id")
+HASH = CellKind(
+    lambda digest: format_html('<code title="{}">{}…</code>', digest, digest[:12]), "nowrap"
+)
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
