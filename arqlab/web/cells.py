@@ -14,6 +14,7 @@ from django.utils.html import conditional_escape, escape, format_html, format_ht
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
+from arqkit.measures.names import MeasureRefusedError, parse_measure
 from arqkit.standings import Standing
 
 DASH = "–"
@@ -117,6 +118,17 @@ def label(value: ScaleLabel | None, style: str = "") -> str:
     )
 
 
+def measure(name: str) -> str:
+    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
+
+    Unknown names are returned unchanged.
+    """
+    try:
+        return parse_measure(name).heading
+    except MeasureRefusedError:
+        return name
+
+
 def duration(seconds: float) -> str:
     """Format a duration as in `judge/status.js`: 26 s, 50 min, 3 h 20 min, 1,234 h."""
     if seconds < 60:
@@ -168,6 +180,7 @@ DURATION = CellKind(
 TIME = CellKind(moment)
 DAY = CellKind(day)
 DEADLINE = CellKind(deadline)
+MEASURE = CellKind(measure)
 ADDRESS = CellKind(address)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)

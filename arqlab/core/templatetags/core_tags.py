@@ -5,7 +5,6 @@ from __future__ import annotations
 from django import template
 from django.conf import settings
 
-from arqkit.measures.names import MeasureRefusedError, parse_measure
 from arqlab.web import cells
 
 register = template.Library()
@@ -23,6 +22,7 @@ for name in (
     "deadline",
     "duration",
     "label",
+    "measure",
     "moment",
     "p_value",
     "run_name",
@@ -32,18 +32,6 @@ for name in (
     "team_name",
 ):
     register.filter(name, getattr(cells, name))
-
-
-@register.filter
-def measure(name: str) -> str:
-    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
-
-    Unknown names are returned unchanged.
-    """
-    try:
-        return parse_measure(name).heading
-    except MeasureRefusedError:
-        return name
 
 
 @register.filter("words")

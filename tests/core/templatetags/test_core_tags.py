@@ -30,7 +30,7 @@ def test_a_chip_escapes_its_state():
     ],
 )
 def test_a_measure_is_written_as_in_the_papers(name, label):
-    assert core_tags.measure(name) == label
+    assert cells.measure(name) == label
 
 
 @pytest.mark.parametrize(("score", "text"), [(0.26254, "0.2625"), (1, "1.0000"), (None, "–")])
