@@ -20,7 +20,19 @@ from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import task_or_404
-from arqlab.web.cells import COUNT, P_VALUE, RUN, SCORE, SIGNED, CellKind, decimals, p_value, signed
+from arqlab.web.cells import (
+    COUNT,
+    P_VALUE,
+    RUN,
+    SCORE,
+    SIGNED,
+    CellKind,
+    decimals,
+    p_value,
+    run_name,
+    signed,
+    team_name,
+)
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, to
@@ -344,7 +356,12 @@ def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard)
     return Table(
         "figures",
         [
-            Column("Run", "0", RUN, is_head=True, link=page),
+            Column(
+                "Run",
+                lambda row: run_name(row[0], page(row)),
+                note=lambda row: team_name(row[0]),
+                is_head=True,
+            ),
             Column("Mean", "1", SCORE),
             Column("Topics won", "2", COUNT),
         ],
