@@ -11,7 +11,7 @@ from assessment.pools.views import frozen, plans
 from assessment.qrels.views import versions as qrels
 from assessment.radar import views as radar
 from assessment.rounds.views import adjudication, meeting, own_work, rounds, selection
-from assessment.tickets.views import answers, experts, repairs
+from assessment.tickets.views import answers, repairs
 from assessment.timesheets import views as timesheets
 
 app_name = "assessment"
@@ -51,7 +51,7 @@ for module in (
     own_work,
     timesheets,
     answers,
-    experts,
+    answers,
     repairs,
     frozen,
     plans,
