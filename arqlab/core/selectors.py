@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from django.conf import settings
 from django.db.models import Count, Prefetch, Q, QuerySet
 from django.utils.html import strip_tags
@@ -253,25 +254,30 @@ def staff_of(lab: Lab) -> QuerySet[Membership]:
     return staff.order_by("-role", "user__username")
 
 
-def search_topics(topics: Iterable[Topic], *, words: str, info: Mapping[str, str]) -> list[Topic]:
-    """Return the topics that contain all words and have all non-empty values of `info`.
+def listed_topics(task: Task) -> pl.DataFrame:
+    """Return the topics of a task in order.
 
-    Words are searched in id, title, question and tags. A task has a few hundred topics at most, so
-    the search runs here: the database would also find words in markup.
+    Columns: query_id, title_html, formula_html, tags (joined), text (all words, without markup),
+    and the information of `TOPIC_FILTERS`.
     """
-    terms = words.casefold().split()
-    wanted = {name: value for name, value in info.items() if value}
-    return [
-        topic
-        for topic in topics
-        if all(str(topic.facts.get(name, "")) == value for name, value in wanted.items())
-        and (not terms or all(term in _plain_text(topic) for term in terms))
+    columns = ("query_id", "title_html", "formula_html", "tags", "text", *TOPIC_FILTERS)
+    rows = [
+        (
+            topic.query_id,
+            topic.title_html,
+            topic.formula_html,
+            ", ".join(topic.tags),
+            _plain_text(topic),
+            *(str(topic.facts.get(name) or "") or None for name in TOPIC_FILTERS),
+        )
+        for topic in task.topics.order_by("position").defer("body_html")
     ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 def _plain_text(topic: Topic) -> str:
     text = strip_tags(f"{topic.title} {topic.body}")
-    return " ".join([topic.query_id, text, *topic.tags, topic.latex]).casefold()
+    return " ".join([topic.query_id, text, *topic.tags, topic.latex])
 
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import uuid4
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models.functions import Lower
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.labs import ParagraphsField
-from arqlab.core.forms.lists import ListForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Role, Team
 from arqlab.notices.models import Message
@@ -157,16 +154,3 @@ def _is_address(text: str) -> bool:
     except ValidationError:
         return False
     return len(text) <= MAX_LENGTH
-
-
-class InvitationListForm(ListForm):
-    """The invitations of a lab."""
-
-    searched = ("address", "team__name")
-    filters: ClassVar = {"role": ("Role", "role")}
-    orders: ClassVar = {"address": Lower("address"), "role": "role", "invited": "pk"}
-    default_order = "-invited"
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        """Offer all roles."""
-        super().__init__(data, role=Role.choices)

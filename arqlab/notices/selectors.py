@@ -61,12 +61,6 @@ def invitations_of(lab: Lab) -> QuerySet[Invitation]:
     return lab.invitations.select_related("team", "mail", "accepted_by", "invited_by")
 
 
-def mails_of(lab: Lab, *, state: str = "") -> QuerySet[Mail]:
-    """Return the mail of a lab, newest first; `state` selects mail in one state."""
-    mails = lab.mails.all()
-    return mails.filter(state=state) if state else mails
-
-
 def mail_counts(lab: Lab) -> list[tuple[Mail.State, int]]:
     """Return the numbers of emails of a lab by state, without states that no email has."""
     rows = lab.mails.order_by().values_list("state").annotate(n=Count("pk"))

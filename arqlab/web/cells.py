@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -9,10 +10,11 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
-from django.utils.html import conditional_escape, escape, format_html
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
+from arqkit.measures.names import MeasureRefusedError, parse_measure
 from arqkit.standings import Standing
 
 DASH = "–"
@@ -73,9 +75,13 @@ def day(when: date | None) -> str:
     """Return a day, such as 5 May 2027; a dash for None."""
     if when is None:
         return DASH
-    return format_html(
-        '<time class="nowrap" datetime="{:%Y-%m-%d}">{}</time>', when, f"{when.day} {when:%b %Y}"
-    )
+    iso, words = f"{when:%Y-%m-%d}", f"{when.day} {when:%b %Y}"
+    return format_html('<time class="nowrap" datetime="{}">{}</time>', iso, words)
+
+
+def address(text: str) -> str:
+    """Return an email address whose line may break before its @ and dots."""
+    return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 
 def deadline(when: datetime | None) -> str:
@@ -110,6 +116,17 @@ def label(value: ScaleLabel | None, style: str = "") -> str:
         value.key if style == "key" else value.letter,
         value.word,
     )
+
+
+def measure(name: str) -> str:
+    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
+
+    Unknown names are returned unchanged.
+    """
+    try:
+        return parse_measure(name).heading
+    except MeasureRefusedError:
+        return name
 
 
 def duration(seconds: float) -> str:
@@ -148,6 +165,9 @@ TEXT = CellKind()
 PROSE = CellKind(linebreaksbr, "wrap")
 """Text of people, with its lines."""
 ID = CellKind(css="id")
+HASH = CellKind(
+    lambda digest: format_html('<code title="{}">{}…</code>', digest, digest[:12]), "nowrap"
+)
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
@@ -160,6 +180,8 @@ DURATION = CellKind(
 TIME = CellKind(moment)
 DAY = CellKind(day)
 DEADLINE = CellKind(deadline)
+MEASURE = CellKind(measure)
+ADDRESS = CellKind(address)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)
 """HTML that was made safe before it was stored, such as titles of topics."""

@@ -296,7 +296,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('judged', models.PositiveIntegerField(help_text='Items judged when the topic was set aside.')),
                 ('relevant', models.PositiveIntegerField(help_text='Relevant items among them.')),
-                ('probability', models.FloatField(help_text='Probability that the topic would have been kept (arqkit.judgments.viability).')),
+                ('probability', models.FloatField(help_text='Probability that the topic would have been kept (arqkit.judgments.completion).')),
                 ('set_aside_at', models.DateTimeField()),
                 ('ended_at', models.DateTimeField(blank=True, null=True)),
                 ('set_aside_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),

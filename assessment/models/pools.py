@@ -10,8 +10,7 @@ from django.utils.functional import cached_property
 
 from arqkit.judgments.questions import SpecialQuestion
 from arqkit.labels import LARGEST_VALUE, LabelScale, scale_of_rows
-from arqkit.records import ItemKind
-from arqkit.words import ITEM_WORDS
+from arqkit.records import ITEM_WORDS, ItemKind
 from arqlab.core.models import Task, Topic, User
 from assessment.models.kinds import KINDS, Opening, RoundKind, kind_choices, kinds_that
 from collection.models import VisualMap

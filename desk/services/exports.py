@@ -20,7 +20,7 @@ from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
-from arqkit.formats.topics.write import write_topics
+from arqkit.formats.topics.files import write_topics
 from arqkit.records import TopicRecord
 from arqkit.standings import FLAGS, WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team

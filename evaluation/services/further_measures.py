@@ -19,8 +19,13 @@ import polars as pl
 
 from arqkit.comparison.correlation import Correlations, correlations
 from arqkit.leaderboard import Board, with_runs
-from arqkit.measures.names import Measure, parse_measure, parse_measures
-from arqkit.measures.providers import MeasureFailedError, MeasureRefusedError
+from arqkit.measures.names import (
+    Measure,
+    MeasureFailedError,
+    MeasureRefusedError,
+    parse_measure,
+    parse_measures,
+)
 from arqkit.measures.scoring import Scorer, ceilings, means
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Visitor

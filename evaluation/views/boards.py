@@ -16,8 +16,7 @@ from django.urls import reverse
 
 from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
-from arqkit.measures.definitions import MEASURE_KINDS, definition_of
-from arqkit.measures.names import Measure
+from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqkit.standings import POST_HOC
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task

@@ -7,8 +7,14 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from arqkit.judgments.findings import DRIFTS, RADAR_SCHEMA, FindingKind, RadarFinding
-from arqkit.judgments.radar import contradictions, find_all
+from arqkit.judgments.radar import (
+    DRIFTS,
+    RADAR_SCHEMA,
+    FindingKind,
+    RadarFinding,
+    contradictions,
+    find_all,
+)
 from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.models import Task, User
 from assessment.models import DismissedFinding, DuplicatePosts, Judgment, Pool, PoolInstance, Round

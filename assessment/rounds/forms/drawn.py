@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqkit.labels import LabelScale
-from arqkit.pooling.depths import LARGEST_SEED
+from arqkit.pooling.pools import LARGEST_SEED
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff

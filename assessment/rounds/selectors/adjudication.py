@@ -7,8 +7,7 @@ from typing import NamedTuple
 import polars as pl
 from django.db.models import Q, QuerySet
 
-from arqkit.agreement.disagreements import disagreements
-from arqkit.agreement.votes import judgments_only
+from arqkit.agreement.votes import disagreements, judgments_only
 from arqkit.labels import ScaleLabel
 from arqkit.topics import topic_order
 from arqlab.core.models import AuditEvent, Task, User

@@ -12,8 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from arqkit.agreement.disagreements import disagreements
-from arqkit.agreement.votes import judgments_only
+from arqkit.agreement.votes import disagreements, judgments_only
 from arqkit.labels import ScaleLabel
 from arqlab.core.permissions import may_see_thread, signed_in
 from arqlab.core.views.answers import refused

@@ -8,7 +8,7 @@ import pytest
 from django.urls import reverse
 from scipy.stats import betabinom
 
-from arqkit.judgments.viability import LAB_PRIORS
+from arqkit.judgments.completion import LAB_PRIORS
 from arqkit.records import TaskKind
 from arqlab.core.models import AuditEvent, Topic
 from assessment.judging.selectors.items import TopicPath

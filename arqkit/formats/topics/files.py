@@ -1,18 +1,25 @@
-"""Read topics from the XML of ARQMath or the two columns of NTCIR (protocol §3).
+"""Read and write topics: the XML of ARQMath, NTCIR's two columns, and the index of their formulas.
 
 Titles and bodies are HTML: escaped as text in the files of the labs, but elements are read too. All
-problems of a file are reported at once.
+problems of a file are reported at once. Written bytes are those of the files of ARQMath: three
+spaces per level, escaped quotation marks, a space after a question, tags separated by commas.
 """
 
+import csv
+import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
-from html import escape
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape
 
 from lxml import etree
 
-from arqkit.formats.file_kinds import FileKind, require_kind
-from arqkit.formats.source_text import source_text
+from arqkit.formats.archives.compressed import DamagedFileError, read_pieces
+from arqkit.formats.formulas.index import read_index
+from arqkit.formats.source_text import HEAD, FileKind, require_kind, source_text
 from arqkit.records import FileRefusedError, Problem, TopicRecord
 
 _ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
@@ -186,7 +193,7 @@ def _inner_html(element: etree._Element) -> str:
     """Return the content of an element: text unescaped once, child elements as written."""
     if not len(element):
         return element.text or ""
-    return escape(element.text or "", quote=False) + "".join(
+    return escape(element.text or "") + "".join(
         etree.tostring(child, encoding="unicode") for child in element
     )
 
@@ -201,3 +208,87 @@ def _unknown_element(element: etree._Element, known: tuple[str, ...], path: str)
 def _line(element: etree._Element) -> int:
     line: int | None = element.sourceline  # type: ignore[assignment]  # untyped in the stubs
     return line or 1
+
+
+def read_topic_threads(path: Path) -> dict[str, str]:
+    """Return {topic: thread} from an index of topic formulas (TSV, plain or compressed).
+
+    Raise FileRefusedError with every problem: those of `read_index`, and topics with two threads.
+    """
+    with suppress(DamagedFileError):  # the index reports it
+        require_kind(next(read_pieces(path, size=HEAD), b""), FileKind.FORMULAS, path=path.name)
+    threads: dict[str, str] = {}
+    problems: list[Problem] = []
+    for part in read_index(path):
+        problems += part.problems
+        for topic, thread in (
+            part.frame.select("post_id", "thread_id")
+            .drop_nulls()
+            .unique(maintain_order=True)
+            .rows()
+        ):
+            if threads.setdefault(topic, thread) != thread:
+                actual = f"the threads {threads[topic]} and {thread} of the topic {topic}"
+                problems.append(
+                    Problem(
+                        path.name, None, actual, "one thread per topic", "Correct one of the two."
+                    )
+                )
+    if problems:
+        raise FileRefusedError(problems)
+    return threads
+
+
+def threads_of(query_ids: Iterable[str], threads: Mapping[str, str]) -> dict[str, str]:
+    """Return the thread of each topic, or of the topic with the same number (A.9 for B.9)."""
+    by_number = {_number(topic): thread for topic, thread in threads.items()}
+    by_topic = {topic: threads.get(topic) or by_number.get(_number(topic)) for topic in query_ids}
+    return {topic: thread for topic, thread in by_topic.items() if thread}
+
+
+def _number(query_id: str) -> str:
+    return re.sub(r"^[A-Za-z]+\.(?=[0-9])", "", query_id)
+
+
+INDEX_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula")
+
+
+class TopicFormula(NamedTuple):
+    """A row of the index of topic formulas; `type` is title or body, the thread a question post."""
+
+    formula_id: str
+    topic_id: str
+    thread_id: str
+    type: str
+    latex: str
+
+
+def write_topics(topics: Iterable[TopicRecord], *, newline: str = "\n") -> bytes:
+    """Return the XML of topics. ARQMath-1 and -2 have CRLF as line ends, ARQMath-3 has LF."""
+    lines = ['<?xml version="1.0" ?>', "<Topics>"]
+    for topic in topics:
+        lines += [f'   <Topic number="{_text(topic.query_id)}">', *_elements(topic), "   </Topic>"]
+    return "".join(f"{line}{newline}" for line in [*lines, "</Topics>"]).encode()
+
+
+def write_topic_formulas(formulas: Iterable[TopicFormula]) -> bytes:
+    """Return the index of topic formulas as TSV, with CRLF line ends as in all editions."""
+    file = io.StringIO(newline="")
+    rows = csv.writer(file, dialect="excel-tab")
+    rows.writerow(INDEX_COLUMNS)
+    rows.writerows(formulas)
+    return file.getvalue().encode()
+
+
+def _elements(topic: TopicRecord) -> list[str]:
+    formula = [("Formula_Id", topic.formula_id), ("Latex", topic.latex)] if topic.latex else []
+    question = [
+        ("Title", topic.title),
+        ("Question", f"{topic.body} "),
+        ("Tags", ",".join(topic.tags)),
+    ]
+    return [f"      <{name}>{_text(text or '')}</{name}>" for name, text in [*formula, *question]]
+
+
+def _text(text: str) -> str:
+    return escape(text, {'"': "&quot;"})
