@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 
 from arqkit.judgments.qrels import Level
-from arqlab.core.forms.lists import FrameListForm, ReasonsForm
+from arqlab.core.forms.lists import ReasonsForm
 from arqlab.core.models import Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.drafts import Draft, levels_of, task_scale
@@ -79,23 +79,3 @@ class LeftOutTopicsForm(ReasonsForm):
             names={topic.topic: topic.topic for topic in draft.topics},
             reasons={row["topic"]: row["reason"] for row in dropped if row.get("by_hand")},
         )
-
-
-class AffectedListForm(FrameListForm):
-    """The judgments of formulas that a version of the visual ids merged or split."""
-
-    searched = ("topic", "formula_id", "visual_id_before", "visual_id_after", "latex", "why")
-    filters: ClassVar = {
-        "topic": ("Topic", "topic"),
-        "label": ("Label", "label"),
-        "qrels": ("Qrels", "version"),
-    }
-    orders: ClassVar = {
-        "qrels": "place",
-        "topic": "topic",
-        "before": "visual_id_before",
-        "now": "visual_id_after",
-        "formula": "formula_id",
-        "label": "label",
-    }
-    default_order = "qrels"

@@ -17,6 +17,7 @@ from arqlab.core.models import Job, Lab, Visitor
 from arqlab.core.tasks import queue_job
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import Pages
+from arqlab.web.problems import problem_table
 from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm
 from desk.permissions import load_or_404
@@ -69,6 +70,7 @@ def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponse:
             return _make_topics(request, lab, form.cleaned_data)
         except FileRefusedError as refused:
             context["problems"] = refused.problems
+            context["problem_table"] = problem_table(refused.problems)
     return render(request, "desk/topic_choose.html", context)
 
 
