@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
-from django.contrib.humanize.templatetags.humanize import apnumber
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.views.decorators.cache import never_cache
 
-from arqkit.agreement.estimates import Agreement, Coefficients, Estimate
-from arqkit.formats.tables import csv_lines
-from arqkit.labels import LabelScale, ScaleLabel
+from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.web.downloads import file_response, table_response
+from arqlab.web.cells import COUNT, ID, LABEL, PROSE, SCORE, TAU, decimals, label, run_name
+from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer, to
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.models import Round
-from assessment.pools.views.charts import HEATS
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.permissions import SeenRound, round_or_404
 from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
@@ -39,192 +36,16 @@ from assessment.rounds.selectors.second import (
     second_pairs,
 )
 from assessment.rounds.selectors.votes import own_names, real_names, round_agreement, score_sheet
-from evaluation.forms import AdjudicationListForm
+from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
-from evaluation.services.questions import MEASURES, RunAnswers, round_answers
-
-
-class AgreementRow(NamedTuple):
-    """A name, its number of items, and its coefficient for each way to read the labels."""
-
-    name: str
-    items: int
-    figures: tuple[Estimate, ...]
-
-
-@dataclass(frozen=True)
-class AgreementPicture:
-    """A coefficient of agreement as a bar chart and a table (000 figures 3-5, 004 figures 3 and 4).
-
-    - coefficient: what the bars show.
-    - heading: what the rows are.
-    - ways: how labels are read, such as "Four-way" and "H+M binary".
-    - rows: the bars; `total` is the last bar, or None.
-    - others: coefficients that are only in the table.
-    """
-
-    coefficient: str
-    heading: str
-    ways: tuple[str, ...]
-    rows: Sequence[AgreementRow]
-    total: AgreementRow | None = None
-    others: Sequence[AgreementRow] = ()
-
-    @property
-    def below(self) -> list[AgreementRow]:
-        """Return the rows at the foot of the table."""
-        return [*([self.total] if self.total else []), *self.others]
-
-    @property
-    def has_values(self) -> bool:
-        """Return whether there is a bar to draw."""
-        rows = [*self.rows, *self.below]
-        return any(figure.value is not None for row in rows for figure in row.figures)
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Return the data of the chart, as `js/charts.js` reads it."""
-        bars = [*self.rows, *([self.total] if self.total else [])]
-        groups = [
-            {
-                "name": row.name,
-                "figures": [
-                    {"value": figure.value, "low": figure.low, "high": figure.high}
-                    for figure in row.figures
-                ],
-            }
-            for row in bars
-        ]
-        return {"coefficient": self.coefficient, "series": list(self.ways), "groups": groups}
-
-
-def agreement_picture(agreement: Agreement, names: Mapping[str, str]) -> AgreementPicture:
-    """Return the mean pairwise kappas of assessors, and the other coefficients below them.
-
-    `names` has the name to show for each assessor in the votes, in the order of the rows. It may
-    have assessors without votes, who are left out.
-    """
-    ways = _ways(agreement)
-    rows = [
-        AgreementRow(
-            names[key],
-            agreement.judged[key],
-            tuple(coefficients.assessors[key] for coefficients in ways.values()),
-        )
-        for key in names
-        if key in agreement.judged
-    ]
-    total, *others = [
-        AgreementRow(name, agreement.items, tuple(estimates))
-        for name, estimates in _overall(ways.values())
-    ]
-    return AgreementPicture(
-        "Mean pairwise Cohen’s kappa", "Assessor", tuple(ways), rows, total, others
-    )
-
-
-def rounds_picture(rounds: Iterable[tuple[str, Agreement]]) -> AgreementPicture:
-    """Return Fleiss' kappa of some rounds, each with its name; they have the same scale."""
-    ways: tuple[str, ...] = ()
-    rows = []
-    for name, agreement in rounds:
-        by_way = _ways(agreement)
-        ways = tuple(by_way)
-        rows.append(AgreementRow(name, agreement.items, tuple(w.fleiss for w in by_way.values())))
-    return AgreementPicture("Fleiss’ kappa", "Round", ways, rows)
-
-
-def _ways(agreement: Agreement) -> dict[str, Coefficients]:
-    """Return the coefficients by the way to read labels; on a binary scale there is only one."""
-    judgments = agreement.scale.judgments
-    if len(judgments) == 2:
-        return {"Binary": agreement.binary}
-    relevant = [label.letter for label in judgments if label.value >= agreement.relevant_from]
-    graded = f"{apnumber(len(judgments))}-way".capitalize()
-    return {graded: agreement.graded, f"{'+'.join(relevant)} binary": agreement.binary}
-
-
-def _overall(ways: Iterable[Coefficients]) -> list[tuple[str, list[Estimate]]]:
-    coefficients = list(ways)
-    return [
-        ("Mean", [way.total for way in coefficients]),
-        ("Fleiss’ kappa", [way.fleiss for way in coefficients]),
-        ("Krippendorff’s alpha, ordinal", [way.ordinal for way in coefficients]),
-        ("Krippendorff’s alpha, nominal", [way.nominal for way in coefficients]),
-        ("Observed agreement", [way.observed for way in coefficients]),
-    ]
-
-
-class ConfusionCell(NamedTuple):
-    """The number of items with two labels, its % of the row, its shade; equal labels agree."""
-
-    items: int
-    percent: int | None
-    heat: int
-    is_same: bool
-
-
-class ConfusionRow(NamedTuple):
-    """A label of the first judgments, with the labels of the second."""
-
-    label: ScaleLabel
-    cells: list[ConfusionCell]
-    total: int
-
-
-@dataclass(frozen=True)
-class ConfusionPicture:
-    """A confusion matrix: how often each pair of labels occurs in two judgments of an item."""
-
-    first: str
-    second: str
-    rows: list[ConfusionRow]
-    totals: list[int]
-
-    @property
-    def labels(self) -> list[ScaleLabel]:
-        """Return the labels of rows and columns."""
-        return [row.label for row in self.rows]
-
-    @property
-    def items(self) -> int:
-        """Return the number of items with two judgments."""
-        return sum(self.totals)
-
-    @property
-    def same(self) -> int:
-        """Return the number of items with equal labels."""
-        return sum(cell.items for row in self.rows for cell in row.cells if cell.is_same)
-
-
-def confusion_picture(
-    matrix: Sequence[Sequence[int]], scale: LabelScale, *, first: str, second: str
-) -> ConfusionPicture:
-    """Return a matrix of `confusion_matrix` with the words of its labels and its shades.
-
-    `first` and `second` name the judgments in rows and columns, such as "First judgment".
-    """
-    rows = [
-        ConfusionRow(label, _cells(counts, place), sum(counts))
-        for place, (label, counts) in enumerate(zip(scale.judgments, matrix, strict=True))
-    ]
-    return ConfusionPicture(
-        first, second, rows, [sum(column) for column in zip(*matrix, strict=True)]
-    )
-
-
-def _cells(counts: Sequence[int], place: int) -> list[ConfusionCell]:
-    total = sum(counts)
-    percents = [round(100 * count / total) if total else None for count in counts]
-    return [
-        ConfusionCell(count, percent, (percent or 0) * HEATS // 100, column == place)
-        for column, (count, percent) in enumerate(zip(counts, percents, strict=True))
-    ]
-
+from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers
+from submissions.models import Run
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
 
 
+TENTHS = decimals(1)
+HUNDREDTHS = decimals(2)
 Part = dict[str, Any]
 
 
@@ -293,15 +114,147 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
         "confusion": confusion_picture(
             confusion, scale, first="first judgment", second="second judgment"
         ),
-        "times": assessor_times(pairs),
-        "consistency": own_consistency(own, scale, relevant_from=relevant_from),
-        "effect": second_effect(round_, pairs) if request.GET.get("effect") == "yes" else None,
+        "times": _times_table(assessor_times(pairs)),
+        "consistency": _consistency_table(own_consistency(own, scale, relevant_from=relevant_from)),
+        **(_effect(round_, pairs) if request.GET.get("effect") == "yes" else {}),
     }
+
+
+def _consistency_table(rows: Sequence[Any]) -> Table:
+    return Table(
+        "consistency",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("Labels", "labels", COUNT),
+            Column("Equal", "same", COUNT),
+            Column("Cohen’s kappa", "graded", HUNDREDTHS),
+            Column("Binary", "binary", HUNDREDTHS),
+        ],
+        rows,
+        caption="First and second labels of the same assessor for the same item.",
+    )
+
+
+def _times_table(rows: Sequence[Any]) -> Table:
+    return Table(
+        "times",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("First labels", "first", COUNT),
+            Column("Seconds", "first_seconds", TENTHS),
+            Column("Second labels", "second", COUNT),
+            Column("Seconds", "second_seconds", TENTHS),
+        ],
+        rows,
+        caption="Median seconds per label of the items above.",
+    )
+
+
+def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
+    """Return the effect of second labels on the leaderboard, with its tables."""
+    effect = second_effect(round_, pairs)
+    measures = Table(
+        "effect-measures",
+        [
+            Column("Measure", "measure.heading", is_head=True),
+            Column("Runs", "all_topics.runs", COUNT),
+            Column(f"Tau, all {effect.topics:,} topics", "all_topics.tau", TAU),
+            Column("Swaps", lambda row: len(row.all_topics.swaps), COUNT),
+            Column(f"Tau, {counted(effect.again, 'topic')} judged again", "judged_again.tau", TAU),
+            Column("Swaps", lambda row: len(row.judged_again.swaps), COUNT),
+        ],
+        effect.measures,
+        caption="Kendall’s tau-b between the two rankings, and the pairs of runs whose order is "
+        "reversed.",
+    )
+    scores = Table(
+        "effect-scores",
+        [
+            Column("Run", "run", is_head=True),
+            Column("Measure", "heading"),
+            Column("Official", "first", SCORE),
+            Column("Second", "second", SCORE),
+            Column("Official, judged again", "first_again", SCORE),
+            Column("Second, judged again", "second_again", SCORE),
+        ],
+        effect.rows,
+        has_tools=True,
+    )
+    return {"effect": effect, "effect_measures": measures, "effect_scores": scores}
 
 
 def _answers(request: HttpRequest, seen: SeenRound) -> Part:
     """Return the answers to special questions so far."""
-    return {"results": round_answers(seen.round), "measures": MEASURES}
+    results = round_answers(seen.round)
+    table = _runs_table(seen.round, results)
+    return {"questions": _questions_table(results), "runs": table, "table": table}
+
+
+def _questions_table(results: RoundAnswers) -> Table:
+    labels = [label.word for label, _ in results.questions[0].labels]
+    return Table(
+        "questions",
+        [
+            Column("Measure", "share.question.key", is_head=True),
+            Column("Question", "share.question.text", PROSE, note="share.question.help"),
+            *(Column(word, f"labels.{place}.1", COUNT) for place, word in enumerate(labels)),
+            Column("Share", "share.share", TAU),
+            Column(f"% not relevant, {labels[0]}", "counted", TENTHS),
+            Column("% not relevant, all", "every", TENTHS),
+        ],
+        results.questions,
+        caption="Items by answer, the share of the first answer, and the % of items that are "
+        "officially not relevant: of those with the first answer, and of all.",
+    )
+
+
+def _runs_table(round_: Round, results: RoundAnswers) -> Table:
+    """Return the runs of all tasks with the shares of their items by question."""
+    lab, scored = round_.task.lab.slug, results.is_scored
+    caption = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
+    means = [
+        Column(name if scored else "", f"means.values.{place}", TAU, name=name)
+        for place, name in enumerate(MEASURES)
+    ]
+    shares = [
+        column
+        for place, question in enumerate(round_.questions)
+        for column in (
+            Column(question.key, f"shares.{place}.share", TAU),
+            Column("", f"shares.{place}.answered", name=f"{question.key} answers"),
+        )
+    ]
+    return Table(
+        "runs",
+        [
+            Column("", "run.task.slug", name="task"),
+            Column("Team", "run.team.name", name="team"),
+            Column("Run", lambda row: run_name(row.run, _page(lab, row)), name=None, is_head=True),
+            Column("", "run.tag", name="run"),
+            Column("", "run.is_baseline", name="baseline"),
+            Column("", "run.standing.key", name="standing"),
+            Column("", "run.is_manual", name="manual"),
+            Column("", "run.answer_kind", name="kind"),
+            Column("Type", lambda row: ", ".join(_types(row.run)), name=None),
+            Column("Topics" if scored else "", "means.topics", COUNT, name="topics"),
+            *means,
+            Column("Items", "items", COUNT, name="items"),
+            *shares,
+        ],
+        results.runs,
+        caption=f"{caption}The measure of a question is the share of the run's items with its "
+        "first answer.",
+        file=f"{lab}-{round_.task.slug}-{round_.key}",
+    )
+
+
+def _page(lab: str, row: RunAnswers) -> str:
+    return reverse("desk:run-detail", args=[lab, row.run.task.slug, row.run.pk])
+
+
+def _types(run: Run) -> list[str]:
+    kind = [run.get_answer_kind_display().lower()] if run.answer_kind else []
+    return ["manual" if run.is_manual else "automatic", *kind]
 
 
 def _nothing(request: HttpRequest, seen: SeenRound) -> Part:
@@ -324,14 +277,12 @@ PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
 
 @pages.read("rounds/<slug:round>/", "round-detail", access=round_or_404, sign_in=True)
 @never_cache
-def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponseBase:
+def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show the progress of a round, and what its kind reports and the user may see.
 
-    With `format=csv`, return the answers to special questions.
+    Answers to special questions are a file in all formats of tables.
     """
     round_, parts = seen.round, [PARTS[name] for name in seen.round.rules.parts]
-    if round_.rules.asks and request.GET.get("format") == "csv":
-        return _as_csv(round_, round_answers(round_).runs)
     progress = round_progress(round_) if seen.organizes else []
     items, done = (sum(getattr(row, name) for row in progress) for name in ("items", "done"))
     context: dict[str, Any] = {
@@ -348,70 +299,74 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponseBase:
     }
     for _, part in parts:
         context |= part(request, seen)
-    return render(request, "evaluation/round_detail.html", context)
-
-
-def _as_csv(round_: Round, rows: list[RunAnswers]) -> HttpResponseBase:
-    columns: dict[str, Callable[[RunAnswers], object]] = {
-        "task": attrgetter("run.task.slug"),
-        "team": attrgetter("run.team.name"),
-        "run": attrgetter("run.tag"),
-        "baseline": attrgetter("run.is_baseline"),
-        "standing": attrgetter("run.standing.key"),
-        "manual": attrgetter("run.is_manual"),
-        "kind": attrgetter("run.answer_kind"),
-        "topics": attrgetter("means.topics"),
-        **{name: _mean(place) for place, name in enumerate(MEASURES)},
-        "items": attrgetter("items"),
-    }
-    for place, question in enumerate(round_.questions):
-        columns[question.key] = _share(place, "share")
-        columns[f"{question.key} answers"] = _share(place, "answered")
-    lines = csv_lines(columns, rows)
-    return file_response(lines, f"{round_.task.lab.slug}-{round_.task.slug}-{round_.key}.csv")
-
-
-def _mean(place: int) -> Callable[[RunAnswers], object]:
-    return lambda row: row.means.values[place]
-
-
-def _share(place: int, name: str) -> Callable[[RunAnswers], object]:
-    return lambda row: getattr(row.shares[place], name)
+    file = context.pop("table", None)
+    return answer(request, "evaluation/round_detail.html", context, file=file)
 
 
 @pages.read("adjudication/", "adjudication-list")
 def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show the labels on which official and second judgments differ, or return them as TSV."""
+    """Show the labels on which official and second judgments differ, or return them as a file."""
     rows, by_effect = disagreement_queue(task), "effect" in request.GET.get("sort", "")
     rows = _with_effects(task, rows) if by_effect else rows.with_columns(effect=None)
-    if request.GET.get("format") == "tsv":
-        return _as_tsv(task, rows if by_effect else rows.drop("effect"))
-    listing = AdjudicationListForm(request.GET, rows)
-    page, part = listing.page_of_frame(rows)
-    scale = task_scale(task)
-    lines = [
-        {
-            **row,
-            "first_label": scale.of(row["first"]),
-            "second_labels": [scale.of(label) for label in row["seconds"]],
-            "decided": None if row["decision"] is None else scale.of(row["decision"]),
-        }
-        for row in part.to_dicts()
-    ]
     context = {
         "task": task,
         "lab": task.lab,
         "count": rows.height,
         "decided": rows.filter(pl.col("state") == DECIDED).height,
-        "listing": listing,
-        "page": page,
-        "rows": lines,
         "by_effect": by_effect,
         "most": MOST_CHANGES,
         "measure": main_measure(task),
         "proposals": open_proposals(task),
     }
-    return render(request, "evaluation/adjudication_list.html", context)
+    table = _disagreements_table(request, task, rows, by_effect=by_effect)
+    return answer(request, "evaluation/adjudication_list.html", context, table)
+
+
+def _disagreements_table(
+    request: HttpRequest, task: Task, rows: pl.DataFrame, *, by_effect: bool
+) -> Table:
+    scale, address = task_scale(task), [task.lab.slug, task.slug]
+
+    def label_of(name: str) -> Callable[[Mapping[str, Any]], ScaleLabel | None]:
+        return lambda row: None if row[name] is None else scale.of(row[name])
+
+    def seconds(row: Mapping[str, Any]) -> str:
+        return format_html_join(
+            " ", "{}", ((label(scale.of(second)),) for second in row["seconds"])
+        )
+
+    effect = Column("Effect", "effect", SCORE, order="effect", name="effect")
+    return Table(
+        "disagreements",
+        [
+            Column("Topic", "topic", ID, order="topic", name="topic", css="nowrap"),
+            Column(
+                "Item",
+                "doc_id",
+                ID,
+                name="doc_id",
+                link=to("assessment:adjudication-detail", *address, of="instance"),
+                is_head=True,
+            ),
+            Column("Official", label_of("first"), LABEL, name="first"),
+            Column("Second", seconds, name=None),
+            Column("", lambda row: " ".join(map(str, row["seconds"])), name="seconds"),
+            Column("Difference", "spread", COUNT, order="size", by="spread", name="spread"),
+            *([effect] if by_effect else []),
+            Column("Decision", label_of("decision"), LABEL, name="decision"),
+            Column("State", "state", name="state"),
+        ],
+        rows,
+        asked=request.GET,
+        order="-size",
+        searched=("topic", "doc_id"),
+        filters=[
+            Filter("topic", "Topic", "topic"),
+            Filter("state", "State", "state"),
+            Filter("size", "Difference", "spread"),
+        ],
+        file=f"{task.lab.slug}-{task.slug}-disagreements",
+    )
 
 
 def _with_effects(task: Task, rows: pl.DataFrame) -> pl.DataFrame:
@@ -426,9 +381,3 @@ def _with_effects(task: Task, rows: pl.DataFrame) -> pl.DataFrame:
     effects = label_effects(task, changes.drop("first"))
     values = [effects.get(instance) for instance in rows["instance"]]
     return rows.with_columns(effect=pl.Series(values, dtype=pl.Float64))
-
-
-def _as_tsv(task: Task, rows: pl.DataFrame) -> HttpResponse:
-    seconds = pl.col("seconds").cast(pl.List(pl.String)).list.join(" ")
-    table = rows.drop("instance").with_columns(seconds=seconds)
-    return table_response(table, f"{task.lab.slug}-{task.slug}-disagreements.tsv")

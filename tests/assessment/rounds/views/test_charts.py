@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from arqkit.agreement.estimates import agreement_of
 from arqkit.agreement.votes import confusion_matrix
 from arqkit.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
-from evaluation.views.rounds import agreement_picture, confusion_picture, rounds_picture
+from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
 from tests.arqkit.agreement.tables import noisy_rows, votes_of
 
 VOTES = votes_of(noisy_rows(40, 3, seed=1))
