@@ -38,7 +38,7 @@ def key_of(name: str, *facts: object) -> str:
     return f"{name}:{digest.hexdigest()}"
 
 
-def kept_value(key: str, compute: Callable[[], Kept], *, seconds: int | None = DAY) -> Kept:
+def cached_value(key: str, compute: Callable[[], Kept], *, seconds: int | None = DAY) -> Kept:
     """Return a value from the cache; compute one that is not there, and keep it if it is not None.
 
     Without `seconds`, it is kept as long as there is room.

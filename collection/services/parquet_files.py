@@ -1,4 +1,4 @@
-"""Parquet files in the storage that rows of the database refer to.
+"""Parquet files in the storage that rows of the database refer to, and their parts while written.
 
 A file name contains a digest of the content, so readers may cache a file by its name. A replaced
 file is deleted after the commit; files that killed workers left behind are deleted later.

@@ -1,4 +1,4 @@
-"""What each kind of load does with its files: the same as the commands, by the same services.
+"""What each kind of load does with its files, as the commands do, and topics from candidates.
 
 Each function returns sentences on what was loaded. It raises `FileRefusedError` with every problem
 of the files, or `UserError`.

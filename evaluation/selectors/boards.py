@@ -15,7 +15,7 @@ from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.scoring import ceilings
 from arqkit.standings import OUT_OF_COMPETITION
 from arqkit.topics import natural_key
-from arqlab.core.caches import kept_value, key_of
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Lab, Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
@@ -68,7 +68,7 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
         best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
         return QrelsFacts(frame["topic"].n_unique(), best)
 
-    return kept_value(key_of("qrels-facts", qrel_set.sha256, rules), compute, seconds=None)
+    return cached_value(key_of("qrels-facts", qrel_set.sha256, rules), compute, seconds=None)
 
 
 def live_scores(

@@ -25,7 +25,7 @@ from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer
 from arqkit.records import ItemKind
-from arqlab.core.caches import kept_value, key_of
+from arqlab.core.caches import cached_value, key_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
@@ -69,7 +69,7 @@ class ComparedRuns(NamedTuple):
         """Return a test of all pairs of the runs."""
         scores = self.matrix.scores
         key = key_of("pair-family", test, _RULES, scores.shape, scores.tobytes())
-        return kept_value(key, lambda: pair_family(scores, test))
+        return cached_value(key, lambda: pair_family(scores, test))
 
 
 class ComparedTopic(NamedTuple):
@@ -260,7 +260,7 @@ def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity 
         for run in both
     ]
     rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
-    return kept_value(key_of("run-similarity", rules), lambda: _similarity(qrel_set, both))
+    return cached_value(key_of("run-similarity", rules), lambda: _similarity(qrel_set, both))
 
 
 def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:

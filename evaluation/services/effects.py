@@ -21,7 +21,7 @@ from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.scoring import Scorer
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.records import ItemKind
-from arqlab.core.caches import computed_values, kept_value, key_of
+from arqlab.core.caches import cached_value, computed_values, key_of
 from arqlab.core.models import Task
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import Draft, draft_of, items_at, levels_of
@@ -136,7 +136,7 @@ def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
     }
     again = pairs["topic"].unique().to_list()
     key = contest.key("second-effect", *qrels.values(), pl.DataFrame({"topic": sorted(again)}))
-    scores = kept_value(key, lambda: _scores(contest, qrels))
+    scores = cached_value(key, lambda: _scores(contest, qrels))
     whole = _means(scores)
     part = _means(scores.filter(pl.col("topic").is_in(again)))
     effects, again_effects = _effects(whole), _effects(part)
@@ -171,7 +171,7 @@ def draft_scores(
     qrels = contest.qrels(contest.draft.judged)
     key = contest.key("draft-scores", qrels)
     scores: pl.DataFrame | None = (
-        kept_value(key, lambda: _scores(contest, {"first": qrels}).drop("side"))
+        cached_value(key, lambda: _scores(contest, {"first": qrels}).drop("side"))
         if computes
         else computed_values.get(key)
     )
@@ -200,7 +200,7 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     qrels = pl.concat([base, contest.qrels(judged, with_dropped=True)])
     key = contest.key("label-effects", qrels)
     copies = some.select("topic", "name")
-    effects = kept_value(key, lambda: _largest_changes(contest, qrels, copies))
+    effects = cached_value(key, lambda: _largest_changes(contest, qrels, copies))
     effect_of: dict[int, float] = {}
     for instance, name in some.select("instance", "name").iter_rows():
         effect_of[instance] = max(effect_of.get(instance, 0.0), effects.get(name, 0.0))

@@ -26,7 +26,7 @@ from arqkit.measures.names import (
     parse_measures,
 )
 from arqkit.measures.scoring import Scorer, ceilings, means
-from arqlab.core.caches import DAY, computed_values, kept_value, key_of
+from arqlab.core.caches import DAY, cached_value, computed_values, key_of
 from arqlab.core.models import Task, Visitor
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
@@ -310,7 +310,7 @@ def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str
     """Return the best possible values of measures, from the cache if they are known."""
     names = [measure.name for measure in measures]
     rules = (_RULES, qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
-    return kept_value(
+    return cached_value(
         key_of("further-ceilings", rules),
         lambda: ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from),
     )

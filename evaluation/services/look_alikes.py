@@ -12,7 +12,7 @@ from arqkit.comparison.look_alikes import Likeness, Purity, is_replay, likenesse
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
-from arqlab.core.caches import DAY, computed_values, kept_value, key_of
+from arqlab.core.caches import DAY, cached_value, computed_values, key_of
 from arqlab.core.models import Task
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import QrelSet
@@ -108,7 +108,7 @@ def _kept(name: str, facts: object, compute: Callable[[], Value] | None) -> Valu
     """Return what is computed from these facts, from the cache if possible, or None."""
     key = key_of(name, _RULES, facts)
     known: Value | None = computed_values.get(key) if compute is None else None
-    return kept_value(key, compute, seconds=7 * DAY) if compute else known
+    return cached_value(key, compute, seconds=7 * DAY) if compute else known
 
 
 def _likenesses(runs: Sequence[Run], order: OrderBy, *, computes: bool) -> list[Likeness] | None:

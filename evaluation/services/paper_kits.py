@@ -28,7 +28,7 @@ from arqkit.formats.papers.sentences import (
 from arqkit.formats.papers.words import PAPER_WORDS, binarization
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
-from arqlab.core.caches import DAY, computed_values, kept_value
+from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import Pool, QrelSet, Round
@@ -291,4 +291,4 @@ def figure_images(figure: PaperFigure) -> dict[str, bytes]:
 
     They are kept by everything that they show.
     """
-    return kept_value(_key(figure), figure.images, seconds=30 * DAY)
+    return cached_value(_key(figure), figure.images, seconds=30 * DAY)

@@ -11,7 +11,7 @@ from django.db.models import Count
 from arqkit.judgments.questions import AnswerShare, answer_shares
 from arqkit.labels import ScaleLabel
 from arqkit.measures.names import parse_measures
-from arqlab.core.caches import kept_value, key_of
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
 from assessment.models import PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
@@ -124,7 +124,7 @@ def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> d
             if (rows := numbered.join(index, on=_ITEM, how="semi")["number"].to_list())
         }
 
-    return kept_value(key_of("special-questions", task.pk, named, answers.write_csv()), compute)
+    return cached_value(key_of("special-questions", task.pk, named, answers.write_csv()), compute)
 
 
 def _means(task: Task) -> dict[int, RunMeans]:

@@ -15,7 +15,7 @@ from arqkit.records import ItemKind
 from arqkit.texts.html.foreign import plain_html
 from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import Part, joined, snippet
-from arqlab.core.caches import kept_value, key_of
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Corrections, Lab
 from arqlab.core.selectors import corrections_of
 from assessment.models import QrelSet
@@ -160,7 +160,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
         ]
         return pl.concat([pl.DataFrame(schema=_FOUND), *parts]).rows()
 
-    known = kept_value(key_of("relevant-found", qrel_set.pk, inputs), compute, seconds=None)
+    known = cached_value(key_of("relevant-found", qrel_set.pk, inputs), compute, seconds=None)
     return pl.DataFrame(known, schema=_FOUND, orient="row")
 
 

@@ -17,7 +17,7 @@ from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqkit.standings import POST_HOC
-from arqlab.core.caches import kept_value, key_of
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
 from arqlab.core.permissions import task_or_404
 from arqlab.web.downloads import exact_response
@@ -77,7 +77,7 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     means = [(run.key, run.values[measure.name]) for run in runs]
     parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
     keys = [run for run, _ in means]
-    figures = kept_value(key_of("run-spreads", parts), lambda: _figures(keys, qrel_set, measure))
+    figures = cached_value(key_of("run-spreads", parts), lambda: _figures(keys, qrel_set, measure))
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs

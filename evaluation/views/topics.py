@@ -19,7 +19,7 @@ from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
 from arqkit.topics import heading
-from arqlab.core.caches import kept_value, key_of
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
@@ -86,7 +86,7 @@ def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
     if not measures:
         return None
     key = _key(run, visible.qrel_set, measures)
-    bounds = kept_value(key, lambda: _bounds(run, visible.qrel_set, measures))
+    bounds = cached_value(key, lambda: _bounds(run, visible.qrel_set, measures))
     return bounds if bounds and bounds.items else None
 
 

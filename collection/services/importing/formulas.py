@@ -1,5 +1,8 @@
 """Import of a formula index: LaTeX, layout and MathML of every instance, joined by formula id.
 
+For a data dump without one, it is extracted from posts and comments: an import of posts adds the
+formulas of each post and writes them to disk, those of the earlier rows again if it is resumed.
+
 Math Stack Exchange has 28 million instances. The index is read in parts that are written to disk,
 so that only one part of a file is in memory at a time. Eight-byte hashes of all ids map each layout
 to the part with its instance, whatever the order of the files.

@@ -1,4 +1,4 @@
-"""Import of the other files of a data dump: comments, links, tags, users, votes and badges.
+"""Import of documents, and of a dump's comments, links, tags, users, votes and badges.
 
 A file is read once, in batches. Each batch is stored together with the number of rows read, so that
 a stopped import can resume there and no vote counts twice. A file replaces an earlier one of its
