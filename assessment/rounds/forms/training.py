@@ -8,8 +8,8 @@ from django import forms
 
 from arqkit.labels import LabelScale
 from arqkit.pooling.depths import LARGEST_SEED
-from arqkit.texts.html.rendering import title_text
-from arqlab.core.models import Task, Topic, User
+from arqlab.core.forms.topics import TopicsField
+from arqlab.core.models import Task, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.entries import LONGEST_ENTRY
 from assessment.models import QrelSet, Round
@@ -22,15 +22,6 @@ from assessment.rounds.selectors.training_items import (
 from assessment.rounds.services.making import RoundPlan
 
 MOST_ITEMS = 200
-
-
-class TopicsField(forms.ModelMultipleChoiceField):
-    """Topics to choose from, by id and title."""
-
-    def label_from_instance(self, obj: Any) -> str:
-        """Return the id and the start of the title of a topic."""
-        title = title_text(obj.title)
-        return f"{obj.query_id} {title[:70]}{'…' * (len(title) > 70)}".strip()
 
 
 class PeopleField(forms.ModelMultipleChoiceField):
@@ -56,9 +47,7 @@ class DrawnItemsForm(forms.Form):
         required=False,
     )
     topics = TopicsField(
-        Topic.objects.none(),
-        widget=forms.SelectMultiple(attrs={"size": 8}),
-        help_text="Hold Ctrl or ⌘ to choose several. ARQMath trained with four to eight topics.",
+        help_text="ARQMath trained with four to eight topics.",
         error_messages={"required": "Choose at least one topic."},
     )
     count = forms.IntegerField(

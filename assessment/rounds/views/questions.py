@@ -79,9 +79,7 @@ class SpecialQuestionsForm(DrawnItemsForm):
         fields: dict[str, Any] = self.fields
         fields["topics"].queryset, fields["people"].queryset = topics, staff
         fields["title"].help_text = "Such as “MG and UI”. If empty, the round is numbered."
-        fields[
-            "topics"
-        ].help_text = "Hold Ctrl or ⌘ to choose several. ARQMath-3 asked about 73 of its 78 topics."
+        fields["topics"].help_text = "ARQMath-3 asked about 73 of its 78 topics."
         every = set().union(*kinds.values())
         if PoolItem.Kind.ANSWERS not in every:
             del fields["answers"]

@@ -22,12 +22,13 @@ from arqkit.agreement.second_judging import (
     with_own,
 )
 from arqkit.pooling.depths import LARGEST_SEED
-from arqlab.core.models import Membership, Task, Topic, User
+from arqlab.core.forms.topics import TopicsField
+from arqlab.core.models import Membership, Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.web.pages import TASK, Pages
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
-from assessment.rounds.forms.training import PeopleField, TopicsField
+from assessment.rounds.forms.training import PeopleField
 from assessment.rounds.selectors.second_items import open_second_items, second_items
 from assessment.rounds.services.making import make_second_round
 
@@ -57,13 +58,10 @@ class SecondRoundForm(forms.Form):
         error_messages={"required": "Enter the share of the items to judge again."},
     )
     topics = TopicsField(
-        Topic.objects.none(),
         to_field_name="query_id",
         required=False,
-        widget=forms.SelectMultiple(attrs={"size": 8}),
-        help_text="Only for whole topics. Hold Ctrl or ⌘ to choose several. "
-        "One assessor who has judged nothing of a topic judges it again: the planned one, if "
-        "chosen below.",
+        help_text="Only for whole topics. One assessor who has judged nothing of a topic judges "
+        "it again: the planned one, if chosen below.",
         error_messages={"invalid_choice": "Topic %(value)s has no items to judge again."},
     )
     people = PeopleField(
