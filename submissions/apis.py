@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from arqkit.formats.runs.results import report_data
 from arqkit.records import Severity
-from arqkit.standings import STANDINGS
+from arqkit.standings import FLAGS, STANDINGS
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
@@ -57,8 +57,7 @@ class RunSerializer(serializers.ModelSerializer):
             "tag",
             "run_id",
             "state",
-            "is_primary",
-            "is_manual",
+            *(flag.field for flag in FLAGS),
             "is_baseline",
             "is_post_hoc",
             "standing",
@@ -99,8 +98,6 @@ class UploadSerializer(serializers.Serializer):
     )
     check_only = serializers.BooleanField(default=False)
     tag = serializers.CharField(required=False, max_length=100)
-    is_primary = serializers.BooleanField(required=False, allow_null=True, default=None)
-    is_manual = serializers.BooleanField(required=False, allow_null=True, default=None)
     is_baseline = serializers.BooleanField(required=False, allow_null=True, default=None)
     out_of_competition = serializers.CharField(
         required=False,
@@ -111,6 +108,14 @@ class UploadSerializer(serializers.Serializer):
     answer_kind = serializers.ChoiceField(required=False, choices=Run.AnswerKind.choices)
     items = serializers.ChoiceField(required=False, choices=Task.Items.choices)
     description = serializers.CharField(required=False, max_length=5000)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Return the fields, with one for each flag of a run."""
+        flags = {
+            flag.field: serializers.BooleanField(required=False, allow_null=True, default=None)
+            for flag in FLAGS
+        }
+        return {**super().get_fields(), **flags}
 
 
 class PlaceSerializer(serializers.Serializer):

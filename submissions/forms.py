@@ -10,6 +10,7 @@ from django.core.files import File
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
+from arqkit.standings import FLAGS
 from arqlab.core.forms.lists import ListForm, ReasonsForm
 from arqlab.core.forms.people import PublicationForm
 from arqlab.core.forms.versions import VersionedForm
@@ -88,8 +89,6 @@ class RunMetadataForm(forms.Form):
             "max_length": "Shorten the tag to 100 characters.",
         },
     )
-    is_primary = yes_no("Priority", "Alternate", "Primary")
-    is_manual = yes_no("Run type", "Automatic", "Manual")
     data_used = forms.ChoiceField(
         label="Data used", choices=[("", "Not specified"), *Run.DataUsed.choices], required=False
     )
@@ -113,6 +112,8 @@ class RunMetadataForm(forms.Form):
 
     def __init__(self, *args: Any, task: Task, organizes: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields |= {flag.field: yes_no(flag.label, flag.no, flag.yes) for flag in FLAGS}
+        self.order_fields(["name", "tag", *(flag.field for flag in FLAGS)])
         if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["answer_kind"]
         if task.kind != Task.Kind.FORMULAS:

@@ -11,15 +11,20 @@ from django.db.models import Case, Count, Q, Value, When
 from arqkit.standings import BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN, Standing
 
 if TYPE_CHECKING:
-    from submissions.models import Run  # noqa: F401
+    from submissions.models import Run
 
 _STORED = {
-    BASELINE: Q(is_baseline=True),
-    OUT_OF_COMPETITION: ~Q(out_of_competition=""),
-    POST_HOC: Q(is_post_hoc=True),
-    WITHDRAWN: Q(withdrawn_at__isnull=False),
+    BASELINE: ("is_baseline", Q(is_baseline=True)),
+    OUT_OF_COMPETITION: ("out_of_competition", ~Q(out_of_competition="")),
+    POST_HOC: ("is_post_hoc", Q(is_post_hoc=True)),
+    WITHDRAWN: ("withdrawn_at", Q(withdrawn_at__isnull=False)),
 }
-"""How the runs of a standing are found; all others are official."""
+"""The field of each standing and the condition of its runs; all others are official."""
+
+
+def standings_of(run: Run) -> frozenset[Standing]:
+    """Return all standings that apply to a run; its own is the last of them."""
+    return frozenset(standing for standing, (name, _) in _STORED.items() if getattr(run, name))
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -31,7 +36,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def with_standing(self, holds: Callable[[Standing], bool]) -> RunQuerySet:
         """Return the runs without those of a standing for which a rule does not hold."""
-        refused = [condition for standing, condition in _STORED.items() if not holds(standing)]
+        refused = [condition for standing, (_, condition) in _STORED.items() if not holds(standing)]
         return self.filter(*(~condition for condition in refused))
 
     def valid(self) -> RunQuerySet:

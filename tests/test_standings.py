@@ -25,7 +25,14 @@ from django.http import QueryDict
 from django.urls import get_resolver
 
 from arqkit.formats.leaderboards import CONTENT_TYPES
-from arqkit.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN
+from arqkit.standings import (
+    BASELINE,
+    OFFICIAL,
+    OUT_OF_COMPETITION,
+    POST_HOC,
+    STANDINGS,
+    WITHDRAWN,
+)
 from assessment.models import Pool, QrelSet
 from evaluation.services.certificates import certification_of
 from evaluation.services.paper_kits import paper_kit
@@ -194,6 +201,10 @@ def unmarked_values(value: Any, word: str, around: str = "") -> Iterator[str]:
 def is_marked(text: str, word: str) -> bool:
     shown = text.lower().replace(r"$^\dagger$", "withdrawn")  # as the caption says
     return word.replace("-", " ") in re.sub("[_-]", " ", shown)
+
+
+def test_there_is_a_run_of_every_standing():
+    assert tuple(LISTS) == STANDINGS
 
 
 @pytest.mark.parametrize("role", ["organizer", "visitor"])

@@ -16,9 +16,9 @@ from django.db import transaction
 from arqkit.formats.archives.compressed import DamagedFileError, read_pieces
 from arqkit.formats.documents import EXPECTED, is_of_documents
 from arqkit.formats.dumps.sources import DUMP_FILES
-from arqkit.formats.file_kinds import HEAD, FileKind, require_kind
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.labs.folder import CollectionFile
+from arqkit.formats.source_text import HEAD, FileKind, require_kind
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UserError, require_confirmed

@@ -15,8 +15,7 @@ from django.core.files import File
 from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
-from arqkit.formats.archives.run_files import ZIP, first_bytes
-from arqkit.formats.archives.uploads import UploadRefusedError, zip_members
+from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event

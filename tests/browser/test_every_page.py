@@ -42,7 +42,7 @@ NO_PAGES |= {"submissions:run-repaired", "desk:run-status", "submissions:run-gue
 NO_PAGES |= {"submissions:run-map", "desk:lab-download", "desk:task-download"}
 NO_PAGES |= {"desk:candidate-list"}
 NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
-NO_PAGES |= {"assessment:training-votes", "assessment:sample-votes", "assessment:guideline-panel"}
+NO_PAGES |= {"assessment:round-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
     "desk:home",

@@ -11,14 +11,15 @@ import pytest
 
 from arqkit.formats.leaderboards import write_board
 from arqkit.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, BoardRun, with_runs
+from arqkit.standings import BASELINE, MANUAL, OUT_OF_COMPETITION, PRIMARY, WITHDRAWN
 from arqkit.texts.maths.conversion import latexml_name
 from tests.arqkit.test_leaderboard import EMPTY, NDCG, P10, run
 
 BOARD = with_runs(
     EMPTY,
     [
-        run("Baseline", "TF_IDF", 0.2, is_baseline=True, is_primary=True),
-        run("A & B", "a1", 0.26254, 0.11555, is_manual=True),
+        run("Baseline", "TF_IDF", 0.2, standings=[BASELINE], flags=[PRIMARY]),
+        run("A & B", "a1", 0.26254, 0.11555, flags=[MANUAL]),
         BoardRun(3, "C", "waiting", {}),
     ],
 )
@@ -53,7 +54,7 @@ def test_a_run_that_is_not_scored_has_empty_cells():
     ],
 )
 def test_a_withdrawn_run_is_marked_in_every_file(format_, mark):
-    board = with_runs(EMPTY, [run("A", "late", 0.2, is_withdrawn=True, data="text")])
+    board = with_runs(EMPTY, [run("A", "late", 0.2, standings=[WITHDRAWN], data="text")])
 
     assert mark in write_board(board, format_)
 
@@ -63,7 +64,7 @@ def test_a_withdrawn_run_is_marked_in_every_file(format_, mark):
     reason="LaTeXML is not installed; apt-get install latexml to run this test.",
 )
 def test_the_latex_compiles_with_the_packages_that_it_names(tmp_path):
-    odd = run("~^\\ {$%_#} d'Été & <Co>", "a_1′", 0.2, is_manual=True, is_withdrawn=True)
+    odd = run("~^\\ {$%_#} d'Été & <Co>", "a_1′", 0.2, flags=[MANUAL], standings=[WITHDRAWN])
     table = write_board(with_runs(EMPTY, [odd, run("A", "a1", 0.1)]), "latex")
     packages = re.search(r"^% Needs (\\usepackage\{.+\})\.$", table, re.MULTILINE)[1]
     document = tmp_path / "board.tex"
@@ -87,7 +88,7 @@ def test_the_latex_compiles_with_the_packages_that_it_names(tmp_path):
 
 def test_every_file_marks_a_run_out_of_competition():
     board = with_runs(
-        EMPTY, [run("A", "late", 0.9, is_out_of_competition=True), run("B", "b", 0.1)]
+        EMPTY, [run("A", "late", 0.9, standings=[OUT_OF_COMPETITION]), run("B", "b", 0.1)]
     )
 
     tsv, latex = (write_board(board, format_) for format_ in ("tsv", "latex"))
