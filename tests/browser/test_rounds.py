@@ -13,7 +13,7 @@ from tests.browser.judging import SHOWN, Assessor
 from tests.browser.test_every_page import enter
 from tests.browser.test_judging_aids import HIGHLIGHTED
 from tests.collection.factories import load_small
-from tests.factories import AssessorFactory, make_lab
+from tests.factories import AssessorFactory, TopicFactory, make_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SINCE = [{"exact": "Since \ufffc", "formulas": ["a=2b"], "ordinal": 1, "prefix": "", "suffix": "."}]
@@ -39,6 +39,8 @@ def scene(transactional_db, tmp_path):
 def test_topics_of_a_round_are_searched_and_picked_by_range_and_by_keyboard(
     page: Page, scene, look
 ):
+    for number in range(3, 7):
+        TopicFactory(task=scene.task, query_id=f"A.{number}", position=number)
     make_pool(scene.task, {f"A.{number}": ["10"] for number in range(2, 7)})
     page.goto("/healthz/")
     enter(page, scene.organizer)
