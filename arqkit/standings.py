@@ -24,6 +24,8 @@ class Standing:
     - group: the heading under which boards list runs; without one they are listed with their team.
     - part: where boards list the group: 0 before the teams, 2 and up after them.
     - letter: the mark in its own column of files; without one there is no column.
+    - field: the name of the field of a run that is set: a reason, a date, or yes for `is_...`.
+    - help: the explanation for organizers who may set it; without one nobody is asked.
     """
 
     key: str
@@ -38,6 +40,8 @@ class Standing:
     group: str = ""
     part: int = 1
     letter: str = ""
+    field: str = ""
+    help: str = ""
 
     def marked(self, name: str) -> str:
         """Return the name of a run with its standing, such as `BM25 (withdrawn)`."""
@@ -58,12 +62,26 @@ BASELINE = Standing(
     group="Baselines",
     part=0,
     letter="B",
+    field="is_baseline",
+    help="A run of the lab, without team, quota or deadline.",
 )
 OUT_OF_COMPETITION = Standing(
-    "out-of-competition", "out of competition", group="Out of competition", part=2, letter="O"
+    "out-of-competition",
+    "out of competition",
+    group="Out of competition",
+    part=2,
+    letter="O",
+    field="out_of_competition",
+    help="The reason. The run is then scored and shown, but does not count.",
 )
 POST_HOC = Standing(
-    "post-hoc", "post-hoc", takes_part=False, may_publish=False, group="Post-hoc", part=3
+    "post-hoc",
+    "post-hoc",
+    takes_part=False,
+    may_publish=False,
+    group="Post-hoc",
+    part=3,
+    field="is_post_hoc",
 )
 WITHDRAWN = Standing(
     "withdrawn",
@@ -74,8 +92,10 @@ WITHDRAWN = Standing(
     may_publish=False,
     is_struck=True,
     letter="W",
+    field="withdrawn_at",
 )
 STANDINGS = (OFFICIAL, BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN)
+SET_BY_ORGANIZERS = tuple(standing for standing in STANDINGS if standing.help)
 
 
 def standing_of(standings: Collection[Standing]) -> Standing:

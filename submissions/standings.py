@@ -8,23 +8,15 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.db.models import Case, Count, Q, Value, When
 
-from arqkit.standings import BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN, Standing
+from arqkit.standings import STANDINGS, Standing
 
 if TYPE_CHECKING:
     from submissions.models import Run
 
-_STORED = {
-    BASELINE: ("is_baseline", Q(is_baseline=True)),
-    OUT_OF_COMPETITION: ("out_of_competition", ~Q(out_of_competition="")),
-    POST_HOC: ("is_post_hoc", Q(is_post_hoc=True)),
-    WITHDRAWN: ("withdrawn_at", Q(withdrawn_at__isnull=False)),
-}
-"""The field of each standing and the condition of its runs; all others are official."""
-
 
 def standings_of(run: Run) -> frozenset[Standing]:
     """Return all standings that apply to a run; its own is the last of them."""
-    return frozenset(standing for standing, (name, _) in _STORED.items() if getattr(run, name))
+    return frozenset(standing for standing in STANDINGS[1:] if getattr(run, standing.field))
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -36,8 +28,9 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def with_standing(self, holds: Callable[[Standing], bool]) -> RunQuerySet:
         """Return the runs without those of a standing for which a rule does not hold."""
-        refused = [condition for standing, (_, condition) in _STORED.items() if not holds(standing)]
-        return self.filter(*(~condition for condition in refused))
+        refused = [standing.field for standing in STANDINGS[1:] if not holds(standing)]
+        official = self.model()
+        return self.filter(**{name: getattr(official, name) for name in refused})
 
     def valid(self) -> RunQuerySet:
         """Return the runs that pools and leaderboards use: scorable ones, not post-hoc."""

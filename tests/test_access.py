@@ -187,8 +187,6 @@ GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
-GET  collection:import-problems           404 404 404 404 404 200 200
-GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:visual-map-detail         404 404 404 404 404 200 200
 GET  collection:topic-thread              404 404 404 404 200 200 200
@@ -339,7 +337,6 @@ POST submissions:run-primary              302 404 302 404 404 302 302
 GET  submissions:run-problems             302 404 200 404 404 200 200
 GET  submissions:run-repaired             302 404 200 404 404 200 200
 POST submissions:run-repaired             302 404 302 404 404 302 302
-GET  desk:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
 GET  submissions:task-close               404 404 404 404 404 200 200
 POST submissions:task-close               302 404 404 404 404 422 422
@@ -626,7 +623,6 @@ def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
     "name",
     [
         "desk:run-detail",
-        "desk:run-status",
         "submissions:run-file",
         "submissions:run-problems",
         "submissions:run-repaired",

@@ -113,7 +113,7 @@ def collection_changes(file: CollectionFile, *, is_whole: bool = False) -> LoadC
     loaded = Collection.objects.filter(slug=file.slug).exclude(source_sha256="").first()
     if is_whole and loaded and loaded.source_sha256 != _digest(file):
         for gone in loaded.imports.filter(kept__gt=0).exclude(kind__in=files):
-            change = Change(gone.get_kind_display(), f"{gone.source} ({gone.kept:,} rows)")
+            change = Change(gone.label, f"{gone.source} ({gone.kept:,} rows)")
             changes.add("files of the collection", Fate.DELETED, change)
     return changes
 

@@ -342,7 +342,7 @@ def _day(text: str | None) -> date | None:
 
 def _collection_lines(collection: Collection) -> list[str]:
     lines = [
-        f"{record.get_kind_display()} ({record.source}): {record.kept:,} of {record.rows:,} rows "
+        f"{record.label} ({record.source}): {record.kept:,} of {record.rows:,} rows "
         f"kept, {counted(record.problem_count, 'problem')}."
         for record in collection.imports.all()
     ]

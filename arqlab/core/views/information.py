@@ -28,6 +28,7 @@ from arqlab.core.selectors import info_values
 from arqlab.core.services.topic_loading import change_topic_information
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Table
 
 pages = Pages(f"{TASK}topics/information/", permissions.organized_task_or_404, section="topics")
@@ -289,6 +290,7 @@ def _preview(
         "changes": table,
         "topics": len({change.query_id for change in changes}),
         "problems": problems,
+        "problem_table": problem_table(problems),
         "errors": [error] if error else [],
         "kept": json.dumps(changes),
     }

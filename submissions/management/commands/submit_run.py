@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from arqkit.formats.runs.results import report_data, report_text
-from arqkit.standings import FLAGS
+from arqkit.standings import FLAGS, SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
@@ -63,18 +63,16 @@ class Command(LabCommand):
             yes, no = f"--{flag.yes.lower()}", f"--{flag.no.lower()}"
             parser.add_argument(yes, dest=flag.field, action="store_true", default=None)
             parser.add_argument(no, dest=flag.field, action="store_false")
-        parser.add_argument(
-            "--baseline",
-            dest="is_baseline",
-            action="store_true",
-            default=None,
-            help="add as a baseline of the lab, without team, quota or deadline",
-        )
-        parser.add_argument(
-            "--out-of-competition",
-            metavar="REASON",
-            help="score and show the run, but do not count it",
-        )
+        for standing in SET_BY_ORGANIZERS:
+            is_yes = standing.field.startswith("is_")
+            kind = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
+            own: dict[str, Any] = {
+                "dest": standing.field,
+                "default": None,
+                "help": standing.help,
+                **kind,
+            }
+            parser.add_argument(f"--{standing.key}", **own)
         parser.add_argument("--data-used", choices=Run.DataUsed.values)
         parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
         parser.add_argument(
