@@ -15,7 +15,7 @@ from arqlab.core.selectors import lab_row, lab_rows, own_labs, roles_in
 from arqlab.core.views.answers import refused
 from arqlab.notices.selectors import unread_notices
 from arqlab.web.pages import LAB, TASK, Pages
-from desk.selectors import labs_overview, with_phases
+from desk.selectors import lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_lab, delete_task, deletion_refusal
 
@@ -110,5 +110,7 @@ def lab_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     standing = roles_in(request.user, lab)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
     context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
+    context["dates"] = lab_dates(row, organizes=standing.organizes, at=now)
+    context["matrix"] = [(entry, overview.cells(entry, standing)) for entry in row.tasks]
     context["downloads"] = lab_exports(organizes=standing.organizes)
     return render(request, "desk/lab_detail.html", context)
