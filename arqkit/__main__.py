@@ -20,10 +20,9 @@ from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunRules
 from arqkit.formats.runs.results import CheckResult, check_files, check_result_of, report_text
 from arqkit.formulas.visual_ids import distinct_visual
-from arqkit.measures.providers import MeasureRefusedError
+from arqkit.measures.names import MeasureRefusedError
 from arqkit.measures.scoring import Scorer, means
-from arqkit.pooling.depths import DEEPEST, PooledRun
-from arqkit.pooling.pools import PoolSources, make_pool
+from arqkit.pooling.pools import DEEPEST, PooledRun, PoolSources, make_pool
 from arqkit.protocols.presets import PoolProtocol, TaskProtocol
 from arqkit.ranking import OrderBy
 from arqkit.records import FileRefusedError, ItemKind, TaskKind

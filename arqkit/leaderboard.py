@@ -4,20 +4,29 @@ Sources: protocol §4, last line; 000 table A1; 004 tables 3 to 5. Baselines com
 by their best run, and within a team its runs, all by the first (main) measure.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from arqkit.measures.names import Measure
-from arqkit.standings import Standing, standing_of
+from arqkit.standings import (
+    BASELINE,
+    FLAGS,
+    MANUAL,
+    PRIMARY,
+    STANDINGS,
+    Flag,
+    Standing,
+    grouping_of,
+    standing_of,
+)
 
 DECIMALS = 4
 """Figures are compared as they are printed: two runs that show the same best figure are both the
 best.
 """
-BASELINES, OUT_OF_COMPETITION, POST_HOC = "Baselines", "Out of competition", "Post-hoc"
-"""The headings of the first and the last two groups of a leaderboard; the others are teams."""
 UNRANKED = -1.0
 """Below every value: what a run without a score has."""
 
@@ -33,12 +42,8 @@ class BoardRun:
     team: str
     tag: str
     values: Mapping[str, float]
-    is_primary: bool = False
-    is_manual: bool = False
-    is_baseline: bool = False
-    is_withdrawn: bool = False
-    is_out_of_competition: bool = False
-    is_post_hoc: bool = False
+    flags: Collection[Flag] = ()
+    standings: Collection[Standing] = ()
     data: str = ""
 
     def __str__(self) -> str:
@@ -47,12 +52,7 @@ class BoardRun:
     @property
     def standing(self) -> Standing:
         """Return the standing of the run on its leaderboard."""
-        return standing_of(
-            is_baseline=self.is_baseline,
-            is_out_of_competition=self.is_out_of_competition,
-            is_post_hoc=self.is_post_hoc,
-            is_withdrawn=self.is_withdrawn,
-        )
+        return standing_of(self.standings)
 
     @property
     def counts(self) -> bool:
@@ -60,18 +60,39 @@ class BoardRun:
         return self.standing.counts
 
     @property
+    def is_primary(self) -> bool:
+        """Return whether the run is its team's primary run."""
+        return PRIMARY in self.flags
+
+    @property
+    def is_manual(self) -> bool:
+        """Return whether people took part in making the run."""
+        return MANUAL in self.flags
+
+    @property
+    def is_baseline(self) -> bool:
+        """Return whether the run is a baseline, whatever its standing."""
+        return BASELINE in self.standings
+
+    @property
     def label(self) -> str:
         """Return the tag with the standing, for charts, lists and sentences."""
         return self.standing.marked(self.tag)
 
     @property
-    def group(self) -> str:
-        """Return the heading under which the run is listed: baselines, its team, or apart."""
-        if self.is_post_hoc:
-            return POST_HOC
-        if self.is_out_of_competition:
-            return OUT_OF_COMPETITION
-        return BASELINES if self.is_baseline else self.team
+    def group(self) -> tuple[int, str]:
+        """Return the part of the board and the heading under which the run is listed.
+
+        A team may be named like another part.
+        """
+        standing = grouping_of(self.standings)
+        return standing.part, standing.group or self.team
+
+    @property
+    def name_in_group(self) -> str:
+        """Return the tag, with the team if neither the heading nor the standing names it."""
+        standing = grouping_of(self.standings)
+        return f"{self.team} {self.tag}" if standing.group and standing.has_team else self.tag
 
 
 Place = Literal["page", "table", "latex", "json"]
@@ -98,19 +119,31 @@ class BoardColumn:
         return value if isinstance(value, str) else self.heading if value else ""
 
 
+def _has(mark: Flag | Standing, run: BoardRun) -> bool:
+    return mark in run.flags or mark in run.standings
+
+
 EVERYWHERE: frozenset[Place] = frozenset({"page", "table", "latex", "json"})
 FILES: frozenset[Place] = frozenset({"table", "json"})
 COLUMNS = (
     BoardColumn("team", "Team", attrgetter("team"), FILES),
     BoardColumn("run", "Run", attrgetter("tag"), FILES),
     BoardColumn("data", "Data", attrgetter("data"), EVERYWHERE),
-    BoardColumn("primary", "P", attrgetter("is_primary"), EVERYWHERE, "Primary run"),
-    BoardColumn("manual", "M", attrgetter("is_manual"), EVERYWHERE, "Manual run"),
-    BoardColumn("baseline", "B", attrgetter("is_baseline"), FILES, "Baseline"),
-    BoardColumn(
-        "out_of_competition", "O", attrgetter("is_out_of_competition"), FILES, "Out of competition"
+    *(
+        BoardColumn(flag.key, flag.letter, partial(_has, flag), EVERYWHERE, flag.mark)
+        for flag in FLAGS
     ),
-    BoardColumn("withdrawn", "W", attrgetter("is_withdrawn"), FILES, "Withdrawn"),
+    *(
+        BoardColumn(
+            standing.key.replace("-", "_"),
+            standing.letter,
+            partial(_has, standing),
+            FILES,
+            standing.word.capitalize(),
+        )
+        for standing in STANDINGS
+        if standing.letter
+    ),
     BoardColumn("standing", "Standing", attrgetter("standing.key"), FILES),
 )
 """The columns before the measures, for the page, the files and the API alike. The page and LaTeX
@@ -187,14 +220,14 @@ def papers_order(runs: Sequence[BoardRun], measures: Sequence[Measure]) -> list[
     does not count for its team's position and comes last in its team.
     """
     main = measures[0].name if measures else ""
-    best: dict[str, float] = {}
+    best: dict[tuple[int, str], float] = {}
     for run in runs:
-        if _part(run) == 1:
-            best[run.team] = max(best.get(run.team, UNRANKED), _rank_value(run, main))
+        best[run.group] = max(best.get(run.group, UNRANKED), _rank_value(run, main))
 
     def place(run: BoardRun) -> tuple[object, ...]:
-        team = (-best[run.team], run.team) if _part(run) == 1 else (0.0, "")
-        return (_part(run), *team, -_rank_value(run, main), *_falling(run, main))
+        part, name = run.group
+        team = (0.0, "") if grouping_of(run.standings).group else (-best[run.group], name)
+        return (part, *team, -_rank_value(run, main), *_falling(run, main))
 
     return sorted(runs, key=place)
 
@@ -205,15 +238,8 @@ def by_mean(runs: Iterable[BoardRun], measure: str) -> list[BoardRun]:
     return sorted(scored, key=lambda run: (not run.counts, -run.values[measure]))
 
 
-def _part(run: BoardRun) -> int:
-    """Return the part of the board in which a run is listed: baselines, teams, or apart."""
-    if run.is_post_hoc:
-        return 3
-    return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1
-
-
 def _rank_value(run: BoardRun, measure: str) -> float:
-    return UNRANKED if run.is_withdrawn else run.values.get(measure, UNRANKED)
+    return UNRANKED if run.standing.is_struck else run.values.get(measure, UNRANKED)
 
 
 def _falling(run: BoardRun, measure: str) -> tuple[float, str, str, int]:
@@ -228,10 +254,9 @@ def _rows(
     rows = []
     before: object = None
     for run in runs:
-        group = _part(run), run.group  # A team may be named like another part.
         cells = tuple(_cell(run, measure, best[measure.name]) for measure in measures)
-        rows.append(BoardRow(run, cells, opens_group=groups and group != before))
-        before = group
+        rows.append(BoardRow(run, cells, opens_group=groups and run.group != before))
+        before = run.group
     return tuple(rows)
 
 

@@ -1,8 +1,9 @@
-"""The standings of runs: which count, where each is shown, and how it is marked.
+"""The standings of runs and their flags: which count, where each is shown, and how it is marked.
 
 Pages, files, charts, tests of significance and counts ask here; docs/adr/0029 has the reasons.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +20,12 @@ class Standing:
     - uses_quota: whether runs count toward the quota of their team; post-hoc runs have their own.
     - has_team: whether the team of runs is named; the lab's own runs say so by their standing.
     - may_publish: whether the lab may publish the rankings of runs on a released leaderboard.
+    - is_struck: whether a released leaderboard keeps runs, struck through and last in their team.
+    - group: the heading under which boards list runs; without one they are listed with their team.
+    - part: where boards list the group: 0 before the teams, 2 and up after them.
+    - letter: the mark in its own column of files; without one there is no column.
+    - field: the name of the field of a run that is set: a reason, a date, or yes for `is_...`.
+    - help: the explanation for organizers who may set it; without one nobody is asked.
     """
 
     key: str
@@ -29,6 +36,12 @@ class Standing:
     uses_quota: bool = True
     has_team: bool = True
     may_publish: bool = True
+    is_struck: bool = False
+    group: str = ""
+    part: int = 1
+    letter: str = ""
+    field: str = ""
+    help: str = ""
 
     def marked(self, name: str) -> str:
         """Return the name of a run with its standing, such as `BM25 (withdrawn)`."""
@@ -40,9 +53,36 @@ class Standing:
 
 
 OFFICIAL = Standing("official", "", counts=True)
-BASELINE = Standing("baseline", "baseline", counts=True, uses_quota=False, has_team=False)
-OUT_OF_COMPETITION = Standing("out-of-competition", "out of competition")
-POST_HOC = Standing("post-hoc", "post-hoc", takes_part=False, may_publish=False)
+BASELINE = Standing(
+    "baseline",
+    "baseline",
+    counts=True,
+    uses_quota=False,
+    has_team=False,
+    group="Baselines",
+    part=0,
+    letter="B",
+    field="is_baseline",
+    help="A run of the lab, without team, quota or deadline.",
+)
+OUT_OF_COMPETITION = Standing(
+    "out-of-competition",
+    "out of competition",
+    group="Out of competition",
+    part=2,
+    letter="O",
+    field="out_of_competition",
+    help="The reason. The run is then scored and shown, but does not count.",
+)
+POST_HOC = Standing(
+    "post-hoc",
+    "post-hoc",
+    takes_part=False,
+    may_publish=False,
+    group="Post-hoc",
+    part=3,
+    field="is_post_hoc",
+)
 WITHDRAWN = Standing(
     "withdrawn",
     "withdrawn",
@@ -50,16 +90,51 @@ WITHDRAWN = Standing(
     takes_part=False,
     uses_quota=False,
     may_publish=False,
+    is_struck=True,
+    letter="W",
+    field="withdrawn_at",
 )
 STANDINGS = (OFFICIAL, BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN)
+SET_BY_ORGANIZERS = tuple(standing for standing in STANDINGS if standing.help)
 
 
-def standing_of(
-    *, is_baseline: bool, is_out_of_competition: bool, is_post_hoc: bool, is_withdrawn: bool
-) -> Standing:
-    """Return the one standing of a run: the last in `STANDINGS` that applies."""
-    applies = (True, is_baseline, is_out_of_competition, is_post_hoc, is_withdrawn)
-    return max(zip(applies, range(len(STANDINGS)), STANDINGS, strict=True))[2]
+def standing_of(standings: Collection[Standing]) -> Standing:
+    """Return the one standing of a run: of those that apply, the last in `STANDINGS`."""
+    return max(standings, key=STANDINGS.index, default=OFFICIAL)
+
+
+def grouping_of(standings: Collection[Standing]) -> Standing:
+    """Return the standing that decides where boards list a run; an official run's is its team."""
+    return standing_of([standing for standing in standings if standing.group])
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """What a team declares of its run: `yes` or `no`, asked as `label`, stored as `is_key`.
+
+    Files and boards mark runs with the `letter`, forms and commands offer both words.
+    """
+
+    key: str
+    letter: str
+    label: str
+    yes: str
+    no: str
+
+    @property
+    def field(self) -> str:
+        """Return the name of the field of a run."""
+        return f"is_{self.key}"
+
+    @property
+    def mark(self) -> str:
+        """Return the meaning of the letter, such as `Primary run`."""
+        return f"{self.yes} run"
+
+
+PRIMARY = Flag("primary", "P", "Priority", yes="Primary", no="Alternate")
+MANUAL = Flag("manual", "M", "Run type", yes="Manual", no="Automatic")
+FLAGS = (PRIMARY, MANUAL)
 
 
 class PublishedRuns(StrEnum):

@@ -10,15 +10,7 @@ from assessment.judging.views import judging_page, judgments
 from assessment.pools.views import frozen, plans
 from assessment.qrels.views import versions as qrels
 from assessment.radar import views as radar
-from assessment.rounds.views import (
-    adjudication,
-    meeting,
-    own_work,
-    questions,
-    rounds,
-    second,
-    selection,
-)
+from assessment.rounds.views import adjudication, meeting, own_work, rounds, selection
 from assessment.tickets.views import answers, experts, repairs
 from assessment.timesheets import views as timesheets
 
@@ -68,8 +60,6 @@ for module in (
     guidelines,
     radar,
     rounds,
-    second,
-    questions,
     selection,
     meeting,
     adjudication,

@@ -33,10 +33,6 @@ TASK_PAGES = {
     "roster": "assessment:assignment-roster",
     "plan": "assessment:assignment-plan",
     "rounds": "assessment:round-list",
-    "new training round": "assessment:training-create",
-    "new sample task": "assessment:sample-create",
-    "plan of second judgments": "assessment:second-plan",
-    "new special questions": "assessment:questions-create",
     "adjudication": "evaluation:adjudication-list",
     "adjudication, by effect": "evaluation:adjudication-list?sort=-effect",
     "radar": "assessment:radar-list",
@@ -56,13 +52,17 @@ LAB_PAGES = {
     "judging home": "assessment:judging-home",
 }
 ROUND_PAGES = {
-    "training round": ("assessment:training-detail", 2),
-    "meeting": ("assessment:meeting", 2),
-    "votes, TSV": ("assessment:training-votes", 2),
-    "sample task": ("assessment:sample-detail", 1),
-    "second judgments": ("evaluation:second-detail", 1),
-    "special questions": ("evaluation:questions-detail", 1),
-    "second judgments, effect": ("evaluation:second-detail?effect=yes", 1),
+    "new training round": ("assessment:round-create", "training"),
+    "new sample task": ("assessment:round-create", "sample"),
+    "plan of second judgments": ("assessment:round-create", "second"),
+    "new special questions": ("assessment:round-create", "questions"),
+    "training round": ("evaluation:round-detail", "training-2"),
+    "meeting": ("assessment:meeting", "training-2"),
+    "votes, TSV": ("assessment:round-votes", "training-2"),
+    "sample task": ("evaluation:round-detail", "sample-1"),
+    "second judgments": ("evaluation:round-detail", "second-1"),
+    "special questions": ("evaluation:round-detail", "questions-1"),
+    "second judgments, effect": ("evaluation:round-detail?effect=yes", "second-1"),
 }
 EFFECTS = ("adjudication, by effect", "second judgments, effect")
 Page = tuple[str, Any, str]  # its name, the user who sees it, and its address
@@ -122,8 +122,8 @@ def pages_of(made: Any, findings: list[Any]) -> Iterator[Page]:
     for names, arguments in ((TASK_PAGES, task), (LAB_PAGES, lab)):
         for name, view in names.items():
             yield name, organizer, address(view, *arguments)
-    for name, (view, number) in ROUND_PAGES.items():
-        yield name, organizer, address(view, *task, number)
+    for name, (view, key) in ROUND_PAGES.items():
+        yield name, organizer, address(view, *task, key)
     yield "finding", organizer, address("assessment:radar-detail", *task, longest.key)
     ticket = Ticket.objects.latest("pk").pk
     yield "ticket", organizer, address("assessment:ticket-detail", *lab, ticket)
@@ -142,8 +142,8 @@ def own_pages(made: Any, lab: list[str], task: list[str]) -> Iterator[Page]:
     yield "own bids", person, address("assessment:bid-list", *task)
     yield "judging page", person, address("assessment:judge", *task, topic)
     yield "own judgments", person, address("assessment:judgment-list", *task, topic)
-    yield "own training round", person, address("assessment:training-detail", *task, 2)
-    yield "own meeting", person, address("assessment:meeting", *task, 2)
+    yield "own training round", person, address("evaluation:round-detail", *task, "training-2")
+    yield "own meeting", person, address("assessment:meeting", *task, "training-2")
     yield "read guidelines", person, address("assessment:guideline-detail", *task, 2)
     yield "changed guidelines", person, address("assessment:guideline-changes", *task, 2)
     yield "tickets sent to the expert", person, address("assessment:ticket-sent-list", *lab)

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Job, Visitor
 from arqlab.core.permissions import may_organize
+from arqlab.web.jobs import JOB_KINDS
 
 
 def load_or_404(user: Visitor, load_id: int) -> Job:
@@ -14,7 +15,8 @@ def load_or_404(user: Visitor, load_id: int) -> Job:
 
     A load that has made no lab yet is shown to those who started it.
     """
-    load = get_object_or_404(Job.objects.select_related("lab", "task__lab", "by"), pk=load_id)
+    loads = Job.objects.filter(kind__in=JOB_KINDS).select_related("lab", "task__lab", "by")
+    load = get_object_or_404(loads, pk=load_id)
     may = may_organize(user, load.lab) if load.lab else load.by_id == user.pk or user.is_superuser
     if not (user.is_authenticated and may):
         raise Http404

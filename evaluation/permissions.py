@@ -18,9 +18,9 @@ from django.shortcuts import get_object_or_404
 
 from arqkit.leaderboard import Board, BoardRow, BoardRun, with_runs
 from arqkit.standings import PublishedRuns
-from arqlab.core.models import Membership, Task, Team, Visitor
+from arqlab.core.models import Task, Team, Visitor
 from arqlab.core.permissions import may_organize, task_or_404
-from arqlab.core.selectors import teams_of
+from arqlab.core.selectors import organizers_of, teams_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
@@ -232,11 +232,7 @@ def counted_runs(access: ScoreAccess) -> list[int]:
     What an organizer submits counts for the team only.
     """
     most, task = access.task.protocol.scored_submissions, access.task
-    organizers = set(
-        Membership.objects.filter(lab=task.lab_id, role=Membership.Role.ORGANIZER).values_list(
-            "user", flat=True
-        )
-    )
+    organizers = set(organizers_of(task.lab).values_list("pk", flat=True))
     scored = Run.objects.submitted().filter(task=task, scorings__isnull=False)
     ordered = scored.annotate(first=Min("scorings__pk")).order_by("first")
     columns = ("pk", "team", "submitted_by", "submitted_by__is_superuser")

@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from arqkit.formats.runs.results import report_data
 from arqkit.records import Severity
-from arqkit.standings import STANDINGS
+from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, STANDINGS
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import Task, Team
 from arqlab.core.permissions import may_organize, signed_in
@@ -57,8 +57,7 @@ class RunSerializer(serializers.ModelSerializer):
             "tag",
             "run_id",
             "state",
-            "is_primary",
-            "is_manual",
+            *(flag.field for flag in FLAGS),
             "is_baseline",
             "is_post_hoc",
             "standing",
@@ -83,6 +82,13 @@ class RunSerializer(serializers.ModelSerializer):
         )
 
 
+def _yes_no(meaning: str) -> serializers.BooleanField:
+    """Return a field for true, false, or null if the file name decides."""
+    return serializers.BooleanField(
+        required=False, allow_null=True, default=None, help_text=meaning
+    )
+
+
 class UploadSerializer(serializers.Serializer):
     """A run file to submit or check. Missing fields are read from the file name."""
 
@@ -99,18 +105,21 @@ class UploadSerializer(serializers.Serializer):
     )
     check_only = serializers.BooleanField(default=False)
     tag = serializers.CharField(required=False, max_length=100)
-    is_primary = serializers.BooleanField(required=False, allow_null=True, default=None)
-    is_manual = serializers.BooleanField(required=False, allow_null=True, default=None)
-    is_baseline = serializers.BooleanField(required=False, allow_null=True, default=None)
-    out_of_competition = serializers.CharField(
-        required=False,
-        max_length=300,
-        help_text="Why the run does not count. Only organizers can put runs out of competition.",
-    )
     data_used = serializers.ChoiceField(required=False, choices=Run.DataUsed.choices)
     answer_kind = serializers.ChoiceField(required=False, choices=Run.AnswerKind.choices)
     items = serializers.ChoiceField(required=False, choices=Task.Items.choices)
     description = serializers.CharField(required=False, max_length=5000)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Return the fields, with those of flags and standings."""
+        flags = {flag.field: _yes_no(flag.mark) for flag in FLAGS}
+        standings = {
+            one.field: _yes_no(one.help)
+            if one.field.startswith("is_")
+            else serializers.CharField(required=False, max_length=300, help_text=one.help)
+            for one in SET_BY_ORGANIZERS
+        }
+        return {**super().get_fields(), **flags, **standings}
 
 
 class PlaceSerializer(serializers.Serializer):

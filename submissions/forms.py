@@ -10,6 +10,7 @@ from django.core.files import File
 from django.db.models import QuerySet
 from django.db.models.functions import Lower
 
+from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Standing
 from arqlab.core.forms.lists import ListForm, ReasonsForm
 from arqlab.core.forms.people import PublicationForm
 from arqlab.core.forms.versions import VersionedForm
@@ -70,10 +71,22 @@ class UploadForm(forms.Form):
 
 
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
-    """Return a field with two choices for a boolean."""
+    """Return a field with two choices for a boolean; nothing means no."""
     return forms.TypedChoiceField(
-        label=label, choices=[("False", no), ("True", yes)], coerce=YES_NO.__getitem__
+        label=label,
+        choices=[("False", no), ("True", yes)],
+        coerce=YES_NO.__getitem__,
+        required=False,
+        empty_value=False,  # type: ignore[arg-type]  # the stub knows only text
     )
+
+
+def standing_field(standing: Standing) -> forms.Field:
+    """Return the field by which organizers set a standing: its reason, or yes."""
+    label = standing.word.capitalize()
+    if standing.field.startswith("is_"):
+        return yes_no(label, "No", "Yes")
+    return forms.CharField(label=label, help_text=standing.help, max_length=300, required=False)
 
 
 class RunMetadataForm(forms.Form):
@@ -88,8 +101,6 @@ class RunMetadataForm(forms.Form):
             "max_length": "Shorten the tag to 100 characters.",
         },
     )
-    is_primary = yes_no("Priority", "Alternate", "Primary")
-    is_manual = yes_no("Run type", "Automatic", "Manual")
     data_used = forms.ChoiceField(
         label="Data used", choices=[("", "Not specified"), *Run.DataUsed.choices], required=False
     )
@@ -97,13 +108,6 @@ class RunMetadataForm(forms.Form):
         label="Answers", choices=[("", "Not specified"), *Run.AnswerKind.choices], required=False
     )
     items = forms.ChoiceField(label="Items", choices=[], required=False)
-    is_baseline = yes_no("Baseline", "No", "Yes")
-    out_of_competition = forms.CharField(
-        label="Out of competition",
-        help_text="The reason. The run is then scored and shown, but does not count.",
-        max_length=300,
-        required=False,
-    )
     description = forms.CharField(
         label="Description",
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -113,6 +117,12 @@ class RunMetadataForm(forms.Form):
 
     def __init__(self, *args: Any, task: Task, organizes: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields |= {flag.field: yes_no(flag.label, flag.no, flag.yes) for flag in FLAGS}
+        self.order_fields(["name", "tag", *(flag.field for flag in FLAGS)])
+        if organizes:
+            description = self.fields.pop("description")
+            self.fields |= {one.field: standing_field(one) for one in SET_BY_ORGANIZERS}
+            self.fields |= {"description": description}
         if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["answer_kind"]
         if task.kind != Task.Kind.FORMULAS:
@@ -123,8 +133,6 @@ class RunMetadataForm(forms.Form):
                 ("", "Detect automatically"),
                 *(pair for pair in Task.Items.choices if pair[0] in wanted),
             ]
-        if not organizes:
-            del self.fields["is_baseline"], self.fields["out_of_competition"]
 
     def filled(self) -> dict[str, Any]:
         """Return the submitted fields of `RunMetadata`."""

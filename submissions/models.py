@@ -6,9 +6,9 @@ from django.db import models
 from django.db.models import Q
 
 from arqkit.records import Severity
-from arqkit.standings import Standing, standing_of
+from arqkit.standings import FLAGS, Flag, Standing, standing_of
 from arqlab.core.models import Publication, Task, Team, User
-from submissions.standings import RunQuerySet
+from submissions.standings import RunQuerySet, standings_of
 
 
 class Upload(models.Model):
@@ -185,12 +185,18 @@ class Run(Publication):
     @property
     def standing(self) -> Standing:
         """Return the standing of the run."""
-        return standing_of(
-            is_baseline=self.is_baseline,
-            is_out_of_competition=bool(self.out_of_competition),
-            is_post_hoc=self.is_post_hoc,
-            is_withdrawn=self.withdrawn_at is not None,
-        )
+        return standing_of(standings_of(self))
+
+    @property
+    def flags(self) -> list[Flag]:
+        """Return the flags that are set."""
+        return [flag for flag in FLAGS if getattr(self, flag.field)]
+
+    @property
+    def declared(self) -> list[tuple[str, str]]:
+        """Return the label and the word of every flag, such as `Run type` and `Automatic`."""
+        set_flags = self.flags
+        return [(flag.label, flag.yes if flag in set_flags else flag.no) for flag in FLAGS]
 
     @property
     def label(self) -> str:

@@ -6,8 +6,8 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqlab.core.models import Lab, Membership, Task, Team, Visitor
-from arqlab.core.permissions import has_role, may_organize, task_or_404
+from arqlab.core.models import Role, Task, Team, Visitor
+from arqlab.core.permissions import has_role, labs_organized_by, may_organize, task_or_404
 from submissions.models import Run
 from submissions.selectors import runs_visible_to
 from submissions.standings import RunQuerySet
@@ -31,8 +31,8 @@ def may_see_runs(user: Visitor, task: Task) -> bool:
     """
     if not user.is_authenticated:
         return False
-    is_assessor = has_role(user, task.lab, Membership.Role.ASSESSOR)
-    return not is_assessor or teams_to_submit_for(user, task).exists()
+    roles = Role.that(lambda rights: rights.avoids_teams)
+    return not has_role(user, task.lab, *roles) or teams_to_submit_for(user, task).exists()
 
 
 def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
@@ -52,12 +52,7 @@ def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
     if not user.is_authenticated:
         return Run.objects.none()
     own = Q(team__memberships__user_id=user.pk)
-    organized = Lab.objects.filter(
-        memberships__user_id=user.pk, memberships__role=Membership.Role.ORGANIZER
-    )
-    if user.is_superuser:
-        organized = Lab.objects.all()
-    same = Q(task__lab__in=organized, team__name__iexact=run.team.name)
+    same = Q(task__lab__in=labs_organized_by(user), team__name__iexact=run.team.name)
     runs = Run.objects.scorable().filter(own | same, task__kind=run.task.kind)
     elsewhere = runs.exclude(task=run.task_id).select_related("team", "task__lab").distinct()
     return elsewhere.order_by("task__lab__slug", "task__slug", "tag", "pk")

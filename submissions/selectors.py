@@ -15,7 +15,7 @@ from django.core.files.base import ContentFile
 from django.db.models import Count, Q
 from django.db.models.fields.files import FieldFile
 
-from arqkit.formats.archives.run_files import MAX_RUN_BYTES
+from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
 from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunRules

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.db.models import Case, Count, Q, Value, When
 
-from arqkit.standings import BASELINE, OUT_OF_COMPETITION, POST_HOC, WITHDRAWN, Standing
+from arqkit.standings import STANDINGS, Standing
 
 if TYPE_CHECKING:
-    from submissions.models import Run  # noqa: F401
+    from submissions.models import Run
 
-_STORED = {
-    BASELINE: Q(is_baseline=True),
-    OUT_OF_COMPETITION: ~Q(out_of_competition=""),
-    POST_HOC: Q(is_post_hoc=True),
-    WITHDRAWN: Q(withdrawn_at__isnull=False),
-}
-"""How the runs of a standing are found; all others are official."""
+
+def standings_of(run: Run) -> frozenset[Standing]:
+    """Return all standings that apply to a run; its own is the last of them."""
+    return frozenset(standing for standing in STANDINGS[1:] if getattr(run, standing.field))
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -31,8 +28,9 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def with_standing(self, holds: Callable[[Standing], bool]) -> RunQuerySet:
         """Return the runs without those of a standing for which a rule does not hold."""
-        refused = [condition for standing, condition in _STORED.items() if not holds(standing)]
-        return self.filter(*(~condition for condition in refused))
+        refused = [standing.field for standing in STANDINGS[1:] if not holds(standing)]
+        official = self.model()
+        return self.filter(**{name: getattr(official, name) for name in refused})
 
     def valid(self) -> RunQuerySet:
         """Return the runs that pools and leaderboards use: scorable ones, not post-hoc."""

@@ -33,8 +33,8 @@ from arqlab.notices.services.mailing import send_message
 from arqlab.notices.services.notifying import new_mail
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
-from assessment.rounds.services.selection import apply_to_round, renew_link
-from assessment.rounds.services.states import reveal_round
+from assessment.rounds.services.rounds import renew_link, reveal_round
+from assessment.rounds.services.selection import apply_to_round
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -113,22 +113,18 @@ GET  assessment:round-api-judging-related       403 404 404 404 200 404 404
 GET  assessment:round-api-judging-comments      403 404 404 404 200 404 404
 GET  assessment:round-judge                     302 404 404 404 200 404 404
 GET  assessment:round-judgment-list             302 404 404 404 200 404 404
-GET  assessment:sample-create             404 404 404 404 404 200 200
-POST assessment:sample-create             302 404 404 404 404 200 200
-GET  assessment:sample-detail             302 404 404 404 200 200 200
 POST assessment:sample-change             302 404 404 404 404 302 302
-GET  assessment:sample-votes              302 404 404 404 404 200 200
 GET  assessment:sample-rate               302 404 404 404 404 200 200
 POST assessment:sample-rate               302 404 404 404 404 200 200
 GET  assessment:sample-join               200 200 200 200 200 200 200
 POST assessment:sample-join               302 302 302 302 302 302 302
-GET  assessment:training-create           404 404 404 404 404 200 200
-POST assessment:training-create           302 404 404 404 404 200 200
-GET  assessment:training-detail           302 404 404 404 200 200 200
 POST assessment:round-change              302 404 404 404 404 302 302
-GET  assessment:training-votes            404 404 404 404 404 200 200
 GET  assessment:meeting                   302 404 404 404 200 200 200
 POST assessment:meeting                   302 404 404 404 404 200 200
+GET  assessment:round-create              404 404 404 404 404 200 200
+POST assessment:round-create              302 404 404 404 404 200 200
+GET  evaluation:round-detail              302 404 404 404 200 200 200
+GET  assessment:round-votes               302 404 404 404 404 200 200
 GET  assessment:round-list                404 404 404 404 404 200 200
 GET  assessment:offline-worker            200 200 200 200 200 200 200
 POST assessment:trip-end                  302 404 404 404 404 302 302
@@ -187,18 +183,10 @@ GET  assessment:correction-list           404 404 404 404 404 200 200
 POST assessment:correction-undo           302 404 404 404 404 302 302
 GET  assessment:adjudication-detail       404 404 404 404 404 200 200
 POST assessment:adjudication-detail       302 404 404 404 404 200 200
-GET  assessment:second-plan               404 404 404 404 404 200 200
-POST assessment:second-plan               302 404 404 404 404 200 200
-GET  evaluation:second-detail             404 404 404 404 404 200 200
-GET  assessment:questions-create          404 404 404 404 404 200 200
-POST assessment:questions-create          302 404 404 404 404 200 200
-GET  evaluation:questions-detail          404 404 404 404 404 200 200
 GET  evaluation:adjudication-list         404 404 404 404 404 200 200
 GET  assessment:affected-judgment-list              404 404 404 404 404 200 200
 GET  collection:collection-detail         404 404 404 404 404 200 200
 GET  collection:import-detail             404 404 404 404 404 200 200
-GET  collection:import-problems           404 404 404 404 404 200 200
-GET  collection:import-status             404 404 404 404 404 200 200
 GET  collection:post-detail               200 200 200 200 200 200 200
 GET  collection:visual-map-detail         404 404 404 404 404 200 200
 GET  collection:topic-thread              404 404 404 404 200 200 200
@@ -349,7 +337,6 @@ POST submissions:run-primary              302 404 302 404 404 302 302
 GET  submissions:run-problems             302 404 200 404 404 200 200
 GET  submissions:run-repaired             302 404 200 404 404 200 200
 POST submissions:run-repaired             302 404 302 404 404 302 302
-GET  desk:run-status               302 404 200 404 404 200 200
 POST submissions:run-submit               302 404 302 404 404 302 302
 GET  submissions:task-close               404 404 404 404 404 200 200
 POST submissions:task-close               302 404 404 404 404 422 422
@@ -364,8 +351,14 @@ POST submissions:run-withdraw             302 404 200 404 404 200 200
 DJANGOS_OWN = {"admin"}
 
 
-# Pages of the revealed round.
-REVEALED = {"assessment:training-votes", "assessment:meeting"}
+# The rounds of pages about a revealed round, and about applicants; other pages are about the first.
+ROUND_OF = {
+    "assessment:round-votes": "training-2",
+    "assessment:meeting": "training-2",
+    "assessment:sample-change": "sample-1",
+    "assessment:sample-rate": "sample-1",
+}
+KIND_OF = {"desk:task-load": "topics", "assessment:round-create": "training"}
 
 
 def rows() -> list[tuple[str, str, dict[str, int]]]:
@@ -410,7 +403,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "post_id": lambda: "1",
         "doc_id": lambda: "10",
         "version": lambda: 1,
-        "number": lambda: 2 if name in REVEALED else 1,
+        "number": lambda: 1,
         "ticket": lambda: first_key(
             Ticket.objects.filter(judgment__instance__item__topic__task=scene.task)
         ),
@@ -419,10 +412,10 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "record": lambda: first_key(Import.objects.filter(collection__labs=scene.lab)),
         "formula_id": lambda: "7",
         "visual_id": lambda: "70",
-        "kind": lambda: "topics" if name == "desk:task-load" else "deadline",
+        "kind": lambda: KIND_OF.get(name, "deadline"),
         "load": lambda: first_key(Job.objects.filter(lab=scene.lab)),
         "instance": lambda: first_key(PoolInstance.official.filter(item__topic__task=scene.task)),
-        "round": lambda: "training-1",
+        "round": lambda: ROUND_OF.get(name, "training-1"),
         "item": lambda: first_key(
             PoolItem.objects.filter(
                 topic__task=scene.task, assessor__isnull="round-" not in name
@@ -519,13 +512,13 @@ def fill(scene: Scene, folder) -> Run:
     Job.objects.create(kind="visual-ids", lab=scene.lab, created_at=at, updated_at=at)
     make_qrels(scene.task, {"A.1": {"10": 3, "47114711": 2}, "A.2": {"12": 2}})
     make_pool(scene.task)
-    round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
-    round_of(scene.task, Round.Kind.SECOND, scene.assessor)
-    revealed = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    round_of(scene.task, "training", scene.assessor)
+    round_of(scene.task, "second", scene.assessor)
+    revealed = round_of(scene.task, "training", scene.assessor)
     reveal_round(round_=revealed, by=scene.organizer, at=at)
     sample = round_of(
         scene.task,
-        Round.Kind.SAMPLE,
+        "sample",
         scene.organizer,
         topics=["A.2"],
         source={"expert": scene.organizer.pk},
@@ -630,7 +623,6 @@ def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
     "name",
     [
         "desk:run-detail",
-        "desk:run-status",
         "submissions:run-file",
         "submissions:run-problems",
         "submissions:run-repaired",

@@ -8,8 +8,7 @@ import pytest
 import yaml
 from django.core.management import BaseCommand, get_commands, load_command_class
 
-from arqkit.protocols.overrides import OVERRIDABLE
-from arqkit.protocols.presets import PROTOCOLS
+from arqkit.protocols.presets import OVERRIDABLE, PROTOCOLS
 from tests.paths import ROOT
 
 SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")

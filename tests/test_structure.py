@@ -21,7 +21,6 @@ TAG_LIBRARIES = {
     "collection_tags": 1,
     "run_tags": 2,
     "assessment_tags": 3,
-    "evaluation_tags": 4,
     "desk_tags": 5,
 }
 TEMPLATE_LEVELS = {
@@ -125,7 +124,7 @@ def test_every_tag_library_has_its_level():
 
 # The modules that work on rows of all rounds: they judge, or their rows are found by key.
 ALL_ROUNDS = re.compile(
-    r"assessment/(judging|rounds|radar|tickets|guidelines|timesheets)/|/pools/services/"
+    r"assessment/(models|judging|rounds|radar|tickets|guidelines|timesheets)/|/pools/services/"
 )
 ROUND_MODELS = re.compile(
     r"\b(Pool|PoolItem|PoolInstance|Judgment)\.objects\b|\b(task|instance)\.(pools|judgments)\."
@@ -164,12 +163,12 @@ EXACT_TABLES = {
     "arqkit/formats/tables.py": "the only writer of tables for people",
     "arqlab/core/services/storing.py": "rows for COPY of PostgreSQL",
     "arqlab/core/views/information.py": "topic information, edited and uploaded again",
-    "arqkit/formats/topics/write.py": "the index of topic formulas, read by systems",
+    "arqkit/formats/topics/files.py": "the index of topic formulas, read by systems",
     "arqkit/pooling/pools.py": "pools, whose hash is stored",
     "arqkit/topics.py": "topic information, edited and uploaded again",
     "evaluation/views/boards.py": "the board, as the command writes it",
     "desk/services/judgment_exports.py": "judgments, which another server imports",
-    "arqkit/texts/posts/topic_candidates.py": "candidates, read by the page of candidates",
+    "arqkit/texts/posts/topic_making.py": "candidates, read by the page of candidates",
     "assessment/pools/selectors/sources.py": "a digest",
     "assessment/pools/views/frozen.py": "pools, whose hash is stored",
     "assessment/qrels/views/versions.py": "qrels for trec_eval",

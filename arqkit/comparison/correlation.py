@@ -1,9 +1,12 @@
-"""Rankings beside each other: correlation of measures, similarity of lists, stability of the top.
+"""Rankings beside each other: by other measures, judgments, groups or samples of the topics.
 
 Values are a matrix of runs by measures. NaN is a missing value; a pair of measures is compared over
 the runs that have both. A coefficient is NaN if one of the measures has a single value.
 """
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +15,72 @@ from numpy.typing import NDArray
 
 from arqkit.comparison.differences import DECIMALS
 from arqkit.measures.columns import Integers, Reals
+
+
+@dataclass(frozen=True, slots=True)
+class RankingEffect:
+    """How two rankings of the same runs by one measure compare.
+
+    - runs: the number of runs in both.
+    - tau: Kendall's tau-b; None if all runs of a ranking have the same value, or for a single run.
+      Runs with equal values are tied: a pair tied in one ranking counts for neither order, and the
+      divisor is the geometric mean of the pairs untied in either.
+    - tau_ap: tau-AP of the second ranking with the first as the truth. Errors at the top of the
+      second weigh more. None if two runs of a ranking are tied, because it is not defined for ties,
+      or for a single run.
+    - swaps: the pairs of runs whose first is better in the first ranking and worse in the second.
+    """
+
+    runs: int
+    tau: float | None
+    tau_ap: float | None
+    swaps: tuple[tuple[str, str], ...]
+
+
+def ranking_effects(first: pl.DataFrame, second: pl.DataFrame) -> dict[str, RankingEffect]:
+    """Return the effect of other judgments on each measure, in the order of the first scores.
+
+    Scores have the columns run (String), measure and value, with one row for each run and measure:
+    the means over topics by either judgments. Runs and measures that are only in one of the frames
+    are left out, and larger values are better. Values are compared as they are.
+    """
+    both = first.join(second, on=["run", "measure"], maintain_order="left")
+    return {
+        str(measure): _effect(rows)
+        for (measure,), rows in both.group_by("measure", maintain_order=True)
+    }
+
+
+def _effect(rows: pl.DataFrame) -> RankingEffect:
+    runs = rows["run"].to_list()
+    before, after = rows["value"].to_numpy(), rows["value_right"].to_numpy()
+    # +1 where the run of the row is better than that of the column, 0 for ties.
+    signs_before, signs_after = (
+        np.sign(values[:, None] - values[None, :]) for values in (before, after)
+    )
+    untied = float(np.abs(signs_before).sum() * np.abs(signs_after).sum())
+    swapped = sorted(
+        np.argwhere((signs_before > 0) & (signs_after < 0)).tolist(),
+        key=lambda pair: -before[pair[0]],
+    )
+    return RankingEffect(
+        runs=len(runs),
+        tau=float((signs_before * signs_after).sum() / np.sqrt(untied)) if untied else None,
+        tau_ap=_tau_ap(signs_before, after),
+        swaps=tuple((runs[better], runs[worse]) for better, worse in swapped),
+    )
+
+
+def _tau_ap(signs: NDArray[np.int8], after: Reals) -> float | None:
+    """Return tau-AP: the mean correctness above each run of the second ranking but the best."""
+    size = len(after)
+    ties = (signs == 0).sum() - size
+    if size < 2 or ties or len(np.unique(after)) < size:
+        return None
+    order = np.argsort(-after)
+    correct = np.triu(signs[np.ix_(order, order)] > 0).sum(axis=0)
+    return float(2 * (correct[1:] / np.arange(1, size)).mean() - 1)
+
 
 SAMPLES = 2_000
 
@@ -154,3 +223,91 @@ def _signs(values: Reals) -> Reals:
 def _cosine(first: Reals, second: Reals) -> float:
     length = np.sqrt((first**2).sum()) * np.sqrt((second**2).sum())
     return float((first * second).sum() / length) if length else np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class TopicGroup:
+    """A group of topics with the mean of each run over them, NaN for a run without a score there.
+
+    The first runs (`ranked`) are compared with each other. `gap` is the mean gap: the mean
+    difference between neighbours in the ranking of these runs, or None for fewer than two.
+    """
+
+    name: str
+    topics: int
+    means: Reals
+    gap: float | None
+    ranked: int
+
+
+class GroupPair(NamedTuple):
+    """Kendall's tau-b of the rankings of the runs by two groups of topics (names).
+
+    It is over the `runs` with scores in both, and None if either group ranks all of them equal.
+    """
+
+    first: str
+    second: str
+    runs: int
+    tau: float | None
+
+
+def topic_group(name: str, scores: Reals, *, ranked: int | None = None) -> TopicGroup:
+    """Return a group from the scores of runs (rows) for its topics; a missing score is NaN.
+
+    Without `ranked`, all runs are ranked.
+    """
+    known = ~np.isnan(scores)
+    counts = known.sum(axis=1)
+    totals = np.where(known, scores, 0.0).sum(axis=1)
+    means = np.divide(totals, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+    first = len(means) if ranked is None else ranked
+    gap = mean_gap(means[:first][counts[:first] > 0])
+    return TopicGroup(name, scores.shape[1], means, gap, first)
+
+
+def topic_groups(
+    scores: Reals,
+    topics: Sequence[str],
+    values: Mapping[str, str],
+    order: Sequence[str],
+    *,
+    ranked: int | None = None,
+) -> list[TopicGroup]:
+    """Return the groups of topics with the same value, in an order of the values.
+
+    `scores` has a row for each run and a column for each topic. Topics without a value are in no
+    group. Values that are not in `order` follow in alphabetical order.
+    """
+    given = [values.get(topic, "") for topic in topics]
+    names = sorted(
+        {*given} - {""}, key=lambda name: (order.index(name) if name in order else len(order), name)
+    )
+    return [
+        topic_group(name, scores[:, [value == name for value in given]], ranked=ranked)
+        for name in names
+    ]
+
+
+def mean_gap(means: Reals) -> float | None:
+    """Return the mean difference between neighbours in a ranking, or None for a single run."""
+    # The differences of neighbours add up to the difference of the first and the last.
+    return float(np.ptp(means)) / (len(means) - 1) if len(means) > 1 else None
+
+
+def group_pairs(groups: Sequence[TopicGroup]) -> list[GroupPair]:
+    """Return Kendall's tau-b of the rankings of the runs by each pair of groups."""
+    pairs = []
+    for first, second in combinations(groups, 2):
+        effects = ranking_effects(_ranking(first), _ranking(second))
+        effect = effects.get("")
+        runs, tau = (effect.runs, effect.tau) if effect else (0, None)
+        pairs.append(GroupPair(first.name, second.name, runs, tau))
+    return pairs
+
+
+def _ranking(group: TopicGroup) -> pl.DataFrame:
+    # Equal means may differ in the last digits by the order of their sums.
+    values = pl.DataFrame({"value": group.means[: group.ranked].round(12)}).with_row_index("run")
+    named = values.with_columns(pl.col("run").cast(pl.String), measure=pl.lit(""))
+    return named.filter(pl.col("value").is_not_nan())

@@ -6,8 +6,7 @@ import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from arqkit.formats.file_kinds import FileKind
-from arqkit.formats.source_text import source_text
+from arqkit.formats.source_text import FileKind, source_text
 from arqkit.records import FileRefusedError, Problem
 
 _TOPIC = ("topic", "topicid", "queryid", "number")

@@ -17,10 +17,9 @@ FILE_ENDINGS: dict[str, str] = {"tsv": "tsv", "csv": "csv", "json": "json", "lat
 def write_board(board: Board, format_: str) -> str:
     """Return a leaderboard as the text of a file in one of `FILE_ENDINGS`.
 
-    TSV and CSV have a header: team, run, data, then primary, manual, baseline, out_of_competition
-    and withdrawn (`P`, `M`, `B`, `O`, `W`, or empty), then a column for each measure with its
-    heading in papers. A column is empty for a run that is not scored. LaTeX says "(withdrawn)"
-    after the run tag.
+    TSV and CSV have a header: team, run, data, then a column for each flag and standing (its
+    letter, or empty), then a column for each measure with its heading in papers. A column is empty
+    for a run that is not scored. LaTeX says "(withdrawn)" after the run tag.
     """
     return _WRITERS[format_](board)
 
@@ -90,7 +89,7 @@ def _latex(board: Board) -> str:
     ]
     for row in board.rows:
         if row.opens_group:
-            group = rf"\textbf{{{latex_text(row.run.group)}}}"
+            group = rf"\textbf{{{latex_text(row.run.group[1])}}}"
             lines += [r"\midrule", rf"\multicolumn{{{len(headings)}}}{{l}}{{{group}}} \\"]
         lines.append(_latex_row(row, columns))
     ceilings = " & ".join(
@@ -106,12 +105,11 @@ def _latex(board: Board) -> str:
 
 
 def _latex_row(row: BoardRow, columns: Sequence[BoardColumn]) -> str:
-    out = row.run.is_out_of_competition
-    name = latex_text(f"{row.run.team} {row.run.tag}" if out else row.run.tag)
+    name = latex_text(row.run.name_in_group)
     if row.run.is_baseline:
         name = rf"\textit{{{name}}}"
-    if row.run.is_withdrawn:
-        name += " (withdrawn)"
+    if row.run.standing.is_struck:
+        name = row.run.standing.marked(name)
     texts = [
         (r"\checkmark" if column.value(row.run) else "")
         if column.mark

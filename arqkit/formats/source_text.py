@@ -1,9 +1,103 @@
-"""Decode an uploaded text file: UTF-8, with or without a byte order mark."""
+"""Decode an uploaded text file (UTF-8), and recognize a file of another kind by its first lines."""
 
 import codecs
+import re
+from collections.abc import Sequence
+from enum import StrEnum
 
-from arqkit.formats.file_kinds import FileKind, require_kind
 from arqkit.records import FileRefusedError, Problem
+
+HEAD = 64 * 1024
+"""The bytes that are enough to recognize a file."""
+SAMPLE = 20
+_ROOT = re.compile(r"<([A-Za-z]+)")
+_DUMPS = frozenset(
+    ("posts", "comments", "postlinks", "tags", "users", "votes", "badges", "posthistory", "row")
+)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_LABEL = re.compile(r"-?[0-9]{1,2}(?:\.0*)?")
+_TOPIC = frozenset(("topic", "topicid", "queryid", "number"))
+_FACTS = frozenset(
+    ("category", "topictype", "difficulty", "dependency", "dependence", "multipart", "complexity")
+)
+_PEOPLE = frozenset(("assessor", "person", "email", "emailaddress", "user", "username"))
+
+
+class FileKind(StrEnum):
+    """The kinds of files that organizers load, and runs, with their names for people."""
+
+    QRELS = "qrels"
+    RUN = "a run"
+    JUDGMENTS = "judgments"
+    TOPICS = "topics"
+    INFORMATION = "topic information"
+    ASSIGNMENTS = "assignments"
+    DUMP = "a data dump"
+    FORMULAS = "a formula index"
+
+
+def require_kind(data: bytes, *takes: FileKind, path: str) -> None:
+    """Raise `FileRefusedError` if a file, or its beginning, is of another known kind."""
+    sniffed = sniffed_kind(data)
+    if sniffed is not None and sniffed not in takes:
+        this = "This is" if sniffed.value.startswith("a ") else "These are"
+        expected = " or ".join(kind.value for kind in takes)
+        todo = f"{this} {sniffed.value}: load the file as such, or choose another file."
+        raise FileRefusedError([Problem(path, None, sniffed.value, expected, todo)])
+
+
+def sniffed_kind(data: bytes) -> FileKind | None:
+    """Return the kind of a file from its first bytes, or None if it is not certain."""
+    text = data[:HEAD].decode(errors="replace").lstrip("\ufeff \t\r\n")
+    if text.startswith("<"):
+        return _of_xml(text)
+    if text.startswith("{"):
+        is_table = re.match(r'\{\s*"[^"]*"\s*:\s*\{', text)
+        return FileKind.INFORMATION if is_table else None
+    lines = [line for line in text.split("\n")[: SAMPLE + 1] if line.strip()][:SAMPLE]
+    return _of_headings(lines[0]) or _of_rows(lines) if lines else None
+
+
+def _of_xml(text: str) -> FileKind | None:
+    root = _ROOT.search(text)
+    name = root[1].lower() if root else ""
+    if name == "topics":
+        return FileKind.TOPICS
+    return FileKind.DUMP if name in _DUMPS else None
+
+
+def _of_headings(line: str) -> FileKind | None:
+    names = {re.sub("[^a-z]", "", cell.lower()) for cell in re.split("[\t,;]", line)}
+    if {"topic", "label", "item"} <= names:
+        return FileKind.JUDGMENTS
+    if {"id", "threadid", "type"} <= names:
+        return FileKind.FORMULAS
+    if names & _TOPIC and names & _FACTS:
+        return FileKind.INFORMATION
+    return FileKind.ASSIGNMENTS if names & _TOPIC and names & _PEOPLE else None
+
+
+def _of_rows(lines: Sequence[str]) -> FileKind | None:
+    rows = [line.split() for line in lines]
+    if all(len(row) == 4 and _LABEL.fullmatch(row[3]) for row in rows):
+        return FileKind.QRELS if len({row[1] for row in rows}) == 1 else None
+    if all(_is_ranked(row) for row in rows):
+        return FileKind.RUN
+    answers = [line.split("\t") for line in lines]
+    return FileKind.RUN if all(_is_answer(row) for row in answers) else None
+
+
+def _is_ranked(row: Sequence[str]) -> bool:
+    """Return whether a row ends with rank, score and tag."""
+    is_list = len(row) in (5, 6) and row[1] not in ("", "0")
+    return is_list and bool(_WHOLE.fullmatch(row[-3]) and _NUMBER.fullmatch(row[-2]))
+
+
+def _is_answer(row: Sequence[str]) -> bool:
+    """Return whether a row is an answer of Task 3: topic, rank, score, tag, sources, answer."""
+    return len(row) == 6 and bool(_WHOLE.fullmatch(row[1]) and _NUMBER.fullmatch(row[2]))
+
 
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 

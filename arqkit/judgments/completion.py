@@ -1,11 +1,129 @@
-"""Estimates of how long judging takes and when it will be complete.
+"""Forecasts of judging: when it will be complete, and whether a topic will be kept.
 
 The unit of work is a label: of a post, of an answer, of an instance of a formula.
+
+A topic with fewer than `min_relevant` relevant items is dropped (protocol §6). The order of a
+topic's items is random, so the judged items are a simple random sample of all its items. The rate
+of relevant items differs from topic to topic by a beta distribution, which the other topics of the
+task determine. Given the judged items, the number of relevant items among the unjudged ones then
+has a beta-binomial distribution (Skellam 1948, J. R. Stat. Soc. B 10(2)).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
+from math import exp, lgamma
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+from arqkit.records import TaskKind
+
+Key = TypeVar("Key")
+
+ENOUGH_TOPICS = 10
+"""The number of other topics from which their rates of relevant items are trusted."""
+
+ENOUGH_JUDGED = 30
+"""The number of judged items from which a topic counts among them."""
+
+CORRELATIONS = (1e-4, 0.5)
+"""The limits of the estimated correlation of two items of a topic: a small sample of topics may
+suggest that topics do not differ at all."""
+
+
+class JudgedSample(NamedTuple):
+    """The items of a topic, how many of them are judged, and how many of these are relevant."""
+
+    total: int
+    judged: int
+    relevant: int
+
+
+class RatePrior(NamedTuple):
+    """The beta distribution of the rate of relevant items over topics."""
+
+    alpha: float
+    beta: float
+
+
+LAB_PRIORS: Mapping[TaskKind, RatePrior] = MappingProxyType(
+    {
+        TaskKind.ANSWERS: RatePrior(1.23, 18.16),
+        TaskKind.FORMULAS: RatePrior(1.10, 4.15),
+        TaskKind.GENERATED_ANSWERS: RatePrior(1.23, 18.16),
+        TaskKind.DOCUMENTS: RatePrior(1.23, 18.16),
+    }
+)
+"""The priors of the official qrels of ARQMath-1, -2 and -3 together, used until this lab has enough
+topics; for documents and generated answers, those of answers. Dropped topics are not in these
+qrels, so the forecast is rather too high than too low, and rather too many topics are judged."""
+
+
+def estimated_prior(samples: Iterable[JudgedSample]) -> RatePrior | None:
+    """Return the prior that topics suggest, or None if they are too few or all alike.
+
+    Moments are weighted by the number of judged items (Kleinman 1973, J. Am. Stat. Assoc. 68(341)).
+    """
+    known = [sample for sample in samples if sample.judged >= ENOUGH_JUDGED]
+    judged = sum(sample.judged for sample in known)
+    mean = sum(sample.relevant for sample in known) / judged if judged else 0.0
+    if len(known) < ENOUGH_TOPICS or not 0 < mean < 1:
+        return None
+    spread = sum(sample.judged * (sample.relevant / sample.judged - mean) ** 2 for sample in known)
+    by_chance, weight = len(known) - 1, judged - sum(sample.judged**2 for sample in known) / judged
+    correlation = (spread / (mean * (1 - mean)) - by_chance) / (weight - by_chance)
+    lowest, highest = CORRELATIONS
+    correlation = min(max(correlation, lowest), highest)
+    precision = (1 - correlation) / correlation
+    return RatePrior(mean * precision, (1 - mean) * precision)
+
+
+def topic_prior(others: Iterable[JudgedSample], *, kind: TaskKind) -> RatePrior:
+    """Return the prior for a topic from the task's other topics, else that of earlier labs."""
+    return estimated_prior(others) or LAB_PRIORS[kind]
+
+
+def keep_probability(sample: JudgedSample, *, prior: RatePrior, min_relevant: int) -> float:
+    """Return the probability that the finished topic has at least `min_relevant` relevant items.
+
+    It is the probability of an error if the topic is set aside now.
+    """
+    missing = min_relevant - sample.relevant
+    unjudged = sample.total - sample.judged
+    if missing <= 0:
+        return 1.0
+    if missing > unjudged:
+        return 0.0
+    alpha = prior.alpha + sample.relevant
+    beta = prior.beta + sample.judged - sample.relevant
+    fewer = sum(_probability(relevant, unjudged, alpha, beta) for relevant in range(missing))
+    return min(max(1 - fewer, 0.0), 1.0)
+
+
+def keep_probabilities(
+    samples: Mapping[Key, JudgedSample], *, kind: TaskKind, min_relevant: int
+) -> dict[Key, float]:
+    """Return the probability that each topic is kept, with a prior from all other topics."""
+    return {
+        topic: keep_probability(
+            sample,
+            prior=topic_prior(
+                (other for name, other in samples.items() if name != topic), kind=kind
+            ),
+            min_relevant=min_relevant,
+        )
+        for topic, sample in samples.items()
+    }
+
+
+def _probability(relevant: int, items: int, alpha: float, beta: float) -> float:
+    """Return the beta-binomial probability of `relevant` items among `items`."""
+    ways = lgamma(items + 1) - lgamma(relevant + 1) - lgamma(items - relevant + 1)
+    return exp(ways + _log_beta(alpha + relevant, beta + items - relevant) - _log_beta(alpha, beta))
+
+
+def _log_beta(alpha: float, beta: float) -> float:
+    return lgamma(alpha) + lgamma(beta) - lgamma(alpha + beta)
+
 
 ENOUGH = 10
 """The number of timed labels from which a pace is trusted."""

@@ -1,19 +1,138 @@
-"""Names of measures in ir_measures notation, and their headings as in papers (protocol §8).
+"""Measures: names in ir_measures notation, headings as in papers, definitions, and providers (§8).
 
 `nDCG(judged_only=True)@1000` is headed nDCG', `AP(rel=2,judged_only=True)` MAP',
 `P(rel=2,judged_only=True)@10` P'@10. A measure without `rel` takes the task's `relevant_from`, and
 its full name includes it: a stored score never depends on a default.
 """
 
+import subprocess
+import threading
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import ir_measures
+import numpy as np
+import polars as pl
 from ir_measures.measures import SumAgg
+from ir_measures.providers import Evaluator, Provider
 from ir_measures.providers.base import NOT_PROVIDED
+from numpy.typing import NDArray
 
-from arqkit.measures.providers import MeasureRefusedError, require_provider
+
+class MeasureRefusedError(ValueError):
+    """A measure that is invalid or that no installed provider computes.
+
+    The message is for users.
+    """
+
+
+class MeasureFailedError(Exception):
+    """A provider failed on a run."""
+
+
+# Errors of providers when a value is undefined or a program fails.
+_FAILURES = (
+    ArithmeticError, AssertionError, LookupError, OSError, RuntimeError, TypeError, ValueError,
+    subprocess.SubprocessError,
+)  # fmt: skip
+# gdeval reads files with columns separated by spaces.
+_WITHOUT_BLANKS = (
+    pl.col("item").str.replace_all("%", "%25", literal=True)
+    .str.replace_all(" ", "%20", literal=True)
+)  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def require_provider(name: str) -> Provider:
+    """Return the first installed provider that computes a measure, as ir_measures chooses it.
+
+    Raises MeasureRefusedError if no installed provider computes it, with the package to install, or
+    if the provider returns no value for a run that retrieves one relevant item.
+    """
+    measure = ir_measures.parse_measure(name)
+    able: list[Provider] = [
+        provider for provider in ir_measures.DefaultPipeline.providers if provider.supports(measure)
+    ]
+    provider = next((provider for provider in able if provider.is_available()), None)
+    if provider is None:
+        asked = [provider.install_instructions() or provider.NAME for provider in able]  # type: ignore[no-untyped-call]
+        missing = " or ".join(map(str, asked))
+        todo = f"Install a provider ({missing}) or use" if missing else "Use"
+        raise MeasureRefusedError(f"No installed provider computes {name}. {todo} another measure.")
+    try:
+        metrics = list(provider.evaluator([measure], {"1": {"1": 1}}).iter_calc({"1": {"1": -1.0}}))
+    except _FAILURES as error:
+        raise _undefined(name) from error
+    if len(metrics) != 1 or not np.isfinite(metrics[0].value):
+        raise _undefined(name)
+    return provider
+
+
+def _undefined(name: str) -> MeasureRefusedError:
+    return MeasureRefusedError(
+        f"{name} has no value for some runs, so it has no mean over topics. Use another measure."
+    )
+
+
+class ProvidedMeasures:
+    """Measures, given by name, that their providers compute for many runs.
+
+    `judged` has the columns topic, code (of the topic, from 0), item and label.
+    """
+
+    def __init__(self, judged: pl.DataFrame, names: Iterable[str], *, topics: int) -> None:
+        self._topics, self._lock = topics, threading.Lock()
+        self._names = {ir_measures.parse_measure(name): name for name in names}
+        passes: dict[tuple[Provider, ir_measures.Measure | None], list[ir_measures.Measure]] = (
+            defaultdict(list)
+        )
+        for measure in self._names:
+            # ir_measures joins a measure without `rel` to any pass of pytrec_eval, even one that
+            # ranks judged items only or maps labels to gains. Such a measure gets its own pass.
+            alone = None if "rel" in measure.params else measure
+            passes[require_provider(self._names[measure]), alone].append(measure)
+        uses_gdeval = any(provider is ir_measures.gdeval for provider, _ in passes)
+        self._item = _WITHOUT_BLANKS if uses_gdeval else pl.col("item")
+        labels = _nested(judged.select("code", self._item, value="label")) if self._names else {}
+        self._codes = judged.select("topic", "code").unique()
+        self._evaluators: list[Evaluator] = [
+            provider.evaluator(group, labels) for (provider, _), group in passes.items()
+        ]
+
+    def values(self, index: pl.DataFrame) -> dict[str, NDArray[np.float64]]:
+        """Return the value of each topic by the measure's name. `index` has topic, item and order.
+
+        Scores are descending whole numbers; below 2**24, no provider finds a tie. Raises
+        MeasureFailedError if a provider fails.
+        """
+        values = {name: np.zeros(self._topics) for name in self._names.values()}
+        if not values:
+            return values
+        rows = index.join(self._codes, on="topic")
+        run = _nested(rows.select("code", self._item, value=-pl.col("order").cast(pl.Float64)))
+        # Several threads score runs; no provider promises that it can be called by two at once.
+        with self._lock:
+            for evaluator in self._evaluators:
+                try:
+                    for metric in evaluator.iter_calc(run):
+                        values[self._names[metric.measure]][int(metric.query_id)] = metric.value
+                except _FAILURES as error:
+                    raise MeasureFailedError(", ".join(map(str, evaluator.measures))) from error
+        # trec_eval divides by zero if a topic has no relevant item. The value is 0, as for other
+        # measures.
+        return {name: np.nan_to_num(by_topic, copy=False) for name, by_topic in values.items()}
+
+
+def _nested(rows: pl.DataFrame) -> dict[str, dict[str, float]]:
+    lists = rows.group_by("code").agg("item", "value")
+    return {
+        str(code): dict(zip(items, values, strict=True))
+        for code, items, values in lists.iter_rows()
+    }
+
 
 LONGEST_RUN = 1000
 """The depth of the papers' runs: a measure with this cutoff is headed without it."""
@@ -193,3 +312,85 @@ def _label(
     kind = str(parsed.NAME)
     name = _PAPERS_NAMES.get(kind, kind) + "'" * ("judged_only" in params)
     return name + _parameters(parsed, visible).replace("'", "")
+
+
+_TREC_EVAL = "trec_eval"
+_ARQMATH_3 = "Mansouri et al., Overview of ARQMath-3, 2022"
+
+
+class MeasureDefinition(NamedTuple):
+    """What a measure is, and where it was defined."""
+
+    text: str
+    source: str
+
+
+_ANOTHER = MeasureDefinition(
+    "See the documentation of ir_measures.", "https://ir-measur.es/en/latest/measures.html"
+)
+_KINDS = {
+    "nDCG": (
+        "Gains of the labels, divided by the logarithm of the rank, as a share of the best order",
+        "Järvelin & Kekäläinen, TOIS 20(4), 2002",
+    ),
+    "AP": (
+        "Mean precision at the ranks of the relevant items; a missing one counts 0",
+        "Harman, IPM 28(4), 1992",
+    ),
+    "P": ("Share of relevant items among the first", _TREC_EVAL),
+    "R": ("Share of the relevant items that are among the first", _TREC_EVAL),
+    "RR": (
+        "One divided by the rank of the first relevant item",
+        "Kantor & Voorhees, Information Retrieval 2, 2000",
+    ),
+    "Rprec": ("Precision at the rank that is the number of relevant items", _TREC_EVAL),
+    "Bpref": (
+        "For each relevant item, one less the share of judged items above it that are not "
+        "relevant; unjudged items are ignored",
+        "Buckley & Voorhees, SIGIR 2004",
+    ),
+    "infAP": (
+        "Average precision, estimated from the judged items",
+        "Yilmaz & Aslam, CIKM 2006",
+    ),
+    "Success": ("1 if a relevant item is among the first, else 0", _TREC_EVAL),
+    "SetP": ("Share of relevant items among all that were retrieved", _TREC_EVAL),
+    "SetR": ("Share of the relevant items that were retrieved", _TREC_EVAL),
+    "SetF": ("Weighted harmonic mean of SetP and SetR", _TREC_EVAL),
+    "SetAP": ("SetP times SetR", _TREC_EVAL),
+    "IPrec": ("Largest precision at this recall or a higher one", _TREC_EVAL),
+    "ERR": (
+        "Expected reciprocal rank at which a reader who goes down the list is satisfied",
+        "Chapelle et al., CIKM 2009",
+    ),
+    "Compat": (
+        "Rank-biased overlap with the most similar ideal ranking",
+        "Clarke, Vtyurina & Smucker, TOIS 39(4), 2021",
+    ),
+    "Judged": ("Share of judged items among the first", "ir_measures"),
+    "NumRet": ("Number of retrieved items, summed over topics", _TREC_EVAL),
+    "NumRel": ("Number of relevant items, summed over topics", _TREC_EVAL),
+    "NumQ": ("Number of topics", _TREC_EVAL),
+    "LO": (
+        "Token F1 of each answer with the most similar known relevant answer, leaving out those "
+        "only from its own team; the mean over the topics that have one",
+        f"{_ARQMATH_3}, §6.3",
+    ),
+    "AR": ("Mean label of the first answers; without a judgment, 0", f"{_ARQMATH_3}, §6.3"),
+}
+MEASURE_KINDS = tuple(kind for kind in _KINDS if kind != "LO")
+"""The kinds of measures that one can ask for: all with a definition that need no texts."""
+
+
+def definition_of(measure: Measure) -> MeasureDefinition:
+    """Return what a measure is, with what its cutoff, `rel` and `judged_only` mean."""
+    known = _KINDS.get(measure.kind)
+    if known is None:
+        return _ANOTHER
+    text, source = known
+    parts = [text if measure.cutoff is None else f"{text}, to rank {measure.cutoff}"]
+    if measure.rel is not None:
+        parts.append(f"Items are relevant from label {measure.rel}")
+    if measure.judged_only:
+        parts.append("Unjudged items are removed first")
+    return MeasureDefinition(f"{'. '.join(parts)}.", source)

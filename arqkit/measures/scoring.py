@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from arqkit.measures.columns import JudgedRanking, Reals, column_values, ratio, sums
-from arqkit.measures.names import Measure, parse_measure, parse_measures
-from arqkit.measures.providers import ProvidedMeasures
+from arqkit.measures.names import Measure, ProvidedMeasures, parse_measure, parse_measures
 from arqkit.ranking import AS_TREC_EVAL_READS_IT, OrderBy
 from arqkit.topics import natural_key
 

@@ -13,8 +13,15 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from arqkit.pooling.depths import Frame, gather, numbered, rank_by_rank
-from arqkit.pooling.pools import PoolSources, one_post_each, without_earlier
+from arqkit.pooling.pools import (
+    Frame,
+    PoolSources,
+    gather,
+    numbered,
+    one_post_each,
+    rank_by_rank,
+    without_earlier,
+)
 from arqkit.protocols.presets import PoolProtocol, RunKind
 from arqkit.topics import topic_order
 

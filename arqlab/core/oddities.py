@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from arqkit.ids import visible
+from arqkit.topics import visible
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 

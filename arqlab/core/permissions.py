@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
-from arqlab.core.models import Lab, Membership, Task, Team, Topic, User, Visitor
+from arqlab.core.models import Lab, Membership, Role, Task, Team, Topic, User, Visitor
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -22,30 +22,41 @@ def signed_in(request: HttpRequest) -> User:
     return request.user
 
 
-def has_role(user: Visitor, lab: Lab, role: str) -> bool:
-    """Return whether a user has a role in a lab."""
+def has_role(user: Visitor, lab: Lab, *roles: str) -> bool:
+    """Return whether a user has one of the roles in a lab."""
     return (
         user.is_authenticated
-        and Membership.objects.filter(lab=lab, user_id=user.pk, role=role).exists()
+        and Membership.objects.filter(lab=lab, user_id=user.pk, role__in=roles).exists()
     )
 
 
 def may_organize(user: Visitor, lab: Lab) -> bool:
     """Return whether a user may organize the lab: its organizers and superusers may."""
-    return user.is_authenticated and (
-        user.is_superuser or has_role(user, lab, Membership.Role.ORGANIZER)
-    )
+    return user.is_authenticated and (user.is_superuser or has_role(user, lab, *Role.organizing()))
+
+
+def labs_organized_by(user: Visitor) -> QuerySet[Lab]:
+    """Return the labs that a user organizes; a superuser organizes all labs."""
+    return _labs_of(user, Role.organizing())
+
+
+def labs_staffed_by(user: Visitor) -> QuerySet[Lab]:
+    """Return the labs in which a user was granted a role; a superuser organizes all labs."""
+    return _labs_of(user, Role.granted())
+
+
+def _labs_of(user: Visitor, roles: list[Role]) -> QuerySet[Lab]:
+    if not user.is_authenticated:
+        return Lab.objects.none()
+    if user.is_superuser:
+        return Lab.objects.all()
+    held = Membership.objects.filter(user_id=user.pk, role__in=roles)
+    return Lab.objects.filter(pk__in=held.values("lab"))
 
 
 def may_create_labs(user: Visitor) -> bool:
     """Return whether a user may create labs: superusers, and users with "Can add lab"."""
     return user.has_perm("core.add_lab")
-
-
-def organizes_any_lab(user: Visitor) -> bool:
-    """Return whether a user organizes a lab."""
-    role = Membership.Role.ORGANIZER
-    return user.is_authenticated and Membership.objects.filter(user_id=user.pk, role=role).exists()
 
 
 def require_lab_creator(request: HttpRequest) -> User:
@@ -101,16 +112,17 @@ def refusal_of_both_sides(user: User, lab: Lab, *, role: str) -> UserError | Non
     point that adds a member or an assessor asks this.
     """
     held = Membership.objects.filter(lab=lab, user_id=user.pk).select_related("team")
-    if role == Membership.Role.MEMBER:
-        if not held.filter(role=Membership.Role.ASSESSOR, may_join_team=False).exists():
+    rights = Role(role).rights
+    if rights.has_team:
+        if not any(membership.avoids_teams for membership in held):
             return None
         return UserError(
             f"{user.name} is an assessor of {lab}. Assessors do not join or create teams, unless an"
             " organizer allows it on the People page.",
             code="is-assessor",
         )
-    member = held.filter(role=Membership.Role.MEMBER).first()
-    if role != Membership.Role.ASSESSOR or member is None:
+    member = held.filter(team__isnull=False).first()
+    if not rights.avoids_teams or member is None:
         return None
     return ConfirmationError(
         f"{user.name} is a member of the team {member.team}. Team members do not judge, unless an"
@@ -133,16 +145,6 @@ def labs_visible_to(user: Visitor) -> QuerySet[Lab]:
     if user.is_authenticated:
         seen |= Q(pk__in=Membership.objects.filter(user_id=user.pk).values("lab"))
     return Lab.objects.filter(seen)
-
-
-def labs_staffed_by(user: Visitor) -> QuerySet[Lab]:
-    """Return the labs a user organizes or assesses for; a superuser organizes all labs."""
-    if not user.is_authenticated:
-        return Lab.objects.none()
-    if user.is_superuser:
-        return Lab.objects.all()
-    roles = Membership.objects.filter(user_id=user.pk, role__in=Membership.Role.granted())
-    return Lab.objects.filter(pk__in=roles.values("lab"))
 
 
 def tasks_visible_to(user: Visitor) -> QuerySet[Task]:
@@ -205,11 +207,12 @@ def may_see_thread(user: Visitor, topic: Topic) -> bool:
 
 
 def may_look_up(user: Visitor, lab: Lab) -> bool:
-    """Return whether a user may search the lab's collection: organizers and assessors may.
+    """Return whether a user may search the lab's collection.
 
     Teams may not, because the search could replace their own system.
     """
-    return may_organize(user, lab) or has_role(user, lab, Membership.Role.ASSESSOR)
+    roles = Role.that(lambda rights: rights.looks_up)
+    return may_organize(user, lab) or has_role(user, lab, *roles)
 
 
 def looked_up_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:

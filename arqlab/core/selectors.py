@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from django.conf import settings
 from django.db.models import Count, Prefetch, Q, QuerySet
 from django.utils.html import strip_tags
@@ -21,6 +22,7 @@ from arqlab.core.models import (
     Corrections,
     Lab,
     Membership,
+    Role,
     Task,
     Team,
     Topic,
@@ -66,20 +68,28 @@ class LabRow:
 class LabRoles:
     """The roles of a user in a lab."""
 
-    organizes: bool
-    assesses: bool
-    teams: tuple[Team, ...]
+    granted: tuple[Role, ...] = ()
+    teams: tuple[Team, ...] = ()
+
+    @property
+    def organizes(self) -> bool:
+        """Return whether the user runs the lab."""
+        return any(role.rights.organizes for role in self.granted)
+
+    @property
+    def assesses(self) -> bool:
+        """Return whether the user judges by default."""
+        return any(role.rights.assesses for role in self.granted)
 
     @property
     def words(self) -> str:
         """Return the roles in words, or "" for a user without one."""
-        words = ["organizer"] * self.organizes + ["assessor"] * self.assesses
-        return ", ".join([*words, *(f"member of {team}" for team in self.teams)])
+        return ", ".join([*self.granted, *(f"member of {team}" for team in self.teams)])
 
     @property
     def is_somebody(self) -> bool:
         """Return whether the user has a role in the lab."""
-        return self.organizes or self.assesses or bool(self.teams)
+        return bool(self.granted or self.teams)
 
 
 @dataclass(frozen=True)
@@ -162,15 +172,16 @@ def roles_of(user: User) -> QuerySet[Membership]:
 def roles_in(user: Visitor, lab: Lab) -> LabRoles:
     """Return a user's roles in a lab with one query; superusers organize every lab."""
     if not isinstance(user, User):
-        return LabRoles(organizes=False, assesses=False, teams=())
+        return LabRoles()
     return _lab_roles(user, list(roles_of(user).filter(lab=lab)))
 
 
 def _lab_roles(user: User, memberships: list[Membership]) -> LabRoles:
-    roles = {membership.role for membership in memberships}
+    held = {membership.role for membership in memberships}
+    if user.is_superuser:
+        held |= set(Role.organizing())
     return LabRoles(
-        organizes=user.is_superuser or Membership.Role.ORGANIZER in roles,
-        assesses=Membership.Role.ASSESSOR in roles,
+        granted=tuple(role for role in Role.granted() if role in held),
         teams=tuple(membership.team for membership in memberships if membership.team is not None),
     )
 
@@ -231,31 +242,42 @@ def teams_with_members(lab: Lab) -> QuerySet[Team]:
     return lab.teams.participating().prefetch_related(Prefetch("memberships", queryset=members))
 
 
+def organizers_of(lab: Lab) -> QuerySet[User]:
+    """Return the users who organize a lab, without superusers who have no role in it."""
+    held = lab.memberships.filter(role__in=Role.organizing())
+    return User.objects.filter(pk__in=held.values("user"))
+
+
 def staff_of(lab: Lab) -> QuerySet[Membership]:
-    """Return the organizers and assessors of a lab."""
+    """Return the roles in a lab that were granted, with their users."""
     staff = lab.memberships.filter(team=None).select_related("user")
     return staff.order_by("-role", "user__username")
 
 
-def search_topics(topics: Iterable[Topic], *, words: str, info: Mapping[str, str]) -> list[Topic]:
-    """Return the topics that contain all words and have all non-empty values of `info`.
+def listed_topics(task: Task) -> pl.DataFrame:
+    """Return the topics of a task in order.
 
-    Words are searched in id, title, question and tags. A task has a few hundred topics at most, so
-    the search runs here: the database would also find words in markup.
+    Columns: query_id, title_html, formula_html, tags (joined), text (all words, without markup),
+    and the information of `TOPIC_FILTERS`.
     """
-    terms = words.casefold().split()
-    wanted = {name: value for name, value in info.items() if value}
-    return [
-        topic
-        for topic in topics
-        if all(str(topic.facts.get(name, "")) == value for name, value in wanted.items())
-        and (not terms or all(term in _plain_text(topic) for term in terms))
+    columns = ("query_id", "title_html", "formula_html", "tags", "text", *TOPIC_FILTERS)
+    rows = [
+        (
+            topic.query_id,
+            topic.title_html,
+            topic.formula_html,
+            ", ".join(topic.tags),
+            _plain_text(topic),
+            *(str(topic.facts.get(name) or "") or None for name in TOPIC_FILTERS),
+        )
+        for topic in task.topics.order_by("position").defer("body_html")
     ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
 
 
 def _plain_text(topic: Topic) -> str:
     text = strip_tags(f"{topic.title} {topic.body}")
-    return " ".join([topic.query_id, text, *topic.tags, topic.latex]).casefold()
+    return " ".join([topic.query_id, text, *topic.tags, topic.latex])
 
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:

@@ -11,7 +11,7 @@ from django.core.files.temp import NamedTemporaryFile
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 
-from arqlab.core.permissions import may_create_labs, organizes_any_lab
+from arqlab.core.permissions import labs_organized_by, may_create_labs
 from arqlab.core.selectors import room_for_files
 from arqlab.web.pages import page_of
 
@@ -55,4 +55,6 @@ class IncomingFileUploadHandler(TemporaryFileUploadHandler):
         """Return whether the request is a load of an organizer or of a creator of labs."""
         request: Any = self.request
         user = request.user
-        return page_of(request).takes_loads and (may_create_labs(user) or organizes_any_lab(user))
+        return page_of(request).takes_loads and (
+            may_create_labs(user) or labs_organized_by(user).exists()
+        )

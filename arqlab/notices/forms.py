@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any, ClassVar
 from uuid import uuid4
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models.functions import Lower
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.labs import ParagraphsField
-from arqlab.core.forms.lists import ListForm
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Lab, Membership, Team
+from arqlab.core.models import Lab, Role, Team
 from arqlab.notices.models import Message
 
 MAX_INVITED = 500
@@ -91,8 +88,8 @@ class InvitationForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.teams = {f"team-{team.pk}": team for team in lab.teams.participating()}
         teams = [(key, team.name) for key, team in self.teams.items()]
-        assessor, organizer = Membership.Role.ASSESSOR, Membership.Role.ORGANIZER
-        roles: list[Any] = [(role.value, role.label) for role in (assessor, organizer)]
+        granted = sorted(Role.granted(), key=lambda role: role.rights.organizes)
+        roles: list[Any] = [(role.value, role.label) for role in granted]
         roles.append((NEW_TEAM, "Member of a new team"))
         if teams:
             roles.append(("Member of a team", teams))
@@ -135,7 +132,7 @@ class InvitationForm(forms.Form):
         """Return the role and, for a member, the team."""
         chosen = self.cleaned_data["role"]
         team = self.teams.get(chosen)
-        return (Membership.Role.MEMBER if team else chosen), team
+        return (Role.MEMBER if team else chosen), team
 
 
 def addresses_in(text: str) -> list[str]:
@@ -157,16 +154,3 @@ def _is_address(text: str) -> bool:
     except ValidationError:
         return False
     return len(text) <= MAX_LENGTH
-
-
-class InvitationListForm(ListForm):
-    """The invitations of a lab."""
-
-    searched = ("address", "team__name")
-    filters: ClassVar = {"role": ("Role", "role")}
-    orders: ClassVar = {"address": Lower("address"), "role": "role", "invited": "pk"}
-    default_order = "-invited"
-
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        """Offer all roles."""
-        super().__init__(data, role=Membership.Role.choices)

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 
 from arqlab.core.models import Lab, Membership, Team, User
+from arqlab.core.models.roles import team_fits_role
 
 
 def new_token() -> str:
@@ -226,9 +227,7 @@ class Invitation(models.Model):
                 name="open_invitation_once_per_team",
             ),
             models.CheckConstraint(
-                condition=Q(role="member", team__isnull=False)
-                | Q(role__in=["organizer", "assessor"], team__isnull=True),
-                name="only_invited_members_have_a_team",
+                condition=team_fits_role(), name="only_invited_members_have_a_team"
             ),
         ]
 

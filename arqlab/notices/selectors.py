@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from django.db.models import Count, Q, QuerySet
 
-from arqlab.core.models import Lab, Membership, Team, User, Visitor
+from arqlab.core.models import Lab, Membership, Role, Team, User, Visitor
 from arqlab.notices.models import Invitation, Mail, Message, Notice
-
-TEAMS, ASSESSORS = Membership.Role.MEMBER, Membership.Role.ASSESSOR
-ROLES = {
-    Message.Audience.TEAMS: [TEAMS],
-    Message.Audience.ASSESSORS: [ASSESSORS],
-    Message.Audience.BOTH: [TEAMS, ASSESSORS],
-}
-"""The roles of the recipients of a message."""
 
 
 def notices_of(user: User) -> QuerySet[Notice]:
@@ -35,7 +27,9 @@ def members_of(team: Team) -> QuerySet[User]:
 
 def message_recipients(lab: Lab, audience: str) -> QuerySet[User]:
     """Return the users who get a message to an audience, each once, by user name."""
-    having = Membership.objects.filter(lab=lab, role__in=ROLES[Message.Audience(audience)])
+    chosen = set(Message.Audience) if audience == Message.Audience.BOTH else {audience}
+    roles = Role.that(lambda rights: rights.audience in chosen)
+    having = Membership.objects.filter(lab=lab, role__in=roles)
     people = User.objects.filter(pk__in=having.values("user"), is_active=True)
     return people.order_by("username")
 
@@ -65,12 +59,6 @@ def messages_of(lab: Lab) -> QuerySet[Message]:
 def invitations_of(lab: Lab) -> QuerySet[Invitation]:
     """Return the invitations of a lab, newest first."""
     return lab.invitations.select_related("team", "mail", "accepted_by", "invited_by")
-
-
-def mails_of(lab: Lab, *, state: str = "") -> QuerySet[Mail]:
-    """Return the mail of a lab, newest first; `state` selects mail in one state."""
-    mails = lab.mails.all()
-    return mails.filter(state=state) if state else mails
 
 
 def mail_counts(lab: Lab) -> list[tuple[Mail.State, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -9,10 +10,11 @@ from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import linebreaksbr
-from django.utils.html import conditional_escape, escape, format_html
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.labels import ScaleLabel
+from arqkit.measures.names import MeasureRefusedError, parse_measure
 from arqkit.standings import Standing
 
 DASH = "–"
@@ -34,10 +36,7 @@ def run_name(run: Any, url: str = "") -> SafeString:
     Pages name runs with this filter, or with `run.label` where there is only text.
     """
     link = format_html('<a href="{}">{}</a>', url, run.tag) if url else escape(run.tag)
-    if not run.standing.word:
-        return link
-    key = run.standing.key
-    return format_html('<span class="run-{}">{}</span> {}', key, link, standing_chip(run.standing))
+    return format_html("{} {}", link, standing_chip(run.standing)) if run.standing.word else link
 
 
 def team_name(run: Any) -> str:
@@ -48,6 +47,16 @@ def team_name(run: Any) -> str:
 def score(value: float | str | None, decimals: int = 4) -> str:
     """Format a score with four decimals; a missing score is a dash."""
     return f"{value:.{decimals}f}" if isinstance(value, float | int) else DASH
+
+
+def signed(value: float | None) -> str:
+    """Format a difference of scores with its sign and four decimals, or as a dash if missing."""
+    return DASH if value is None else f"{value:+.4f}".replace("-", "−")
+
+
+def p_value(value: float | None) -> str:
+    """Format a p-value with three decimals, or as a dash if it is missing."""
+    return DASH if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def moment(when: datetime | None) -> str:
@@ -66,9 +75,13 @@ def day(when: date | None) -> str:
     """Return a day, such as 5 May 2027; a dash for None."""
     if when is None:
         return DASH
-    return format_html(
-        '<time class="nowrap" datetime="{:%Y-%m-%d}">{}</time>', when, f"{when.day} {when:%b %Y}"
-    )
+    iso, words = f"{when:%Y-%m-%d}", f"{when.day} {when:%b %Y}"
+    return format_html('<time class="nowrap" datetime="{}">{}</time>', iso, words)
+
+
+def address(text: str) -> str:
+    """Return an email address whose line may break before its @ and dots."""
+    return format_html_join("", "<wbr>{}", ((part,) for part in re.split("(?=[@.])", text)))
 
 
 def deadline(when: datetime | None) -> str:
@@ -103,6 +116,17 @@ def label(value: ScaleLabel | None, style: str = "") -> str:
         value.key if style == "key" else value.letter,
         value.word,
     )
+
+
+def measure(name: str) -> str:
+    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
+
+    Unknown names are returned unchanged.
+    """
+    try:
+        return parse_measure(name).heading
+    except MeasureRefusedError:
+        return name
 
 
 def duration(seconds: float) -> str:
@@ -141,9 +165,14 @@ TEXT = CellKind()
 PROSE = CellKind(linebreaksbr, "wrap")
 """Text of people, with its lines."""
 ID = CellKind(css="id")
+HASH = CellKind(
+    lambda digest: format_html('<code title="{}">{}…</code>', digest, digest[:12]), "nowrap"
+)
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
 TAU = decimals(3)
+SIGNED = CellKind(signed, "num")
+P_VALUE = CellKind(p_value, "num")
 SHARE = CellKind(lambda value: f"{value:.0%}", "num")
 DURATION = CellKind(
     lambda value: format_html('<data value="{}">{}</data>', value, duration(value)), "num"
@@ -151,7 +180,14 @@ DURATION = CellKind(
 TIME = CellKind(moment)
 DAY = CellKind(day)
 DEADLINE = CellKind(deadline)
+MEASURE = CellKind(measure)
+ADDRESS = CellKind(address)
 CHIP = CellKind(chip)
 SAFE = CellKind(mark_safe)
 """HTML that was made safe before it was stored, such as titles of topics."""
+RUN = CellKind(
+    lambda run: format_html('{} <span class="muted">{}</span>', run_name(run), team_name(run)),
+    file=str,
+)
+"""A run that is not the subject of its row."""
 LABEL = CellKind(label, file=lambda value: value.value)

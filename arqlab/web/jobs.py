@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+
+from arqlab.web.tables import Table, answer
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,10 @@ def declare_job(kind: str, label: str, run: Callable[[Any], Iterable[str]], **ow
     JOB_KINDS[kind] = JobKind(label, run, **own)
 
 
-def render_news(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Return a page that asks for news of itself while work is going on (`components/poll.html`).
+def news(
+    request: HttpRequest, template: str, context: dict[str, Any], *tables: Table
+) -> HttpResponse:
+    """Return a page, as `answer` does, that asks for news of itself by `components/poll.html`.
 
     `seen` in the context says what the page shows. The answer is empty if the request names the
     same, so that the page stays as it is; and a page of what a job makes is opened again when its
@@ -46,4 +49,4 @@ def render_news(request: HttpRequest, template: str, context: dict[str, Any]) ->
         return HttpResponse(status=204)
     if seen and job and job.is_over:
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, template, context)
+    return answer(request, template, context, *tables)

@@ -34,7 +34,8 @@ class Filter(NamedTuple):
 class Listing(forms.Form):
     """The search, filters, order and page of a list, read from the address of its page.
 
-    - searched: the fields or columns to search, or a function that takes rows and words.
+    - searched: the fields or columns to search, or a function that takes rows and words; without
+      them, there is no search.
     - orders: the field or column of each order; `-` before the name of an order reverses it.
 
     Values that are not offered are ignored.
@@ -66,6 +67,8 @@ class Listing(forms.Form):
             self.fields[name] = forms.ChoiceField(
                 label=label, choices=[("", "any"), *offered], required=False
             )
+        if not searched:
+            del self.fields["q"]
         self.is_valid()
         chosen = str(asked.get("sort", ""))
         self.order = chosen if orders.get(chosen.removeprefix("-")) else default_order
@@ -114,14 +117,14 @@ class Listing(forms.Form):
             for name, each in self.filters.items()
             if given.get(name)
         ]
-        words = given.get("q", "").lower().split()
-        wanted += [pl.col("searched").str.contains(word, literal=True) for word in words]
-        texts = rows.select(cast("tuple[str, ...]", self.searched)).with_columns(
-            pl.selectors.list().cast(pl.List(pl.String)).list.join(" ")
-        )
-        searched = pl.concat_str(pl.all(), separator=" ", ignore_nulls=True).str.to_lowercase()
-        rows = rows.with_row_index("place").with_columns(texts.select(searched=searched))
-        rows = rows.filter(pl.lit(value=True), *wanted)
+        if words := given.get("q", "").lower().split():
+            texts = rows.select(cast("tuple[str, ...]", self.searched)).with_columns(
+                pl.selectors.list().cast(pl.List(pl.String)).list.join(" ")
+            )
+            searched = pl.concat_str(pl.all(), separator=" ", ignore_nulls=True).str.to_lowercase()
+            rows = rows.with_columns(texts.select(searched=searched))
+            wanted += [pl.col("searched").str.contains(word, literal=True) for word in words]
+        rows = rows.with_row_index("place").filter(pl.lit(value=True), *wanted)
         by, is_reversed = self._by
         key = pl.col(str(by))
         if rows.schema[str(by)] == pl.String:

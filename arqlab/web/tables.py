@@ -74,12 +74,13 @@ class Column:
     - link: the address to which a value leads, or an empty one.
     - spoken: what a link is called where its text alone says too little.
     - note: text after a value, small.
-    - best: whether a value is marked as the best one.
+    - best: whether a value is marked as the best one, and `cell_css` other classes of its cell.
     - is_head: whether it names the row.
     - over: the heading over this column and its neighbours with the same one.
     - order: the name of the order of a list by which the heading sorts, and `by` the field or
       column, if it is another.
     - template: the template of a cell with buttons or forms. It gets `row`.
+    - title: more words for the heading, which appear over it.
     - hides_heading: whether the heading is only read aloud.
     """
 
@@ -92,12 +93,14 @@ class Column:
     spoken: Value | None = None
     note: Value | None = None
     best: Callable[[Any], bool] | None = None
+    cell_css: Value = ""
     is_head: bool = False
     over: str = ""
     order: str = ""
     by: str | Transform = ""
     template: str = ""
     css: str = ""
+    title: str = ""
     hides_heading: bool = False
 
     @property
@@ -118,8 +121,9 @@ class Column:
             html = format_html('<a href="{}"{}>{}</a>', url, spoken, html)
         if self.note and (note := reader(self.note)(row)):
             html = format_html('{} <span class="muted small">{}</span>', html, note)
-        is_best = self.best is not None and self.best(row)
-        return Cell(self, html, f"{self.classes} best".strip() if is_best else self.classes, row)
+        css = [self.classes, reader(self.cell_css)(row)] if self.cell_css else [self.classes]
+        css += ["best"] * (self.best is not None and self.best(row))
+        return Cell(self, html, " ".join(filter(None, css)), row)
 
     def foot(self, value: Any) -> Cell:
         """Return the cell of a value in the foot."""
@@ -140,12 +144,26 @@ class Cell(NamedTuple):
     css: str
     row: Any
 
+    @property
+    def attributes(self) -> str:
+        """Return its classes as an attribute, if it has any."""
+        return _classes(self.css)
+
 
 class Line(NamedTuple):
     """The cells of a row, and its classes."""
 
     cells: Sequence[Cell]
     css: str
+
+    @property
+    def attributes(self) -> str:
+        """Return its classes as an attribute, if it has any."""
+        return _classes(self.css)
+
+
+def _classes(css: str) -> str:
+    return format_html(' class="{}"', css) if css else ""
 
 
 @dataclass(frozen=True)
@@ -182,7 +200,7 @@ class Table:
       (`request.GET`), the name of its usual order, and what `Listing` reads.
     - file: the name of its file without an ending; a table with a name offers all formats.
     - has_tools: whether rows can be filtered and copied on the page.
-    - prepare: what makes the rows of a page or file, reading at once what all of them need.
+    - prepare: what makes the rows of the page, reading at once what its own columns need.
     - fold: the summary of the details that hide the table until they are opened.
     - empty: what the page says if there are no rows.
     - foot: rows below the others, a value for each column on the page.
@@ -265,7 +283,7 @@ class Table:
         rows = self._all if self.rows_here is None else self.rows_here
         return [
             Line([column.cell(row) for column in self.on_page], str(css(row) or "") if css else "")
-            for row in self._prepared(rows)
+            for row in (self.prepare(list(rows)) if self.prepare else rows)
         ]
 
     @property
@@ -284,15 +302,13 @@ class Table:
     @property
     def is_listed(self) -> bool:
         """Return whether the list has anything to search."""
-        return bool(self.listing and (self.lines or self.listing.is_narrowed))
+        listing = self.listing
+        return bool(listing and listing.fields and (self.lines or listing.is_narrowed))
 
     @property
     def _all(self) -> Iterable[Any]:
         rows = self.rows
         return rows.iter_rows(named=True) if isinstance(rows, pl.DataFrame) else rows
-
-    def _prepared(self, rows: Iterable[Any]) -> Iterable[Any]:
-        return self.prepare(list(rows)) if self.prepare else rows
 
     @property
     def written(self) -> dict[str, Callable[[Any], object]]:
@@ -302,8 +318,7 @@ class Table:
 
     def response(self, format_: str) -> HttpResponse:
         """Return the file with all rows, in a format of `FORMATS`."""
-        rows = self._prepared(self._all)
-        return table_file(self.written, rows, f"{self.file}.{FORMATS[format_][1]}")
+        return table_file(self.written, self._all, f"{self.file}.{FORMATS[format_][1]}")
 
 
 def answer(
@@ -314,7 +329,7 @@ def answer(
     file: Table | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Return a page with tables (each in the context by its name), or the file that is asked for.
+    """Return a page with tables (each in the context by its name, with _ for -), or a file.
 
     The file is that of the first table, or of `file` if its rows are others than those of the page.
     Raises `Http404` if the page has no file of the format.
@@ -322,8 +337,8 @@ def answer(
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
     if not asked:
-        context = {**context, **{table.name: table for table in tables}}
-        return render(request, template, context, status=status)
+        named = {table.name.replace("-", "_"): table for table in tables}
+        return render(request, template, {**context, **named}, status=status)
     if source is None or not source.file or asked not in FORMATS:
         raise Http404
     return source.response(asked)

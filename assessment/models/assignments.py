@@ -46,7 +46,7 @@ class TopicBid(models.Model):
     """
 
     class Choice(models.TextChoices):
-        """The values of arqkit.judgments.plan_problem.Preference."""
+        """The values of arqkit.judgments.assignment_plan.Preference."""
 
         GLADLY = "gladly", "Gladly"
         IF_NEEDED = "if-needed", "If needed"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from arqkit.judgments.findings import FindingKind
+from arqkit.judgments.radar import FindingKind
 from arqkit.labels import LARGEST_VALUE, ScaleLabel
 from arqlab.core.models import Lab, Task, Topic, User
 from assessment.models.pools import PoolInstance
@@ -25,7 +25,7 @@ class SetAsideTopic(models.Model):
     judged = models.PositiveIntegerField(help_text="Items judged when the topic was set aside.")
     relevant = models.PositiveIntegerField(help_text="Relevant items among them.")
     probability = models.FloatField(
-        help_text="Probability that the topic would have been kept (arqkit.judgments.viability)."
+        help_text="Probability that the topic would have been kept (arqkit.judgments.completion)."
     )
     set_aside_at = models.DateTimeField()
     set_aside_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -74,7 +74,7 @@ class DismissedFinding(models.Model):
     """A finding that an organizer dismissed with a note; it may have been reopened since.
 
     Findings are computed from the judgments. `key` names one of them, and `summary` keeps what it
-    said (arqkit.judgments.findings).
+    said (arqkit.judgments.radar).
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="dismissed_findings")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
 from arqkit.judgments.questions import SpecialQuestion
 from arqkit.labels import LARGEST_VALUE, LabelScale, scale_of_rows
-from arqkit.records import ItemKind
-from arqkit.words import ITEM_WORDS
+from arqkit.records import ITEM_WORDS, ItemKind
 from arqlab.core.models import Task, Topic, User
+from assessment.models.kinds import KINDS, Opening, RoundKind, kind_choices, kinds_that
 from collection.models import VisualMap
 
 
@@ -75,6 +76,21 @@ class QrelSet(models.Model):
         return scale_of_rows(self.scale)
 
 
+class Rounds(models.QuerySet["Round"]):
+    """Rounds, to be searched for by what their kinds say."""
+
+    def that(self, **facts: object) -> Rounds:
+        """Return the rounds of the kinds with these facts (`kinds_that`)."""
+        return self.filter(kind__in=kinds_that(**facts))
+
+    def opened(self) -> Rounds:
+        """Return the rounds whose labels organizers see, those that wait for an expert left out."""
+        waiting = PoolItem.objects.filter(pool__round=OuterRef("pk"), done_at=None)
+        at_once = Q(kind__in=kinds_that(opens=Opening.AT_ONCE))
+        together = Q(kind__in=kinds_that(opens=Opening.TOGETHER)) & ~Exists(waiting)
+        return self.filter(at_once | together | Q(revealed_at__isnull=False))
+
+
 class Round(models.Model):
     """A round in which people judge items in addition to the official judging of a task.
 
@@ -83,17 +99,8 @@ class Round(models.Model):
     each question, and the labels of the pool are the answers.
     """
 
-    class Kind(models.TextChoices):
-        """The purpose of a round (protocol §6)."""
-
-        TRAINING = "training", "Training"
-        SAMPLE = "sample", "Sample task"
-        SECOND = "second", "Second judgments"
-        ADJUDICATION = "adjudication", "Adjudication"
-        QUESTIONS = "questions", "Special questions"
-
     task = models.ForeignKey(Task, models.CASCADE, related_name="rounds")
-    kind = models.CharField(max_length=12, choices=Kind.choices)
+    kind = models.CharField(max_length=12, choices=kind_choices)
     number = models.PositiveSmallIntegerField(help_text="Number among the rounds of the kind.")
     title = models.CharField(max_length=100, blank=True)
     note = models.TextField(blank=True, help_text="What the organizers tell the assessors.")
@@ -124,6 +131,8 @@ class Round(models.Model):
         help_text="Token of the link to a sample task; empty while the link is closed.",
     )
 
+    objects = Rounds.as_manager()
+
     class Meta:
         ordering = ["task", "kind", "number"]
         constraints = [
@@ -141,9 +150,28 @@ class Round(models.Model):
         return self.title or f"{self.get_kind_display()} {self.number}"
 
     @property
+    def rules(self) -> RoundKind:
+        """Return what the kind of the round says."""
+        return KINDS[self.kind]
+
+    @property
+    def address(self) -> str:
+        """Return the address of the round's page: decisions have a list of their own."""
+        args = [self.task.lab.slug, self.task.slug]
+        if self.rules.decides:
+            return reverse("evaluation:adjudication-list", args=args)
+        return reverse("evaluation:round-detail", args=[*args, self.key])
+
+    @property
     def key(self) -> str:
         """Return the round's name in addresses and files."""
         return f"{self.kind}-{self.number}"
+
+    @property
+    def expert(self) -> int | None:
+        """Return the key of the expert, with whom applicants are compared, or None."""
+        expert: int | None = self.source.get("expert")
+        return expert
 
     @property
     def questions(self) -> tuple[SpecialQuestion, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django import forms
 
-from arqkit.pooling.depths import DEEPEST, LARGEST_SEED, MAX_INSTANCES, OF_KIND
+from arqkit.pooling.pools import DEEPEST, LARGEST_SEED, MAX_INSTANCES, OF_KIND
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import TaskKind
 from arqlab.core.models import Task

@@ -64,26 +64,6 @@ class FreezeForm(forms.Form):
         )
 
 
-class DifferenceListForm(FrameListForm):
-    """The lines that differ between two versions; the versions are `before` and `after`."""
-
-    searched = ("topic", "item")
-    filters: ClassVar = {
-        "topic": ("Topic", "topic"),
-        "change": ("Change", "change"),
-        "was": ("Label before", "before"),
-        "now": ("Label after", "after"),
-    }
-    orders: ClassVar = {
-        "topic": "place",
-        "item": "item",
-        "change": "change",
-        "was": "before",
-        "now": "after",
-    }
-    default_order = "topic"
-
-
 class AffectedListForm(FrameListForm):
     """The judgments of formulas that a version of the visual ids merged or split."""
 

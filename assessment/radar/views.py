@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from arqkit.judgments.findings import RadarFinding
+from arqkit.judgments.radar import RadarFinding
 from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in

@@ -8,57 +8,53 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Visitor
-from arqlab.core.permissions import may_look_up, may_organize, task_or_404
-from assessment.models import PoolItem, Round
-from assessment.rounds.selectors.selection import expert_of
+from arqlab.core.permissions import may_look_up, may_organize
+from assessment.models import Round
+from assessment.models.kinds import parts_of_key
 
 
 class SeenRound(NamedTuple):
-    """A round, and whether the user organizes its lab and judges in it."""
+    """A round, and whether the user organizes its lab, judges in it, and reads its score sheet."""
 
     round: Round
     organizes: bool
     judges: bool
-
-
-def training_or_404(user: Visitor, lab_slug: str, task_slug: str, number: int) -> SeenRound:
-    """Return a training round for organizers and for its assessors; raise 404 for anyone else."""
-    task = task_or_404(user, lab_slug, task_slug)
-    organizes = may_organize(user, task.lab)
-    if not organizes and not may_look_up(user, task.lab):
-        raise Http404
-    round_ = _round_or_404(task.pk, Round.Kind.TRAINING, number)
-    judges = PoolItem.objects.filter(pool=round_.pool, assessor=user.pk).exists()
-    if not (organizes or judges):
-        raise Http404
-    return SeenRound(round_, organizes, judges)
-
-
-def _round_or_404(task: int, kind: Round.Kind, number: int) -> Round:
-    rounds = Round.objects.select_related("pool", "task__lab", "gold__task__lab")
-    return get_object_or_404(rounds, task=task, kind=kind, number=number)
-
-
-class SeenSample(NamedTuple):
-    """A sample task, and whether the user organizes its lab, and reads its score sheet."""
-
-    round: Round
-    organizes: bool
     rates: bool
 
 
-def sample_or_404(user: Visitor, lab_slug: str, task_slug: str, number: int) -> SeenSample:
-    """Return a sample task for organizers, its expert and its applicants; 404 for anyone else.
+def round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> SeenRound:
+    """Return a round with a page for organizers, its expert, and those who judge in it and may open
+    its page; raise 404 for anyone else.
 
     Applicants need no role in the lab, which may be a draft.
     """
-    rounds = Round.objects.select_related("pool", "task__lab")
-    known = {"task__slug": task_slug, "task__lab__slug": lab_slug, "kind": Round.Kind.SAMPLE}
-    round_ = get_object_or_404(rounds, number=number, **known)
-    organizes = may_organize(user, round_.task.lab)
-    is_expert = expert_of(round_) == user.pk and may_look_up(user, round_.task.lab)
-    is_archived = round_.task.archived_at or round_.task.lab.archived_at
-    judges = PoolItem.objects.filter(pool=round_.pool, assessor=user.pk).exists()
-    if not (organizes or is_expert) and (is_archived or not judges):
+    kind, number = parts_of_key(key) or ("", 0)
+    rounds = Round.objects.select_related("pool", "task__lab", "gold__task__lab")
+    within = {"task__slug": task_slug, "task__lab__slug": lab_slug}
+    round_ = get_object_or_404(rounds, kind=kind, number=number, **within)
+    rules, lab = round_.rules, round_.task.lab
+    organizes, knows_lab = may_organize(user, lab), may_look_up(user, lab)
+    judges = round_.pool.items.filter(assessor=user.pk).exists()
+    rates = organizes or (knows_lab and round_.expert == user.pk)
+    is_archived = round_.task.archived_at or lab.archived_at
+    may_enter = not is_archived if rules.is_for_applicants else knows_lab
+    may_open = rates or (rules.shows_page_to_judges and judges and may_enter)
+    if not (may_open and rules.parts):
         raise Http404
-    return SeenSample(round_, organizes, organizes or is_expert)
+    return SeenRound(round_, organizes, judges, rates)
+
+
+def organized_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> Round:
+    """Return a round with a page for an organizer of its lab; raise 404 for anyone else."""
+    seen = round_or_404(user, lab_slug, task_slug, key)
+    if not seen.organizes:
+        raise Http404
+    return seen.round
+
+
+def revealed_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> SeenRound:
+    """Return a round whose assessors see the revealed votes too; raise 404 for any other."""
+    seen = round_or_404(user, lab_slug, task_slug, key)
+    if not (seen.round.rules.tells_judges and seen.round.revealed_at):
+        raise Http404
+    return seen

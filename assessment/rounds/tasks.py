@@ -5,10 +5,10 @@ from __future__ import annotations
 from django.utils import timezone
 
 from arqlab.celery import app
-from assessment.rounds.services import making
+from assessment.rounds.services.rounds import reveal_complete
 
 
 @app.task
 def reveal_complete_rounds() -> None:
-    """Reveal the votes of the training rounds in which all are in."""
-    making.reveal_trainings(at=timezone.now())
+    """Reveal the votes of the rounds whose assessors wait for them, when all are in."""
+    reveal_complete(at=timezone.now())

@@ -6,8 +6,7 @@ from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from arqkit.judgments.assignment_plan import AssignmentPlan
-from arqkit.judgments.plan_problem import PlanTopic, Preference
+from arqkit.judgments.assignment_plan import AssignmentPlan, PlanTopic, Preference
 from arqlab.core.models import Lab
 from arqlab.core.selectors import corrections_of
 from arqlab.web.cells import chip

@@ -11,8 +11,9 @@ from django.forms.models import model_to_dict
 from arqlab.core.forms.moments import ANYWHERE
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Task
-from assessment.models import PayRule, Round
-from assessment.timesheets.selectors.figures import KINDS, OFFICIAL, USUAL_KINDS, SheetPart
+from assessment.models import PayRule
+from assessment.models.kinds import KINDS, kind_choices
+from assessment.timesheets.selectors.figures import OFFICIAL, USUAL_KINDS, SheetPart
 
 AOE = "AoE"
 ALL = "all"
@@ -44,7 +45,7 @@ class SheetForm(forms.Form):
             ("", "all but sample tasks"),
             (ALL, "all"),
             (OFFICIAL, "official"),
-            *((kind.value, kind.label.lower()) for kind in Round.Kind),
+            *((key, name.lower()) for key, name in kind_choices()),
         ],
     )
     estimates = forms.BooleanField(label="Estimate missing times", required=False)
@@ -68,7 +69,7 @@ class SheetForm(forms.Form):
     def part(self) -> SheetPart:
         """Return the part of the sheet that the valid fields ask for."""
         chosen = self.cleaned_data
-        kinds = {"": USUAL_KINDS, ALL: KINDS}
+        kinds = {"": USUAL_KINDS, ALL: (OFFICIAL, *KINDS)}
         rounds = chosen.get("rounds", "")
         return SheetPart(
             chosen.get("first"),

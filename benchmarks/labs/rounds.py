@@ -27,21 +27,20 @@ from assessment.models import (
     SecondPlan,
     TopicBid,
 )
+from assessment.models.kinds import KINDS
 from assessment.radar.selectors.findings import findings_of
 from assessment.radar.services.dismissing import dismiss_finding
+from assessment.rounds.forms.judged import USUAL, QuestionRoundForm
 from assessment.rounds.selectors.adjudication import disagreement_queue
-from assessment.rounds.selectors.second_items import open_second_items, second_items
-from assessment.rounds.selectors.training_items import drawn_from_pool
+from assessment.rounds.selectors.items import drawn_from_pool
+from assessment.rounds.selectors.second import copies_of_plan, open_second_items, second_items
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
-from assessment.rounds.services.making import (
+from assessment.rounds.services.rounds import (
     RoundPlan,
-    make_question_round,
-    make_second_round,
-    make_training,
+    reveal_round,
+    start_round,
 )
-from assessment.rounds.services.selection import apply_to_round, make_sample
-from assessment.rounds.services.states import reveal_round
-from assessment.rounds.views.questions import USUAL, SpecialQuestionsForm
+from assessment.rounds.services.selection import apply_to_round
 from benchmarks.labs.judged import JudgedLab, make_judged, make_user
 from submissions.models import Run, Upload
 
@@ -93,8 +92,8 @@ def _cycle(start: int, count: int) -> list[str]:
 def _train(made: JudgedLab, people: Sequence[User]) -> None:
     """Train people with ten items of five topics, and reveal their votes."""
     copies = drawn_from_pool(made.task, made.task.topics.all()[:5], count=10, seed=len(people))
-    plan = RoundPlan(Round.Kind.TRAINING, {person.pk: copies for person in people})
-    found = make_training(task=made.task, plan=plan, by=made.organizer, at=made.at)
+    plan = RoundPlan("training", {person.pk: copies for person in people})
+    found = start_round(task=made.task, plan=plan, by=made.organizer, at=made.at)
     _vote(made, found)
     reveal_round(round_=found, by=made.organizer, at=made.at)
 
@@ -102,9 +101,9 @@ def _train(made: JudgedLab, people: Sequence[User]) -> None:
 def _select(made: JudgedLab, applicants: int) -> None:
     """Let applicants judge three samples as the expert did."""
     copies = drawn_from_pool(made.task, made.task.topics.all()[:3], count=1, seed=3)
-    plan = RoundPlan(Round.Kind.SAMPLE, {made.organizer.pk: copies})
+    plan = RoundPlan("sample", {made.organizer.pk: copies})
     plan = replace(plan, source={"expert": made.organizer.pk, "seed": 3})
-    found = make_sample(task=made.task, plan=plan, by=made.organizer, at=made.at)
+    found = start_round(task=made.task, plan=plan, by=made.organizer, at=made.at)
     for number in range(applicants):
         apply_to_round(round_=found, user=make_user(f"applicant{number}"), at=made.at)
     _vote(made, found)
@@ -115,9 +114,8 @@ def _judge_again(made: JudgedLab) -> None:
     drawn = draw_items(second_items(open_second_items(made.task)), share=SHARE, seed=1)
     plan = plan_second(drawn, [one.pk for one in made.assessors], by_topic=False, seed=1)
     source = {"by": "share", "seed": 1, "share": 100 * SHARE}
-    found = make_second_round(
-        task=made.task, plan=plan, source=source, by=made.organizer, at=made.at
-    )
+    plan = RoundPlan("second", copies_of_plan(made.task, plan), source=source)
+    found = start_round(task=made.task, plan=plan, by=made.organizer, at=made.at)
     _vote(made, found)
     reveal_round(round_=found, by=made.organizer, at=made.at)
 
@@ -127,10 +125,9 @@ def _ask(made: JudgedLab) -> None:
     topics = [topic.pk for topic in made.task.topics.all()]
     people = [person.pk for person in made.assessors]
     given = {**USUAL, "topics": topics, "people": people, "count": 5, "seed": 1}
-    form = SpecialQuestionsForm(given, task=made.task)
+    form = QuestionRoundForm(given, kind=KINDS["questions"], task=made.task, by=made.organizer)
     form.full_clean()
-    who = {"by": made.organizer, "at": made.at}
-    found = make_question_round(task=made.task, plan=form.question_plan, **who)
+    found = start_round(task=made.task, plan=form.plan, by=made.organizer, at=made.at)
     _vote(made, found)
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from django.core.management.base import OutputWrapper
 
 from arqkit.formats.labs.tables import slug_text
-from collection.models import Collection, Import, ImportProblem, VisualMap
+from arqlab.core.models import JobProblem
+from collection.models import Collection, Import, VisualMap
 from collection.selectors.imports import counts_of
 
 SECONDS = 0.2
@@ -84,10 +85,7 @@ def import_lines(records: Iterable[Import]) -> Iterator[str]:
         counts = ", ".join(
             f"{count:,} {name.replace('_', ' ')}" for name, count in counts_of(record)
         )
-        line = (
-            f"{record.get_kind_display()} ({record.source}): "
-            f"{record.kept:,} of {record.rows:,} rows kept"
-        )
+        line = f"{record.label} ({record.source}): {record.kept:,} of {record.rows:,} rows kept"
         yield f"{line}; {counts}." if counts else f"{line}."
     yield from problem_lines(records)
 
@@ -97,10 +95,8 @@ def problem_lines(records: list[Import]) -> Iterator[str]:
     if not (count := sum(record.problem_count for record in records)):
         return
     yield f"{count:,} problem{'s' * (count != 1)}:"
-    problems = ImportProblem.objects.filter(record__in=records).order_by("record", "pk")
-    for problem in problems[:SHOWN_PROBLEMS]:
-        place = problem.source if problem.line is None else f"{problem.source}:{problem.line}"
-        yield f"  {place}: found {problem.found}; expected {problem.expected}. {problem.todo}"
+    for problem in JobProblem.objects.filter(job__in=records)[:SHOWN_PROBLEMS]:
+        yield f"  {problem}"
     if count > SHOWN_PROBLEMS:
         yield f"  {count - SHOWN_PROBLEMS:,} more are listed on the import's page."
 

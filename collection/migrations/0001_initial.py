@@ -192,38 +192,19 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Import',
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('posts', 'Posts'), ('documents', 'Documents'), ('comments', 'Comments'), ('post_links', 'Post links'), ('tags', 'Tags'), ('users', 'Users'), ('votes', 'Votes'), ('badges', 'Badges'), ('latex', 'Formulas in LaTeX'), ('slt', 'Formulas as symbol layout trees'), ('opt', 'Formulas as operator trees')], max_length=20)),
+                ('job_ptr', models.OneToOneField(auto_created=True, on_delete=django.db.models.deletion.CASCADE, parent_link=True, primary_key=True, serialize=False, to='core.job')),
                 ('source', models.CharField(help_text='File name without its folder.', max_length=300)),
-                ('sha256', models.CharField(help_text="SHA-256 of the file and the import's options.", max_length=64)),
-                ('state', models.CharField(choices=[('running', 'Running'), ('stopped', 'Stopped'), ('done', 'Done')], default='running', max_length=10)),
+                ('sha256', models.CharField(help_text="SHA-256 of the kind, the file and the import's options.", max_length=64)),
                 ('rows', models.PositiveBigIntegerField(default=0, help_text='Rows read and stored so far.')),
                 ('kept', models.PositiveBigIntegerField(default=0)),
-                ('problem_count', models.PositiveBigIntegerField(default=0, help_text='Number of all problems; only some are stored with their lines.')),
                 ('counts', models.JSONField(default=dict, help_text='Numbers of rows kept and skipped, by kind.')),
-                ('started_at', models.DateTimeField()),
-                ('updated_at', models.DateTimeField(help_text="Time of the last stored batch: the import's heartbeat.")),
                 ('finished_at', models.DateTimeField(null=True)),
                 ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imports', to='collection.collection')),
             ],
             options={
                 'ordering': ['collection', 'pk'],
             },
-        ),
-        migrations.CreateModel(
-            name='ImportProblem',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('source', models.CharField(max_length=300)),
-                ('line', models.PositiveBigIntegerField(null=True)),
-                ('found', models.TextField()),
-                ('expected', models.TextField()),
-                ('todo', models.TextField()),
-                ('record', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='problems', to='collection.import')),
-            ],
-            options={
-                'ordering': ['record', 'pk'],
-            },
+            bases=('core.job',),
         ),
         migrations.CreateModel(
             name='LabCollection',
@@ -349,11 +330,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='import',
-            constraint=models.UniqueConstraint(fields=('collection', 'kind', 'sha256'), name='source_imported_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='import',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['running', 'stopped', 'done'])), name='import_state_known'),
+            constraint=models.UniqueConstraint(fields=('collection', 'sha256'), name='source_imported_once'),
         ),
         migrations.AddIndex(
             model_name='post',

@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from arqkit.formats.batches import in_slices
 from arqkit.texts.posts.text import plain_title
-from arqkit.texts.posts.topic_candidates import Candidate, measure_text
+from arqkit.texts.posts.topic_making import Candidate, measure_text
 from arqlab.core.models import Topic
 from collection.models import Collection, Comment, Post, PostLink
 

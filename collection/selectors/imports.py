@@ -10,13 +10,13 @@ import polars as pl
 from django.db.models import Count, F, QuerySet
 from django.db.models.fields.files import FieldFile
 
+from arqlab.core.models import JobProblem
 from collection.models import (
     STALE_AFTER,
     Author,
     Collection,
     Comment,
     Import,
-    ImportProblem,
     Post,
     PostLink,
     Tag,
@@ -161,7 +161,7 @@ def import_row(collection: Collection, record_id: int, *, at: datetime) -> Impor
     return None if record is None else _row(record, at)
 
 
-def problems_of(record: Import) -> QuerySet[ImportProblem]:
+def problems_of(record: Import) -> QuerySet[JobProblem]:
     """Return the stored problems of an import by file and line, those of whole files first."""
     return record.problems.order_by("source", F("line").asc(nulls_first=True), "pk")
 

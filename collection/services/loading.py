@@ -16,9 +16,9 @@ from django.db import transaction
 from arqkit.formats.archives.compressed import DamagedFileError, read_pieces
 from arqkit.formats.documents import EXPECTED, is_of_documents
 from arqkit.formats.dumps.sources import DUMP_FILES
-from arqkit.formats.file_kinds import HEAD, FileKind, require_kind
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.labs.folder import CollectionFile
+from arqkit.formats.source_text import HEAD, FileKind, require_kind
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UserError, require_confirmed
@@ -113,7 +113,7 @@ def collection_changes(file: CollectionFile, *, is_whole: bool = False) -> LoadC
     loaded = Collection.objects.filter(slug=file.slug).exclude(source_sha256="").first()
     if is_whole and loaded and loaded.source_sha256 != _digest(file):
         for gone in loaded.imports.filter(kept__gt=0).exclude(kind__in=files):
-            change = Change(gone.get_kind_display(), f"{gone.source} ({gone.kept:,} rows)")
+            change = Change(gone.label, f"{gone.source} ({gone.kept:,} rows)")
             changes.add("files of the collection", Fate.DELETED, change)
     return changes
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from arqkit.formats.topics.chosen_questions import ChosenQuestion
-from arqkit.formats.topics.write import write_topic_formulas, write_topics
+from arqkit.formats.topics.files import write_topic_formulas, write_topics
 from arqkit.formulas.layout import layout_string
 from arqkit.records import FileRefusedError, Problem, TaskKind
 from arqkit.texts.maths.typesetting import presentation_mathml

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from arqkit.texts.posts.topic_candidates import ALIKE, MEASURED
+from arqkit.texts.posts.topic_making import ALIKE, MEASURED
 from arqlab.core.models import Lab, Task
 from collection.selectors.candidates import highest_topic_number
 from desk.forms.loads import LoadForm

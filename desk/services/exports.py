@@ -20,12 +20,13 @@ from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
-from arqkit.formats.topics.write import write_topics
+from arqkit.formats.topics.files import write_topics
 from arqkit.records import TopicRecord
+from arqkit.standings import FLAGS, WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
 from arqlab.core.selectors import teams_with_members
 from assessment.guidelines.services.versions import guidelines_json
-from assessment.models import Round
+from assessment.models.kinds import KINDS, RoundKind
 from assessment.qrels.selectors.versions import qrels_frame
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import holdings_of
@@ -42,8 +43,7 @@ RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
     "file": lambda run: _path_in_archive(run),
     "team": attrgetter("team.name"),
     "tag": attrgetter("tag"),
-    "primary": attrgetter("is_primary"),
-    "manual": attrgetter("is_manual"),
+    **{flag.key: attrgetter(flag.field) for flag in FLAGS},
     "baseline": attrgetter("is_baseline"),
     "standing": attrgetter("standing.key"),
     "data": attrgetter("data_used"),
@@ -109,9 +109,10 @@ def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
         audiences.add(Audience.AFTER_RELEASE)
     # A file without topics could not be loaded.
     exports = TASK_EXPORTS if task.topics.exists() else TASK_EXPORTS[1:]
-    kinds = (Round.Kind.SECOND, Round.Kind.ADJUDICATION)
-    if organizes and task.rounds.filter(kind__in=kinds).exists():
-        exports += ROUND_EXPORTS
+    if organizes:
+        kinds = {round_.kind for round_ in task.rounds.all()}
+        files = [ROUND_EXPORTS[kind] for kind in ROUND_EXPORTS if kind in kinds]
+        exports = sum(files, start=exports)
     return [export for export in exports if export.audience in audiences]
 
 
@@ -152,7 +153,7 @@ def _scores(task: Task) -> Iterable[bytes]:
             run = runs[row.run.key]
             cells: dict[str, object] = {"run_id": run.identifier, "team": row.run.team}
             cells |= {"run": run.tag, "standing": row.run.standing.key}
-            cells |= {"withdrawn": row.run.is_withdrawn}
+            cells |= {"withdrawn": WITHDRAWN in row.run.standings}
             for topic, values in scores[run.pk].items():
                 yield {**cells, "topic": topic, **values}
 
@@ -261,32 +262,19 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
         "guidelines.json", "All versions of the guidelines.", Audience.ORGANIZERS, guidelines_json
     ),
 )
-ROUND_EXPORTS: tuple[Export[Task], ...] = (
-    Export(
-        "second-judgments.tsv",
-        "The labels of completed or revealed rounds of second judgments, with their history.",
-        Audience.ORGANIZERS,
-        partial(round_table, kind=Round.Kind.SECOND),
-    ),
-    Export(
-        "second-judgments-with-names.tsv",
-        "The same with the assessors' user names.",
-        Audience.ORGANIZERS,
-        partial(round_table, kind=Round.Kind.SECOND, with_names=True),
-    ),
-    Export(
-        "adjudications.tsv",
-        "The adjudicated labels with their history and reasons. Those who decided have pseudonyms.",
-        Audience.ORGANIZERS,
-        partial(round_table, kind=Round.Kind.ADJUDICATION),
-    ),
-    Export(
-        "adjudications-with-names.tsv",
-        "The same with the user names of those who decided.",
-        Audience.ORGANIZERS,
-        partial(round_table, kind=Round.Kind.ADJUDICATION, with_names=True),
-    ),
-)
+
+
+def _round_exports(kind: RoundKind) -> tuple[Export[Task], ...]:
+    """Return the files of the rounds of a kind: with pseudonyms, and with names."""
+    pseudonymous, named = partial(round_table, kind=kind), "The same with the user names."
+    with_names = partial(pseudonymous, with_names=True)
+    return (
+        Export(f"{kind.file}.tsv", kind.contents, Audience.ORGANIZERS, pseudonymous),
+        Export(f"{kind.file}-with-names.tsv", named, Audience.ORGANIZERS, with_names),
+    )
+
+
+ROUND_EXPORTS = {key: _round_exports(kind) for key, kind in KINDS.items() if kind.file}
 LAB_EXPORTS: tuple[Export[Lab], ...] = (
     Export(
         "collection.json",

@@ -12,8 +12,9 @@ from django.utils.crypto import salted_hmac
 from arqkit.formats.tables import tsv_lines
 from arqlab.core.models import Lab, Task
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
-from assessment.models import Judgment, Round
-from assessment.rounds.selectors.training_votes import round_judgments
+from assessment.models import Judgment
+from assessment.models.kinds import RoundKind
+from assessment.rounds.selectors.votes import round_judgments
 
 JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "judgment": attrgetter("pk"),
@@ -58,8 +59,8 @@ def official_table(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
     )
 
 
-def round_table(task: Task, *, kind: Round.Kind, with_names: bool = False) -> Iterable[bytes]:
-    """Yield the judgments of a task's rounds of a kind, those of second judging when open."""
+def round_table(task: Task, *, kind: RoundKind, with_names: bool = False) -> Iterable[bytes]:
+    """Yield the judgments of a task's rounds of a kind, when organizers see their labels."""
     round_of: Callable[[Judgment], object] = attrgetter("instance.item.pool.round.key")
     columns = {"round" if name == "pool" else name: of for name, of in JUDGMENT_COLUMNS.items()}
     judgments = round_judgments(task, kind).select_related("instance__item__pool__round")

@@ -15,7 +15,7 @@ from django.db.models import ProtectedError, QuerySet
 from django.db.models.deletion import Collector
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Job, Lab, Membership, Task, User
+from arqlab.core.models import Job, Lab, Role, Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.creating import copy_tasks, create_lab
 from arqlab.core.services.people import grant_role
@@ -140,7 +140,7 @@ def copy_lab(
         copy_guidelines(source=source.tasks.get(slug=task.slug), to=task, at=at, by=by)
     if collection := collection_of(source):
         assign_collection(lab=lab, collection=collection)
-    people = source.memberships.filter(role__in=Membership.Role.granted()).select_related("user")
+    people = source.memberships.filter(role__in=Role.granted()).select_related("user")
     for membership in people if with_people else ():
         grant_role(lab=lab, user=membership.user, role=membership.role, by=by)
     return lab

@@ -15,17 +15,16 @@ import polars as pl
 
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
-from arqkit.formats.labs.collection import REPRESENTATIONS, CollectionFile
 from arqkit.formats.labs.folder import QrelsFile, TaskFile, read_lab
 from arqkit.formats.labs.packed import unpack_lab
+from arqkit.formats.labs.tables import REPRESENTATIONS, CollectionFile
 from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
 from arqkit.formats.topics.information import read_topic_info
-from arqkit.formats.topics.read import read_topics
-from arqkit.formats.topics.threads import read_topic_threads, threads_of
 from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind, TopicRecord
-from arqkit.texts.posts.topic_candidates import MEASURED, Bounds, Criteria, sift, write_candidates
+from arqkit.texts.posts.topic_making import MEASURED, Bounds, Criteria, sift, write_candidates
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, Task, Topic
 from arqlab.core.oddities import counted
@@ -343,7 +342,7 @@ def _day(text: str | None) -> date | None:
 
 def _collection_lines(collection: Collection) -> list[str]:
     lines = [
-        f"{record.get_kind_display()} ({record.source}): {record.kept:,} of {record.rows:,} rows "
+        f"{record.label} ({record.source}): {record.kept:,} of {record.rows:,} rows "
         f"kept, {counted(record.problem_count, 'problem')}."
         for record in collection.imports.all()
     ]

@@ -17,6 +17,7 @@ from arqlab.core.models import Job, Lab, Visitor
 from arqlab.core.tasks import queue_job
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import Pages
+from arqlab.web.problems import problem_table
 from collection.selectors.threads import posts_of
 from collection.services.rendering import typeset_titles
 from collection.services.topic_making import TopicFiles
@@ -75,6 +76,7 @@ def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponse:
             return _make_topics(request, lab, form.cleaned_data)
         except FileRefusedError as refused:
             context["problems"] = refused.problems
+            context["problem_table"] = problem_table(refused.problems)
     return render(request, "desk/topic_choose.html", context)
 
 

@@ -17,8 +17,9 @@ from arqlab.core.models import Job, Lab, Task
 from arqlab.core.services.jobs import REPEATABLE, repeat_job, start_job, stop_job
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import told
-from arqlab.web.jobs import JOB_KINDS, render_news
+from arqlab.web.jobs import JOB_KINDS, news
 from arqlab.web.pages import LAB, TASK, Pages
+from arqlab.web.problems import problem_table
 from desk.forms.choosing import CandidatesForm
 from desk.forms.loads import (
     CollectionFilesForm,
@@ -100,7 +101,11 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read("loads/<int:load>/", "load-detail", access=load_or_404)
 def load_detail(request: HttpRequest, load: Job) -> HttpResponse:
     """Show a load: its state, progress and report, and the form to repeat it."""
-    return render_news(request, "desk/load_detail.html", _context(request, load))
+    stored = load.problems.all()
+    page = Paginator(stored, A_PAGE).get_page(request.GET.get("page"))
+    file = f"problems-of-load-{load.pk}"
+    table = problem_table(stored, count=load.problem_count, page=page, file=file)
+    return news(request, "desk/load_detail.html", _context(load), table)
 
 
 @pages.action("loads/<int:load>/stop/", "load-stop", access=load_or_404)
@@ -198,15 +203,13 @@ def _place(load: Job) -> Lab | Task | None:
     return load.task or load.lab
 
 
-def _context(request: HttpRequest, load: Job) -> dict[str, Any]:
-    paginator = Paginator(load.problems.all(), A_PAGE)
+def _context(load: Job) -> dict[str, Any]:
     again = load.state in REPEATABLE
     return {
         "load": load,
         "lab": load.lab,
         "task": load.task,
         "section": _section(load.kind, load.task),
-        "page": paginator.get_page(request.GET.get("page")),
         "form": FORMS[load.kind](
             place=_place(load),
             again=True,

@@ -12,6 +12,7 @@ from django.utils import timezone
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
+from arqlab.web.jobs import news
 from arqlab.web.pages import TASK, Pages
 from assessment.pools.selectors.choices import pooled_together
 from desk.selectors import labs_overview
@@ -29,17 +30,7 @@ WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 @pages.read("runs/<int:run>/", "run-detail")
 def run_detail(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run: its state, report, description and actions."""
-    return render(request, "desk/run_detail.html", _context(request, run))
-
-
-@pages.read("runs/<int:run>/status/", "run-status")
-def run_status(request: HttpRequest, run: Run) -> HttpResponse:
-    """Return the part of the run page that changes while the run is checked.
-
-    The page asks for it every second."""
-    if request.GET.get("state") == run.status:
-        return HttpResponse(status=204)  # nothing changed: htmx keeps the page
-    return render(request, "desk/run_status.html", _context(request, run))
+    return news(request, "desk/run_detail.html", _context(request, run))
 
 
 def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
@@ -67,6 +58,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         and not unrepaired,
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
+        "seen": run.status,
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),
         "may_submit": may_submit,

@@ -14,6 +14,7 @@ from arqkit.leaderboard import Board, BoardRun, with_runs
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.scoring import ceilings
+from arqkit.standings import OUT_OF_COMPETITION
 from arqkit.topics import natural_key
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Lab, Task
@@ -22,6 +23,7 @@ from assessment.qrels.selectors.versions import judged_frame
 from evaluation.models import Leaderboard, RunScore, TopicScore
 from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
+from submissions.standings import standings_of
 
 
 class TopicMatrix(NamedTuple):
@@ -158,11 +160,7 @@ def _board_run(run: Run, values: Mapping[str, float], *, apart: bool = False) ->
         team=run.team.name,
         tag=run.tag,
         values=values,
-        is_primary=run.is_primary,
-        is_manual=run.is_manual,
-        is_baseline=run.is_baseline,
-        is_withdrawn=run.withdrawn_at is not None,
-        is_out_of_competition=apart or bool(run.out_of_competition),
-        is_post_hoc=run.is_post_hoc,
+        flags=tuple(run.flags),
+        standings=standings_of(run) | ({OUT_OF_COMPETITION} if apart else set()),
         data=run.data_used.capitalize(),  # Both, Text, Math, Links, as in the overview papers
     )

@@ -13,8 +13,7 @@ import polars as pl
 from arqkit.formulas.visual_ids import as_formulas
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
-from arqkit.reusability.certificate import Certificate, certified_measures, certify
-from arqkit.reusability.rescoring import Rescorer
+from arqkit.reusability.certificate import Certificate, Rescorer, certified_measures, certify
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from arqlab.core.services.jobs import RunningJob

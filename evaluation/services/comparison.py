@@ -5,12 +5,14 @@ The tests of all pairs are cached by the scores, so that each is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
+from arqkit.comparison.correlation import jaccard, rank_biased_overlap
 from arqkit.comparison.differences import (
     bootstrap_intervals,
     effect_sizes,
@@ -22,9 +24,16 @@ from arqkit.comparison.families import FAMILY_TESTS, PairFamily, pair_family
 from arqkit.leaderboard import BoardRun, by_mean
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
+from arqkit.measures.scoring import Scorer
+from arqkit.records import ItemKind
 from arqlab.core.caches import computed_values
+from assessment.models import QrelSet
+from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import TopicMatrix, topic_matrix
+from evaluation.selectors.pending_scores import formulas_index_of, item_identity
+from evaluation.services.effects import comparable_indexes
+from submissions.models import Run
 
 SIGNIFICANT = 0.05
 KEPT = 24 * 60 * 60  # seconds
@@ -229,3 +238,64 @@ def _pair_test(compared: ComparedRuns, test: str, first: int, second: int) -> Pa
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+CUTOFF = 10
+
+
+class RunSimilarity(NamedTuple):
+    """Means over the topics of the qrels that both runs answered; `judged` is of each run's top."""
+
+    overlap: float
+    jaccard: float
+    judged: tuple[float, float]
+    cutoff: int = CUTOFF
+
+
+def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity | None:
+    """Return the similarity of two runs (keys), with the items that the qrels have.
+
+    It is None if an index cannot be read, if the runs have no topic in common, and for answers
+    (Task 3), because no two runs have the same.
+    """
+    if qrel_set.items == ItemKind.ANSWERS:
+        return None
+    runs = Run.objects.select_related("team", "task__lab").in_bulk([first, second])
+    both, index_name = [runs[first], runs[second]], formulas_index_of(qrel_set)
+    facts = [
+        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index_name))
+        for run in both
+    ]
+    rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
+    key = f"run-similarity:{sha256(repr(rules).encode()).hexdigest()}"
+    similarity: RunSimilarity | None = computed_values.get(key)
+    if similarity is None and (similarity := _similarity(qrel_set, both)):
+        computed_values.set(key, similarity, timeout=KEPT)
+    return similarity
+
+
+def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:
+    judged = judged_frame(qrel_set)
+    indexes = [
+        index.join(judged, on="topic", how="semi", maintain_order="left")
+        for _, index in comparable_indexes(runs, qrel_set, judged)
+    ]
+    if len(indexes) < 2:
+        return None
+    first, second = indexes
+    overlap = rank_biased_overlap(first, second)
+    if not overlap:
+        return None
+    scorer = Scorer(judged, [f"Judged@{CUTOFF}"], answered_only=True)
+    shares = [dict(scorer.score(index).select("topic", "value").iter_rows()) for index in indexes]
+    both = shares[0].keys() & shares[1].keys()
+    first_judged, second_judged = (
+        _mean({topic: share[topic] for topic in both}) for share in shares
+    )
+    return RunSimilarity(
+        _mean(overlap), _mean(jaccard(first, second, cutoff=CUTOFF)), (first_judged, second_judged)
+    )
+
+
+def _mean(values: Mapping[str, float]) -> float:
+    return fmean(values.values())

@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqkit.agreement.effect import RankingEffect, ranking_effects
+from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.judgments.qrels import Level
-from arqkit.measures.names import Measure
-from arqkit.measures.providers import MeasureFailedError
+from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.scoring import Scorer
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.records import ItemKind

@@ -19,8 +19,13 @@ import polars as pl
 
 from arqkit.comparison.correlation import Correlations, correlations
 from arqkit.leaderboard import Board, with_runs
-from arqkit.measures.names import Measure, parse_measure, parse_measures
-from arqkit.measures.providers import MeasureFailedError, MeasureRefusedError
+from arqkit.measures.names import (
+    Measure,
+    MeasureFailedError,
+    MeasureRefusedError,
+    parse_measure,
+    parse_measures,
+)
 from arqkit.measures.scoring import Scorer, ceilings, means
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Visitor
@@ -74,7 +79,7 @@ def question_rounds(task: Task) -> list[Round]:
     """Return the rounds of special questions about the items of a task's runs."""
     host = host_of(task)
     tasks = [host, task] if host else [task]
-    rounds = Round.objects.filter(task__in=tasks, kind=Round.Kind.QUESTIONS, archived_at=None)
+    rounds = Round.objects.that(asks=True).filter(task__in=tasks, archived_at=None)
     return list(rounds.select_related("pool", "task__lab").order_by("pk"))
 
 

@@ -32,14 +32,16 @@ from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Visitor
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import Pool, QrelSet, Round
+from assessment.models.kinds import Comparison
 from assessment.pools.selectors.choices import POOL_KINDS
 from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
-from assessment.qrels.selectors.drafts import host_of, task_scale
+from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import version_topics
 from assessment.rounds.selectors.rounds import RoundRow, round_rows
-from assessment.rounds.selectors.second_agreement import IMPORTED, pair_agreement
-from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
-from assessment.rounds.selectors.training_votes import GOLD, training_agreement
+from assessment.rounds.selectors.second import (
+    IMPORTED,
+)
+from assessment.rounds.selectors.votes import GOLD, round_agreement
 from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart, time_sheet_of
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import (
@@ -113,7 +115,7 @@ def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
 
 
 def kappa_facts(task: Task) -> list[KappaFacts]:
-    """Return the agreement in the training rounds and the open rounds of second judgments."""
+    """Return the agreement in the rounds that compare labels, when organizers see them."""
     return [
         _kappas(row.round, agreement)
         for row in round_rows(task)
@@ -124,23 +126,16 @@ def kappa_facts(task: Task) -> list[KappaFacts]:
 def _agreement(row: RoundRow) -> Agreement | None:
     """Return the agreement in a round as its page shows it, or None if it is not to be seen."""
     round_ = row.round
-    if round_.archived_at:
+    if round_.archived_at or not row.shows_labels:
         return None
-    if round_.kind == Round.Kind.TRAINING:
-        return training_agreement(round_, resamples=0)
-    if round_.kind != Round.Kind.SECOND or not row.shows_labels:
-        return None
-    scale = task_scale(round_.task)
-    pairs = only_judged_pairs(second_pairs(round_), scale)
-    from_ = round_.task.protocol.relevant_from
-    return pair_agreement(pairs, scale, relevant_from=from_, resamples=0)
+    return round_agreement(round_, resamples=0)
 
 
 def _kappas(round_: Round, agreement: Agreement) -> KappaFacts:
     graded, binary = agreement.graded, agreement.binary
     return KappaFacts(
         title=str(round_),
-        is_training=round_.kind == Round.Kind.TRAINING,
+        is_training=round_.rules.compares is Comparison.VOTES,
         items=agreement.items,
         assessors={
             name: (graded.assessors[key].value, binary.assessors[key].value)

@@ -17,8 +17,8 @@ from arqlab.core.models import Task
 from assessment.models import PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import qrels_named
-from assessment.rounds.selectors.question_items import question_labels
-from assessment.rounds.selectors.training_votes import round_votes
+from assessment.rounds.selectors.items import question_labels
+from assessment.rounds.selectors.votes import round_votes
 from evaluation.models import RunScore, TopicScore
 from evaluation.services.effects import KEPT, comparable_indexes
 from submissions.models import Run

@@ -12,7 +12,7 @@ import polars as pl
 from django.utils.safestring import SafeString
 
 from arqkit.records import ItemKind
-from arqkit.texts.html.plain_text import plain_html
+from arqkit.texts.html.foreign import plain_html
 from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import Part, joined, snippet
 from arqlab.core.caches import computed_values

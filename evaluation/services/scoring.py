@@ -20,9 +20,8 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from arqkit.formulas.visual_ids import distinct_visual
-from arqkit.measures.names import Measure
+from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.overlap import LexicalOverlap, Reference
-from arqkit.measures.providers import MeasureFailedError
 from arqkit.measures.scoring import Scorer, means
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.records import ItemKind

@@ -16,8 +16,8 @@ from django.urls import reverse
 
 from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
-from arqkit.measures.definitions import MEASURE_KINDS, definition_of
-from arqkit.measures.names import Measure
+from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
+from arqkit.standings import POST_HOC
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from arqlab.core.permissions import task_or_404
@@ -270,7 +270,7 @@ def _certificate_url(sight: ScoreAccess) -> str:
 def _post_hoc_lines(visible: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
     """Return the rows of the post-hoc runs that the user may see, which are in no file."""
     lines = board_lines(all_runs_of(sight, visible), sight)
-    return [line for line in lines if line.row.run.is_post_hoc]
+    return [line for line in lines if POST_HOC in line.row.run.standings]
 
 
 def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:

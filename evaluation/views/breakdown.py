@@ -10,7 +10,13 @@ import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from arqkit.breakdown.groups import GroupPair, TopicGroup, group_pairs, topic_group, topic_groups
+from arqkit.comparison.correlation import (
+    GroupPair,
+    TopicGroup,
+    group_pairs,
+    topic_group,
+    topic_groups,
+)
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind

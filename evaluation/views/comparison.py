@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from hashlib import sha256
-from statistics import fmean
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -14,38 +12,45 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from arqkit.comparison.correlation import jaccard, rank_biased_overlap
 from arqkit.comparison.differences import pair_differences, run_pairs
 from arqkit.comparison.families import FAMILY_TESTS, TUKEY, PairFamily
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
-from arqkit.measures.scoring import Scorer
-from arqkit.records import ItemKind
 from arqkit.texts.html.rendering import title_text
-from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Topic
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import task_or_404
+from arqlab.web.cells import COUNT, P_VALUE, RUN, SCORE, SIGNED, CellKind, decimals, p_value, signed
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
-from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import judged_frame
+from arqlab.web.tables import Column, Table, answer, to
 from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
 from evaluation.services.comparison import (
     SIGNIFICANT,
     ComparedRuns,
+    PairSummary,
+    PairTest,
     RunPair,
+    RunSimilarity,
     SeveralRuns,
     compared_runs,
     run_pair,
+    run_similarity,
     several_runs,
 )
-from evaluation.services.effects import comparable_indexes
-from evaluation.views.tables import measure_or_404
-from submissions.models import Run
+from evaluation.views.tables import (
+    board_words,
+    file_words,
+    measure_or_404,
+    topic_columns,
+    version_query,
+)
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
+EFFECT = decimals(2)
+STARRED = CellKind(lambda p: f"{p_value(p)}*" if p < SIGNIFICANT else p_value(p), "num")
+"""A p-value, with an asterisk if it is significant."""
 TESTS = {
     "t": "Paired t test",
     "wilcoxon": "Wilcoxon signed-rank test",
@@ -131,13 +136,11 @@ def also_runs(compared: ComparedRuns, chosen: Sequence[int]) -> list[tuple[Board
 def several_response(
     request: HttpRequest, compared: ComparedRuns, places: Sequence[int], context: dict[str, Any]
 ) -> HttpResponse:
-    """Return the page of more than two runs (places), or their scores as TSV."""
+    """Return the page of more than two runs (places), or their scores as a file."""
     test, correction = request.GET.get("test", "t"), request.GET.get("correction", "holm")
     if test not in TESTS or correction not in CORRECTIONS:
         raise Http404
     several = several_runs(compared, places, test=test, correction=correction)
-    if request.GET.get("format") == "tsv":
-        return _several_file(several, context)
     topics = task_topics(context["task"])
     context |= {
         "several": several,
@@ -148,10 +151,74 @@ def several_response(
         "correction": correction,
         "corrections": CORRECTIONS,
         "is_corrected": test == TUKEY,
-        "rows": [(name, topics.get(name), values) for name, values in several.topics],
         "chart": _several_chart(several, compared, topics, context["task"]),
     }
-    return render(request, "evaluation/comparison.html", context)
+    tables = (
+        _several_topics_table(several, topics, context),
+        _pairs_table(request, several, context),
+    )
+    return answer(request, "evaluation/comparison.html", context, *tables)
+
+
+def _several_topics_table(
+    several: SeveralRuns, topics: Mapping[str, Topic], context: Mapping[str, Any]
+) -> Table:
+    keys = "-".join(str(run.key) for run in several.runs)
+    return Table(
+        "topics",
+        [
+            *topic_columns(context["task"], lambda row: (row[0], topics.get(row[0]))),
+            *(
+                Column(
+                    run.label,
+                    f"1.{place}",
+                    SCORE,
+                    name=f"{run.label} ({place + 1})",
+                    title=str(run),
+                )
+                for place, run in enumerate(several.runs)
+            ),
+        ],
+        several.topics,
+        css="topic-table",
+        file=f"{board_words(context['visible'].board)}-{keys}-{file_words(context['measure'])}",
+    )
+
+
+def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[str, Any]) -> Table:
+    """Return the pairs of some runs, each with a link to its own page."""
+    kept = {k: v for k, v in request.GET.items() if k not in ("also", "test", "correction")}
+    if context["is_corrected"]:
+        correction = ", which needs no correction"
+    elif context["correction"] == "plain":
+        correction = ", not corrected"
+    else:
+        family = len(context["family"].runs)
+        name = CORRECTIONS[context["correction"]]
+        correction = f", {name}’s correction for all pairs of {family} runs"
+
+    def page(pair: PairSummary) -> str:
+        return f"?{urlencode({**kept, 'first': pair.first.key, 'second': pair.second.key})}"
+
+    return Table(
+        "pairs",
+        [
+            Column("First run", "first", RUN, is_head=True),
+            Column("Second run", "second", RUN),
+            Column("Difference", "difference", SIGNED),
+            Column("Wins", "wins", COUNT),
+            Column("Ties", "ties", COUNT),
+            Column("Losses", "losses", COUNT),
+            Column(
+                "Effect size", "effect", decimals(2), title="Cohen’s d of the paired differences"
+            ),
+            Column("p", "p", STARRED, link=page, best=lambda pair: pair.is_significant),
+        ],
+        several.pairs,
+        caption=f"{context['measure'].heading} of each pair over its common topics: the first run "
+        f"minus the second. {TESTS[context['test']]}, two-sided{correction}. Significant "
+        "differences (p < 0.05) are bold with an asterisk.",
+    )
 
 
 def task_topics(task: Task) -> dict[str, Topic]:
@@ -182,87 +249,13 @@ def _several_chart(
     }
 
 
-def _several_file(several: SeveralRuns, context: Mapping[str, Any]) -> HttpResponse:
-    names = [f"{run.label} ({number})" for number, run in enumerate(several.runs, start=1)]
-    rows = [(name, *values) for name, values in several.topics]
-    table = pl.DataFrame(rows, schema=["topic", *names], orient="row")
-    board = context["visible"].board
-    label = context["measure"].label.replace("'", "-prime").replace("@", "-")
-    keys = "-".join(str(run.key) for run in several.runs)
-    return table_response(table, f"{board.task.replace('/', '-')}-{keys}-{label}.tsv")
-
-
-KEPT = 24 * 60 * 60  # seconds
-
-
-CUTOFF = 10
-
-
-class RunSimilarity(NamedTuple):
-    """Means over the topics of the qrels that both runs answered; `judged` is of each run's top."""
-
-    overlap: float
-    jaccard: float
-    judged: tuple[float, float]
-    cutoff: int = CUTOFF
-
-
-def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity | None:
-    """Return the similarity of two runs (keys), with the items that the qrels have.
-
-    It is None if an index cannot be read, if the runs have no topic in common, and for answers
-    (Task 3), because no two runs have the same.
-    """
-    if qrel_set.items == ItemKind.ANSWERS:
-        return None
-    runs = Run.objects.select_related("team", "task__lab").in_bulk([first, second])
-    both, index_name = [runs[first], runs[second]], formulas_index_of(qrel_set)
-    facts = [
-        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index_name))
-        for run in both
-    ]
-    rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
-    key = f"run-similarity:{sha256(repr(rules).encode()).hexdigest()}"
-    similarity: RunSimilarity | None = computed_values.get(key)
-    if similarity is None and (similarity := _similarity(qrel_set, both)):
-        computed_values.set(key, similarity, timeout=KEPT)
-    return similarity
-
-
-def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:
-    judged = judged_frame(qrel_set)
-    indexes = [
-        index.join(judged, on="topic", how="semi", maintain_order="left")
-        for _, index in comparable_indexes(runs, qrel_set, judged)
-    ]
-    if len(indexes) < 2:
-        return None
-    first, second = indexes
-    overlap = rank_biased_overlap(first, second)
-    if not overlap:
-        return None
-    scorer = Scorer(judged, [f"Judged@{CUTOFF}"], answered_only=True)
-    shares = [dict(scorer.score(index).select("topic", "value").iter_rows()) for index in indexes]
-    both = shares[0].keys() & shares[1].keys()
-    first_judged, second_judged = (
-        _mean({topic: share[topic] for topic in both}) for share in shares
-    )
-    return RunSimilarity(
-        _mean(overlap), _mean(jaccard(first, second, cutoff=CUTOFF)), (first_judged, second_judged)
-    )
-
-
-def _mean(values: Mapping[str, float]) -> float:
-    return fmean(values.values())
-
-
 ENOUGH = 60
 """The most runs in the table of all pairs: with more, the page has those with the best means."""
 
 
 @pages.read("compare/", "comparison")
 def comparison(request: HttpRequest, task: Task) -> HttpResponse:
-    """Compare runs of the board that the user sees, or return their scores as TSV."""
+    """Compare runs of the board that the user sees, or return their scores as a file."""
     visible, everyone, context = board_context(request, task, post_hoc=True)
     chosen = _places(request, everyone)
     compared, places = everyone.around(chosen)
@@ -272,27 +265,128 @@ def comparison(request: HttpRequest, task: Task) -> HttpResponse:
         return several_response(request, compared, places, context)
     first, second = places if everyone.runs else (0, 0)
     pair = None if first == second else run_pair(compared, first, second)
-    if request.GET.get("format") == "tsv":
-        if pair is None:
-            raise Http404
-        return _topics_file(pair, compared, visible)
     context |= {
         "pair": pair,
         "first": compared.runs[first] if compared.runs else None,
         "second": compared.runs[second] if compared.runs else None,
         "is_same": len(everyone.runs) > 1 and first == second,
-        "tests": [(TESTS[row.test], row.test == TUKEY, row) for row in pair.tests] if pair else (),
     }
-    if pair:
-        topics = task_topics(task)
-        context["rows"] = [(row, topics.get(row.query_id)) for row in pair.topics]
-        context["chart"] = _chart(pair, compared, topics, task)
-        sight = score_access_of(request.user, task)
-        if all(sight.may_open(run) for run in (pair.first, pair.second)):
-            context["similarity"] = run_similarity(
-                visible.qrel_set, pair.first.key, pair.second.key
-            )
-    return render(request, "evaluation/comparison.html", context)
+    tables = _pair_tables(request, pair, compared, visible, context) if pair else ()
+    return answer(request, "evaluation/comparison.html", context, *tables)
+
+
+def _pair_tables(
+    request: HttpRequest,
+    pair: RunPair,
+    compared: ComparedRuns,
+    visible: VisibleBoard,
+    context: dict[str, Any],
+) -> list[Table]:
+    """Return the tables of two runs, and add the chart to the context."""
+    task = context["task"]
+    topics = task_topics(task)
+    context["chart"] = _chart(pair, compared, topics, task)
+    tables = [
+        _pair_topics_table(pair, compared, topics, visible),
+        _figures_table(pair, compared, visible),
+        _tests_table(pair, compared),
+    ]
+    sight = score_access_of(request.user, task)
+    if all(sight.may_open(run) for run in (pair.first, pair.second)):
+        similarity = run_similarity(visible.qrel_set, pair.first.key, pair.second.key)
+        tables += [_similarity_table(similarity)] if similarity else []
+    return tables
+
+
+def _pair_topics_table(
+    pair: RunPair, compared: ComparedRuns, topics: Mapping[str, Topic], visible: VisibleBoard
+) -> Table:
+    first, second = pair.first, pair.second
+    return Table(
+        "topics",
+        [
+            *topic_columns(
+                visible.qrel_set.task, lambda row: (row.query_id, topics.get(row.query_id))
+            ),
+            Column(
+                "First run",
+                "first",
+                SCORE,
+                name=f"{first.label} (1)",
+                best=lambda row: row.difference > 0,
+                title=first.label,
+            ),
+            Column(
+                "Second run",
+                "second",
+                SCORE,
+                name=f"{second.label} (2)",
+                best=lambda row: row.difference < 0,
+                title=second.label,
+            ),
+            Column("Difference", "difference", SIGNED, name="difference"),
+        ],
+        pair.topics,
+        css="topic-table",
+        file=f"{board_words(visible.board)}-{first.key}-{second.key}-{file_words(compared.measure)}",
+    )
+
+
+def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> Table:
+    task, query = visible.qrel_set.task, version_query(visible)
+    page = to(
+        "evaluation:run-scores",
+        task.lab.slug,
+        task.slug,
+        of="0.key",
+        query=urlencode({"measure": compared.measure.label, **query}),
+    )
+    return Table(
+        "figures",
+        [
+            Column("Run", "0", RUN, is_head=True, link=page),
+            Column("Mean", "1", SCORE),
+            Column("Topics won", "2", COUNT),
+        ],
+        [(pair.first, pair.means[0], pair.wins), (pair.second, pair.means[1], pair.losses)],
+        caption=f"{compared.measure.heading} over {counted(len(pair.topics), 'common topic')}. The "
+        "difference is the first run minus the second.",
+        foot=[["Difference", signed(pair.difference), f"{pair.ties} tied"]],
+    )
+
+
+def _tests_table(pair: RunPair, compared: ComparedRuns) -> Table:
+    def corrected(name: str) -> Callable[[PairTest], float | None]:
+        return lambda row: None if row.test == TUKEY else getattr(row, name)
+
+    return Table(
+        "tests",
+        [
+            Column("Test", lambda row: TESTS[row.test], is_head=True),
+            Column("p", "plain", P_VALUE),
+            Column("Holm", corrected("holm"), P_VALUE),
+            Column("Benjamini–Hochberg", corrected("bh"), P_VALUE),
+        ],
+        pair.tests,
+        caption="Two-sided p-values. The corrections are for all pairs of "
+        f"{len(compared.runs)} runs; Tukey’s HSD includes them.",
+    )
+
+
+def _similarity_table(similarity: RunSimilarity) -> Table:
+    judged = f"Judged at {similarity.cutoff}"
+    return Table(
+        "similarity",
+        [
+            Column("Rank-biased overlap (p = 0.9)", "overlap", SCORE),
+            Column(f"Jaccard at {similarity.cutoff}", "jaccard", SCORE),
+            Column(f"{judged}, first run", "judged.0", SCORE),
+            Column(f"{judged}, second run", "judged.1", SCORE),
+        ],
+        [similarity],
+        caption="Similarity of the rankings: means over the topics that both runs answered. Only "
+        "people who may see both runs can see this table.",
+    )
 
 
 @pages.read("pairs/", "comparison-matrix")
@@ -306,7 +400,7 @@ def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
         raise Http404
     family = compared.family(test)
     if request.GET.get("format") == "tsv":
-        name = f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-pairs.tsv"
+        name = f"{board_words(visible.board)}-{visible.board.qrels}-pairs.tsv"
         return table_response(pair_table(compared, family), name)
     query = context["board_query"] | {"measure": compared.measure.label}
     address = (
@@ -398,14 +492,3 @@ def _chart(
             for row in pair.topics
         ],
     }
-
-
-def _topics_file(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> HttpResponse:
-    table = pl.DataFrame(
-        [(row.query_id, row.first, row.second, row.difference) for row in pair.topics],
-        schema=["topic", f"{pair.first.label} (1)", f"{pair.second.label} (2)", "difference"],
-        orient="row",
-    )
-    label = compared.measure.label.replace("'", "-prime").replace("@", "-")
-    name = f"{visible.board.task.replace('/', '-')}-{pair.first.key}-{pair.second.key}-{label}.tsv"
-    return table_response(table, name)

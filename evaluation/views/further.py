@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -11,21 +11,21 @@ import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 
 from arqkit.comparison.correlation import top_stability
 from arqkit.judgments.qrels import JudgedTopic
 from arqkit.leaderboard import columns_in
-from arqkit.measures.columns import Reals
-from arqkit.measures.definitions import MEASURE_KINDS, definition_of
-from arqkit.measures.names import Measure
+from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
-from arqlab.web.downloads import table_response
+from arqlab.web.cells import COUNT, SCORE, TAU, decimals, score
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer, run_columns
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
-    MeasureColumn,
     MeasureCorrelations,
     first_answers,
     first_answers_access,
@@ -34,9 +34,9 @@ from evaluation.services.further_measures import (
     question_rounds,
     with_further_measures,
 )
-from evaluation.services.progress import SystemProgress, system_progress
+from evaluation.services.progress import ProgressRow, SystemProgress, system_progress
 from evaluation.views.boards import board_file
-from evaluation.views.tables import board_lines, live_query
+from evaluation.views.tables import board_lines, board_words, live_query
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
@@ -104,7 +104,37 @@ def provisional_board(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs by the current labels; with `compute=yes`, compute missing scores first."""
     board = provisional_scores(task, computes=request.GET.get("compute") == "yes")
     context = {"task": task, "lab": task.lab, "provisional": board, "top": TOP}
-    return render(request, "evaluation/provisional_board.html", context)
+    tables = _provisional_table(task, board), _judged_table(board)
+    return answer(request, "evaluation/provisional_board.html", context, *tables)
+
+
+def _provisional_table(task: Task, board: ProvisionalBoard) -> Table:
+    heading = board.measure.heading if board.measure else "Mean"
+    return Table(
+        "board",
+        [
+            Column("No.", "0", COUNT),
+            Column("Run", "1.run", is_head=True),
+            Column(heading, "1.mean", SCORE),
+            Column(f"In the top {TOP}", "1.probability", decimals(2)),
+        ],
+        list(enumerate(board.rows, start=1)),
+        caption=f"{heading} over the topics in the current draft of the qrels.",
+        file=f"{task.lab.slug}-{task.slug}-provisional",
+    )
+
+
+def _judged_table(board: ProvisionalBoard) -> Table:
+    return Table(
+        "judged",
+        [
+            Column("Topic", "topic", is_head=True),
+            Column("Judged", "labelled", COUNT),
+            Column("Items", "total", COUNT),
+            Column("Relevant", "relevant", COUNT),
+        ],
+        board.topics,
+    )
 
 
 @pages.read("progress/", "progress")
@@ -115,18 +145,57 @@ def progress(request: HttpRequest, task: Task) -> HttpResponse:
     if visible is None:
         raise Http404
     systems = system_progress(request.user, task, visible)
-    if request.GET.get("format") == "tsv":
-        return table_response(
-            _progress_table(systems),
-            f"progress-{task.lab.slug}-{task.slug}-{visible.qrel_set.name}.tsv",
-        )
-    context = {"task": task, "lab": task.lab, "visible": visible, "systems": systems}
-    return render(request, "evaluation/progress.html", context)
+    context = {"task": task, "lab": task.lab, "visible": visible}
+    file = f"progress-{task.lab.slug}-{task.slug}-{visible.qrel_set.name}"
+    table = _systems_table(systems, file)
+    return answer(
+        request, "evaluation/progress.html", context, table, file=_long_table(systems, file)
+    )
 
 
-def _progress_table(systems: SystemProgress) -> pl.DataFrame:
-    """Return a row for each run of a system, task and measure."""
-    rows = [
+def _systems_table(systems: SystemProgress, file: str) -> Table:
+    """Return a row for each system, with the cells of each task under its lab."""
+    return Table(
+        "systems",
+        [
+            *run_columns("run"),
+            *(
+                Column(
+                    measure.heading,
+                    _progress_cell(place, number),
+                    over=column.task.lab.name,
+                    css="num",
+                )
+                for place, column in enumerate(systems.tasks)
+                for number, measure in enumerate(column.measures)
+            ),
+        ],
+        systems.rows,
+        file=file,
+    )
+
+
+def _progress_cell(place: int, number: int) -> Callable[[ProgressRow], str]:
+    """Return what shows a value of a row, with a mark if the system was trained on the topics."""
+
+    def cell(row: ProgressRow) -> str:
+        run, values = row.cells[place]
+        mark = mark_safe('<abbr title="Trained on these topics">†</abbr>')
+        is_trained = run is not None and values[number] is not None and run.is_trained
+        return format_html("{}{}", score(values[number]), mark if is_trained else "")
+
+    return cell
+
+
+def _long_table(systems: SystemProgress, file: str) -> Table:
+    """Return a row for each run of a system, task and measure, for files."""
+    names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
+    columns = [Column("", str(place), name=name) for place, name in enumerate(names)]
+    return Table("progress", columns, _progress_rows(systems), file=file)
+
+
+def _progress_rows(systems: SystemProgress) -> list[tuple[object, ...]]:
+    return [
         (
             row.run.team,
             row.run.tag,
@@ -142,8 +211,6 @@ def _progress_table(systems: SystemProgress) -> pl.DataFrame:
         if cell.run
         for measure, value in zip(column.measures, cell.values, strict=True)
     ]
-    names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
-    return pl.DataFrame(rows, schema=names, orient="row")
 
 
 @pages.read("first-answers/", "first-answers")
@@ -176,9 +243,6 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     return render(request, "evaluation/first_answers.html", context)
 
 
-Line = tuple[MeasureColumn, list[float | None]]
-
-
 @pages.read("correlations/", "correlation-matrix")
 def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show how the measures of the board that the user sees correlate, or return it as TSV."""
@@ -189,9 +253,6 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     further = with_further_measures(visible, request.GET.get("also", ""), waits=is_file)
     rounds = question_rounds(task) if access.organizes else []
     result = measure_correlations(further.visible.board, question_columns(task, rounds))
-    if is_file:
-        name = f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-correlations.tsv"
-        return table_response(_table(result), name)
     query = live_query(visible)
     context = {
         "task": task,
@@ -202,24 +263,44 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
         "kept": list(query.items()),
         "board_address": f"?{urlencode(query)}" if query else "",
         "result": result,
-        "pearson": _lines(result, result.matrices.pearson),
-        "kendall": _lines(result, result.matrices.kendall),
         "rounds": rounds,
     }
-    return render(request, "evaluation/correlations.html", context)
+    file = f"{board_words(visible.board)}-{visible.board.qrels}-correlations"
+    pearson = "Pearson’s r: 1 or −1 if one measure is a linear function of the other."
+    kendall = "Kendall’s tau-b: 1 if both measures order the runs the same way, −1 if in reverse."
+    tables = (
+        _matrix_table(result, "pearson", pearson, file=file),
+        _matrix_table(result, "kendall", kendall),
+    )
+    written = _correlations_file(result, file)
+    return answer(request, "evaluation/correlations.html", context, *tables, file=written)
 
 
-def _lines(result: MeasureCorrelations, matrix: Reals) -> list[Line]:
+def _matrix_table(result: MeasureCorrelations, name: str, caption: str, *, file: str = "") -> Table:
+    matrix = getattr(result.matrices, name)
     known = [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
-    return list(zip(result.columns, known, strict=True))
+    return Table(
+        name,
+        [
+            Column("Measure", "0.heading", is_head=True),
+            *(
+                Column(column.heading, f"1.{place}", TAU)
+                for place, column in enumerate(result.columns)
+            ),
+        ],
+        list(zip(result.columns, known, strict=True)),
+        caption=caption,
+        css="correlation-table",
+        file=file,
+    )
 
 
-def _table(result: MeasureCorrelations) -> pl.DataFrame:
+def _correlations_file(result: MeasureCorrelations, file: str) -> Table:
     """Return one row for each pair of measures, with empty cells for unknown coefficients."""
     matrices = result.matrices
     first, second = np.triu_indices(len(result.columns), 1)
     labels = [column.label for column in result.columns]
-    return pl.DataFrame(
+    frame = pl.DataFrame(
         {
             "measure": [labels[place] for place in first],
             "other": [labels[place] for place in second],
@@ -229,3 +310,5 @@ def _table(result: MeasureCorrelations) -> pl.DataFrame:
         },
         schema_overrides={"measure": pl.String, "other": pl.String},
     ).with_columns(pl.col("pearson", "kendall").fill_nan(None))
+    columns = [Column("", name, name=name) for name in frame.columns]
+    return Table("correlations", columns, frame, file=file)

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
-from arqkit.agreement.effect import RankingEffect, ranking_effects
+from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.formats.tables import tsv_lines
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.jobs import page_of_job, requested
+from arqlab.web.cells import COUNT, MEASURE, SCORE, SIGNED, TAU, CellKind, decimals
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Chart, Column, Table, answer, to
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, score_access_of, visible_board
 from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.certificates import Certification, certification_of
 from evaluation.services.paper_kits import paper_kit
+from evaluation.views.tables import file_words
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
+FEW = 12
+"""The most runs whose bars need no full width."""
+TENTHS = decimals(1)
+RISE = CellKind(lambda places: f"{places:+d}" if places > 0 else str(places), "num")
 PARTS = ("teams", "runs", "depths")
 
 
@@ -80,25 +88,145 @@ def _tables(certified: Certification, certificate: Certificate, measure: Measure
     teams = _named(certified, _only(certificate.teams.changes, measure))
     own = _named(certified, _with_items(certificate.each_run, measure))
     depths = _only(certificate.depths, measure).to_dicts()
+    parties = _parties(certificate.teams, measure)
     return {
         "measure": measure,
         "certificate": certificate,
-        "findings": [
-            _finding(certificate, certified_measure) for certified_measure in certified.measures
-        ],
-        "teams": _parties(certificate.teams, measure),
-        "runs": list(zip(teams, own, strict=True)),
+        "teams": parties,
         "depths": depths,
         "primes": certificate.primes.to_dicts(),
-        "scores_chart": {
-            "measure": measure.heading,
-            "runs": [{"name": f"{row['tag']}, {row['team']}", **_pair(row)} for row in teams],
-        },
-        "depths_chart": {
-            "measure": measure.heading,
-            "depths": [{"depth": row["depth"], "tau": row["tau"]} for row in depths],
+        "tables": {
+            "findings": _findings_table(certified, certificate, measure),
+            "primes": _primes_table(certificate),
+            "teams": _teams_table(parties),
+            "runs": _runs_table(teams, own, measure),
+            "depths": _depths_table(depths, measure),
         },
     }
+
+
+def _findings_table(certified: Certification, certificate: Certificate, measure: Measure) -> Table:
+    return Table(
+        "findings",
+        [
+            Column(
+                "Measure",
+                "measure.heading",
+                link=lambda row: (
+                    ""
+                    if row["measure"] == measure
+                    else f"?{urlencode({'measure': row['measure'].name})}"
+                ),
+                is_head=True,
+            ),
+            *(
+                column
+                for side, over in (("teams", "Team left out"), ("runs", "Run left out"))
+                for column in (
+                    Column("Mean change", f"{side}.mean", SCORE, over=over),
+                    Column("Largest", f"{side}.largest", SCORE, over=over),
+                    Column("Ranks", f"{side}.ranks", COUNT, over=over),
+                    Column("Tau", f"{side}.tau", TAU, over=over),
+                )
+            ),
+        ],
+        [_finding(certificate, certified_measure) for certified_measure in certified.measures],
+        caption="Changes in scores and ranks of the runs when their team, or the run itself, is "
+        "left out. Tau is the lowest Kendall’s tau-b between the rankings of all runs with and "
+        "without the judgments.",
+    )
+
+
+def _primes_table(certificate: Certificate) -> Table:
+    return Table(
+        "primes",
+        [
+            Column("Measure", "measure", MEASURE, is_head=True),
+            Column("Prime", "prime", MEASURE),
+            Column("Kendall’s tau", "tau", TAU),
+        ],
+        certificate.primes,
+        caption="The prime measure removes unjudged items before it scores a ranking. Tau compares "
+        "the two rankings of the runs.",
+    )
+
+
+def _teams_table(parties: list[dict[str, Any]]) -> Table:
+    return Table(
+        "teams",
+        [
+            Column("Team", "party", is_head=True),
+            Column("Items", "items", COUNT),
+            Column("Relevant", "relevant", COUNT),
+            Column("Kendall’s tau", "tau", TAU),
+        ],
+        parties,
+        caption="The judged items that only the runs of this team contributed, and Kendall’s tau "
+        "between the rankings of all runs with and without them.",
+    )
+
+
+def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure: Measure) -> Table:
+    """Return the runs with all judgments, and without those of their team (0) or their own (1)."""
+    every, team, alone = "All judgments", "Team left out", "Run left out"
+    runs = [{"name": f"{row['tag']}, {row['team']}", **_pair(row)} for row in teams]
+    return Table(
+        "runs",
+        [
+            Column("Team", "0.team"),
+            Column("Run", "0.tag", is_head=True),
+            Column("Score", "0.value", SCORE, over=every),
+            Column("Rank", "0.rank", COUNT, over=every),
+            Column("Unjudged", "0.unjudged", TENTHS, over=every),
+            Column("Score", "0.value_without", SCORE, over=team),
+            Column("Change", "0.change", SIGNED, over=team),
+            Column("Ranks", "0.rank_change", css="num", over=team),
+            Column("Unjudged", "0.unjudged_without", TENTHS, over=team),
+            Column("Items", "1.items", COUNT, over=alone),
+            Column("Change", "1.change", SIGNED, over=alone),
+            Column("Ranks", "1.rank_change", css="num", over=alone),
+            Column("Unjudged", "1.unjudged_without", TENTHS, over=alone),
+        ],
+        list(zip(teams, own, strict=True)),
+        caption="With all judgments, and without the items that only the team, or only the run, "
+        "contributed. Ranks are among all runs, scored in the same way. “Ranks” is the change in "
+        "rank; + means further down. “Unjudged” is the % of unjudged items among the first ten.",
+        chart=Chart(
+            "left-out",
+            {"measure": measure.heading, "runs": runs},
+            f"{measure.heading} of each run with all judgments and without those of its team. The "
+            "table below lists the values.",
+            css="chart-middle" if len(runs) <= FEW else "",
+            caption=f"{measure.heading} of each run with all judgments, and without the items that "
+            "only its team contributed.",
+        ),
+    )
+
+
+def _depths_table(depths: list[dict[str, Any]], measure: Measure) -> Table:
+    taus = [{"depth": row["depth"], "tau": row["tau"]} for row in depths]
+    return Table(
+        "depths",
+        [
+            Column("Depth", "depth", COUNT, is_head=True),
+            Column("Items", "items", COUNT),
+            Column("Relevant", "relevant", COUNT),
+            Column("Kendall’s tau", "tau", TAU),
+            Column("Largest change", "change", SCORE),
+        ],
+        depths,
+        caption="The judged items of the runs down to this depth, including those that no run "
+        "contributed. A run that was pooled to a smaller depth keeps that depth.",
+        chart=Chart(
+            "pool-depths",
+            {"measure": measure.heading, "depths": taus},
+            "Kendall’s tau between the ranking by all judgments and the rankings by pools of "
+            "several depths. The table below lists the values.",
+            css="chart-middle",
+            caption="Kendall’s tau between the rankings of the runs by a pool of this depth and by "
+            "all judgments.",
+        ),
+    )
 
 
 def _pair(row: dict[str, Any]) -> dict[str, float]:
@@ -282,8 +410,32 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     ]
     if label and not measures:
         raise Http404
+    tables = []
     if measures:
         effect = version_effect(before, after, measures[0])
         context |= {"effect": effect, "measures": list(shared_measures(before, after))}
         context["moved"] = sum(row["rise"] != 0 for row in effect.rows)
-    return render(request, "evaluation/qrels_effect.html", context)
+        tables.append(_effect_table(effect, before, after))
+    return answer(request, "evaluation/qrels_effect.html", context, *tables)
+
+
+def _effect_table(effect: VersionEffect, before: QrelSet, after: QrelSet) -> Table:
+    task, query = after.task, {"measure": effect.measure.label, "qrels": after.name}
+    page = to("evaluation:run-scores", task.lab.slug, task.slug, of="key", query=urlencode(query))
+    return Table(
+        "ranks",
+        [
+            Column("Run", "tag", link=page, is_head=True),
+            Column("Team", "team"),
+            Column(before.name, "before", SCORE),
+            Column(after.name, "after", SCORE),
+            Column("Change", "change", SIGNED),
+            Column("Rank before", "rank_before", COUNT),
+            Column("Rank after", "rank_after", COUNT),
+            Column("Places gained", "rise", RISE),
+        ],
+        effect.rows,
+        caption=f"{effect.measure.heading} by {before.name} and {after.name}. Equal scores have "
+        "the same rank.",
+        file=f"{task.lab.slug}-{task.slug}-{before.name}-{after.name}-{file_words(effect.measure)}",
+    )

@@ -10,13 +10,17 @@ from urllib.parse import urlencode
 import polars as pl
 from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
+from django.utils.safestring import mark_safe
 
 from arqkit.labels import ScaleLabel
+from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Topic, Visitor
+from arqlab.core.oddities import counted
+from arqlab.web.cells import COUNT, SCORE, label, score
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer, to
 from assessment.judging.selectors.related import judged_ids
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -27,7 +31,7 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.topics import RunValue, spread_of, topic_values, values_of_runs
+from evaluation.selectors.topics import RunValue, Spread, spread_of, topic_values, values_of_runs
 from evaluation.services.rankings import ItemText, item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, version_query
 from submissions.models import Run
@@ -54,6 +58,17 @@ def judgments_links(access: ScoreAccess, query_id: str) -> dict[str, str]:
 
 
 ROWS_A_PAGE = 50
+UNJUDGED = mark_safe('<span class="muted">unjudged</span>')
+ITEM_COLUMNS = (
+    Column("Item", template="evaluation/_item_text.html", is_head=True),
+    Column(
+        "Label",
+        lambda row: label(row.label) if row.label else UNJUDGED,
+        link="judgments_url",
+        css="item-label",
+    ),
+)
+"""The columns of an item with its text and its label, which leads to its judgments."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +91,7 @@ class RankingSide:
     run: Run
     items: int
     page: Page[int]
-    rows: list[RankedRow]
+    table: Table
     values: list[float | None]
 
 
@@ -109,14 +124,14 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
         "visible": visible,
         "sight": sight,
         "measure": measure,
-        "spread": spread_of(values),
         "others": others,
         "chosen": chosen,
         "beside": beside,
         "query": urlencode({"measure": measure.label, **version_query(visible)}),
         **_sides(request, runs, visible, sight, query_id),
     }
-    return render(request, "evaluation/run_ranking.html", context)
+    table = _values_table(context["sides"], visible, query_id, measure, spread_of(values))
+    return answer(request, "evaluation/run_ranking.html", context, table)
 
 
 def _beside(chosen: str, others: Sequence[RunValue], values: Sequence[RunValue]) -> RunValue | None:
@@ -156,9 +171,51 @@ def _sides(
         other = dict(frames[1 - number].select("item", "order").iter_rows()) if runs[1:] else {}
         listed = _rows(part, texts, other, visible, judgments)
         values = [known[run.pk].get(measure.name) for measure in measures]
-        sides.append(RankingSide(run, frame.height, page, listed, values))
+        table = _items_table(run, listed, is_pair=len(runs) > 1)
+        sides.append(RankingSide(run, frame.height, page, table, values))
     longest = max((side.page for side in sides), key=lambda page: page.paginator.num_pages)
     return {"sides": sides, "page": longest, "only_judged": only_judged}
+
+
+def _items_table(run: Run, rows: Sequence[RankedRow], *, is_pair: bool) -> Table:
+    other = Column("Other", "other", COUNT, title="Place in the other ranking", css="other")
+    return Table(
+        f"items-{run.pk}",
+        [Column("#", "order", COUNT, css="place"), *ITEM_COLUMNS, *([other] if is_pair else [])],
+        rows,
+        css="ranking-table",
+    )
+
+
+def _values_table(
+    sides: Sequence[RankingSide],
+    visible: VisibleBoard,
+    query_id: str,
+    measure: Measure,
+    spread: Spread | None,
+) -> Table:
+    task, query = visible.qrel_set.task, {"measure": measure.label, **version_query(visible)}
+    page = to(
+        "evaluation:run-scores", task.lab.slug, task.slug, of="run.pk", query=urlencode(query)
+    )
+    caption = f"Values for {query_id}."
+    if spread:
+        caption += (
+            f" {measure.heading} of {counted(spread.runs, 'run')}: best {score(spread.best)}, "
+            f"median {score(spread.median)}."
+        )
+    return Table(
+        "values",
+        [
+            Column("Run", "run.label", link=page, note="run.team.name", is_head=True),
+            *(
+                Column(column.heading, f"values.{place}", SCORE)
+                for place, column in enumerate(visible.board.measures)
+            ),
+        ],
+        sides,
+        caption=caption,
+    )
 
 
 def _rows(

@@ -1,4 +1,4 @@
-"""Results of rounds: disagreements, second judgments and special questions."""
+"""The page of a round, whose parts its kind names, and the list of disagreements."""
 
 from __future__ import annotations
 
@@ -8,27 +8,34 @@ from typing import Any
 
 import polars as pl
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
 
 from arqkit.formats.tables import csv_lines
-from arqkit.labels import LabelScale
 from arqlab.core.models import Task
-from arqlab.core.permissions import organized_task_or_404
+from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.web.downloads import file_response, table_response
 from arqlab.web.pages import TASK, Pages
+from assessment.judging.selectors.own_work import own_round_topics
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.permissions import SeenRound, round_or_404
 from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
-from assessment.rounds.selectors.rounds import is_unused, open_second_pools, round_progress
-from assessment.rounds.selectors.second_agreement import (
+from assessment.rounds.selectors.rounds import is_unused, round_progress, shows_labels
+from assessment.rounds.selectors.second import (
     assessor_names,
     assessor_times,
+    only_judged_pairs,
     own_consistency,
+    own_pairs,
     pair_agreement,
     pair_confusion,
+    second_pairs,
 )
-from assessment.rounds.selectors.second_items import only_judged_pairs, own_pairs, second_pairs
-from assessment.rounds.views.charts import agreement_picture, confusion_picture
+from assessment.rounds.selectors.selection import score_sheet
+from assessment.rounds.selectors.votes import own_names, real_names, round_agreement
+from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
 from evaluation.forms import AdjudicationListForm
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
 from evaluation.services.questions import MEASURES, RunAnswers, round_answers
@@ -36,77 +43,130 @@ from evaluation.services.questions import MEASURES, RunAnswers, round_answers
 pages = Pages(TASK, organized_task_or_404, section="rounds")
 
 
-@pages.read("rounds/second-<int:number>/", "second-detail")
-def second_detail(request: HttpRequest, task: Task, number: int) -> HttpResponse:
-    """Show the progress of a round, and its results when it is completed or revealed.
+Part = dict[str, Any]
+
+
+def _own(request: HttpRequest, seen: SeenRound) -> Part:
+    """Return the user's own topics in a round."""
+    own = own_round_topics(signed_in(request), round_id=seen.round.pk) if seen.judges else []
+    return {"own": own}
+
+
+def _link(request: HttpRequest, seen: SeenRound) -> Part:
+    """Return the link for applicants, for organizers."""
+    token = seen.round.token if seen.organizes else None
+    path = reverse("assessment:sample-join", args=[token]) if token else ""
+    return {"link": request.build_absolute_uri(path) if path else ""}
+
+
+def _sheet(request: HttpRequest, seen: SeenRound) -> Part:
+    """Return the score sheet of applicants, for organizers and the expert."""
+    return {"sheet": score_sheet(seen.round) if seen.rates else None}
+
+
+def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
+    """Return the agreement of the assessors, and that of all revealed rounds of the kind.
+
+    Assessors see no name but their own.
+    """
+    round_ = seen.round
+    is_open = round_.revealed_at or (seen.organizes and shows_labels(round_))
+    agreement = round_agreement(round_) if is_open else None
+    if agreement is None:
+        return {}
+    names = real_names(round_) if seen.organizes else own_names(round_, signed_in(request))
+    part: Part = {"picture": agreement_picture(agreement, names)}
+    if not seen.organizes:
+        return part
+    revealed = Round.objects.filter(task=round_.task, kind=round_.kind, revealed_at__isnull=False)
+    others = revealed.select_related("pool", "gold", "task__lab").order_by("number")
+    scale = round_.pool.label_scale
+    alike = [other for other in others if other.pool.label_scale == scale]
+    compared = {
+        str(other): agreement if other == round_ else round_agreement(other) for other in alike
+    }
+    rounds = [(name, figures) for name, figures in compared.items() if figures]
+    return part | {"rounds": rounds_picture(rounds) if len(rounds) > 1 else None}
+
+
+def _again(request: HttpRequest, seen: SeenRound) -> Part:
+    """Return what the labels of items judged again say, once organizers see them.
 
     The effect on the leaderboard is computed with `effect=yes`.
     """
-    rounds = Round.objects.select_related("pool", "task__lab")
-    round_ = get_object_or_404(rounds, task=task, kind=Round.Kind.SECOND, number=number)
-    progress = round_progress(round_)
-    context: dict[str, Any] = {
-        "task": task,
-        "lab": task.lab,
-        "round": round_,
-        "organizes": True,
-        "is_unused": is_unused(round_),
-        "progress": progress,
-        "items": sum(person.items for person in progress),
-        "done": sum(person.done for person in progress),
-    }
-    if open_second_pools(task).filter(pk=round_.pool.pk).exists():
-        scale, every = task_scale(task), second_pairs(round_)
-        pairs = only_judged_pairs(every, scale)
-        context |= _results(round_, pairs, scale) | {"reported": every.height - pairs.height}
-        if request.GET.get("effect") == "yes":
-            context["effect"] = second_effect(round_, pairs)
-    return render(request, "evaluation/second_detail.html", context)
-
-
-def _results(round_: Round, pairs: pl.DataFrame, scale: LabelScale) -> dict[str, Any]:
+    round_ = seen.round
+    if not shows_labels(round_):
+        return {}
+    scale, every = task_scale(round_.task), second_pairs(round_)
+    pairs = only_judged_pairs(every, scale)
     relevant_from = round_.task.protocol.relevant_from
     own = only_judged_pairs(own_pairs(round_), scale)
     agreement = pair_agreement(pairs, scale, relevant_from=relevant_from)
-    differing = pairs.filter(pl.col("first") != pl.col("second")).height
+    confusion = pair_confusion(pairs, scale)
     return {
-        "is_open": True,
         "pairs": pairs.height,
-        "differing": differing,
+        "reported": every.height - pairs.height,
+        "differing": pairs.filter(pl.col("first") != pl.col("second")).height,
         "picture": agreement_picture(agreement, assessor_names(pairs)),
         "confusion": confusion_picture(
-            pair_confusion(pairs, scale),
-            scale,
-            first="first judgment",
-            second="second judgment",
+            confusion, scale, first="first judgment", second="second judgment"
         ),
         "times": assessor_times(pairs),
         "consistency": own_consistency(own, scale, relevant_from=relevant_from),
+        "effect": second_effect(round_, pairs) if request.GET.get("effect") == "yes" else None,
     }
 
 
-@pages.read("rounds/questions-<int:number>/", "questions-detail")
-def questions_detail(request: HttpRequest, task: Task, number: int) -> HttpResponseBase:
-    """Show the progress of a round and its results so far, or return them as CSV."""
-    rounds = Round.objects.select_related("pool", "task__lab")
-    round_ = get_object_or_404(rounds, task=task, kind=Round.Kind.QUESTIONS, number=number)
-    results = round_answers(round_)
-    if request.GET.get("format") == "csv":
-        return _as_csv(round_, results.runs)
-    progress = round_progress(round_)
+def _answers(request: HttpRequest, seen: SeenRound) -> Part:
+    """Return the answers to special questions so far."""
+    return {"results": round_answers(seen.round), "measures": MEASURES}
+
+
+def _nothing(request: HttpRequest, seen: SeenRound) -> Part:
+    """Return nothing more than the page has."""
+    return {}
+
+
+PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
+    "link": ("assessment/rounds/_link.html", _link),
+    "own": ("assessment/rounds/_own.html", _own),
+    "sheet": ("assessment/rounds/_sheet.html", _sheet),
+    "agreement": ("assessment/rounds/_training_agreement.html", _agreement),
+    "again": ("evaluation/_judged_again.html", _again),
+    "answers": ("evaluation/_question_answers.html", _answers),
+    "progress": ("assessment/rounds/_progress.html", _nothing),
+    "items": ("assessment/rounds/_items.html", _nothing),
+}
+"""The parts of the pages of rounds: what a kind reports, each with its template."""
+
+
+@pages.read("rounds/<slug:round>/", "round-detail", access=round_or_404, sign_in=True)
+@never_cache
+def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponseBase:
+    """Show the progress of a round, and what its kind reports and the user may see.
+
+    With `format=csv`, return the answers to special questions.
+    """
+    round_, parts = seen.round, [PARTS[name] for name in seen.round.rules.parts]
+    if round_.rules.asks and request.GET.get("format") == "csv":
+        return _as_csv(round_, round_answers(round_).runs)
+    progress = round_progress(round_) if seen.organizes else []
+    items, done = (sum(getattr(row, name) for row in progress) for name in ("items", "done"))
     context: dict[str, Any] = {
-        "task": task,
-        "lab": task.lab,
-        "round": round_,
-        "organizes": True,
-        "is_unused": is_unused(round_),
-        "results": results,
-        "measures": MEASURES,
+        **seen._asdict(),
+        "task": round_.task,
+        "lab": round_.task.lab,
         "progress": progress,
-        "items": sum(person.items for person in progress),
-        "done": sum(person.done for person in progress),
+        "items": items,
+        "done": done,
+        "is_complete": items == done and seen.organizes and not round_.token,
+        "is_open": seen.organizes and shows_labels(round_),
+        "is_unused": seen.organizes and is_unused(round_),
+        "templates": [template for template, _ in parts],
     }
-    return render(request, "evaluation/questions_detail.html", context)
+    for _, part in parts:
+        context |= part(request, seen)
+    return render(request, "evaluation/round_detail.html", context)
 
 
 def _as_csv(round_: Round, rows: list[RunAnswers]) -> HttpResponseBase:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -14,7 +14,10 @@ from django.utils.safestring import SafeString, mark_safe
 from arqkit.leaderboard import Board, BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
 from arqkit.measures.names import Measure
 from arqkit.texts.html.rendering import title_text
+from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import TOPIC_FILTERS
+from arqlab.web.cells import ID, SAFE
+from arqlab.web.tables import Column, to
 from evaluation.permissions import ScoreAccess, VisibleBoard
 from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
@@ -79,6 +82,44 @@ def _cell(cell: BoardCell, url: str) -> str:
     if url and cell.value is not None:
         value = f'<a href="{url}">{value}</a>'
     return f"<td class=best>{value}" if cell.is_best else f"<td>{value}"
+
+
+def topic_columns(
+    task: Task, topic: Callable[[Any], tuple[str, Topic | None]]
+) -> tuple[Column, ...]:
+    """Return the columns of a topic: its id, with a link if the task has it, and its title.
+
+    `topic` returns the id and the topic of a row.
+    """
+    page = to("core:topic-detail", task.lab.slug, task.slug, of=lambda row: topic(row)[0])
+    return (
+        Column(
+            "Topic",
+            lambda row: topic(row)[0],
+            ID,
+            name="topic",
+            is_head=True,
+            link=lambda row: page(row) if topic(row)[1] else "",
+            css="nowrap",
+        ),
+        Column(
+            "Title",
+            lambda row: getattr(topic(row)[1], "title_html", ""),
+            SAFE,
+            name=None,
+            css="topic-title",
+        ),
+    )
+
+
+def file_words(measure: Measure) -> str:
+    """Return the label of a measure for the name of a file."""
+    return measure.label.replace("'", "-prime").replace("@", "-")
+
+
+def board_words(board: Board) -> str:
+    """Return the task of a board for the name of a file."""
+    return board.task.replace("/", "-")
 
 
 def measure_or_404(board: Board, label: str) -> Measure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 import polars as pl
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 
 from arqkit.labels import ScaleLabel
@@ -20,10 +19,13 @@ from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
+from arqkit.topics import heading
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
+from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Chart, Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, version_topics
 from assessment.qrels.views.labels import label_shares
@@ -36,12 +38,21 @@ from evaluation.permissions import (
     visible_board,
 )
 from evaluation.selectors.pending_scores import formulas_index_of, item_identity
-from evaluation.selectors.topics import RunValue, spread_of, topic_rows, topic_values
+from evaluation.selectors.topics import (
+    RunValue,
+    Spread,
+    TopicScoreRow,
+    spread_of,
+    topic_rows,
+    topic_values,
+)
 from evaluation.services.effects import comparable_indexes
 from evaluation.services.rankings import ItemText, item_texts, relevant_found, relevant_items
-from evaluation.views.rankings import closed_to, judgments_links
+from evaluation.views.rankings import ITEM_COLUMNS, closed_to, judgments_links
 from evaluation.views.tables import (
+    board_words,
     chart_of,
+    file_words,
     info_columns,
     means_of,
     measure_or_404,
@@ -145,22 +156,83 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
         "visible": visible,
         "sight": sight,
         "measure": measure,
-        "rows": rows,
-        "means": means_of(rows),
         "line": line,
         "scores_nothing": scores == {0},
         "peers": len(peers),
-        "columns": info_columns(rows),
         "chart": chart_of(rows, run, measure, query=query),
-        "bounds": tie_bounds(visible, run),
+        "bounds": (bounds := tie_bounds(visible, run)),
         "may_see_run": sight.may_see_run_of(run.team.name),
-        "may_open": sight.may_open(line.run),
-        "query": query,
     }
-    return render(request, "evaluation/run_scores.html", context)
+    tables = [_topics_table(run, visible, measure, rows, query, opens=sight.may_open(line.run))]
+    if bounds:
+        tables.append(_bounds_table(bounds))
+    return answer(request, "evaluation/run_scores.html", context, *tables)
+
+
+def _topics_table(
+    run: Run,
+    visible: VisibleBoard,
+    measure: Measure,
+    rows: Sequence[TopicScoreRow],
+    query: str,
+    *,
+    opens: bool,
+) -> Table:
+    address = [run.task.lab.slug, run.task.slug]
+    ranking = to("evaluation:run-ranking", *address, run.pk, of="query_id", query=query)
+    means, infos = means_of(rows), info_columns(rows)
+    return Table(
+        "topics",
+        [
+            Column(
+                "Topic",
+                "query_id",
+                ID,
+                link=to("evaluation:topic-scores", *address, of="query_id", query=query),
+                is_head=True,
+                css="nowrap",
+            ),
+            Column("Title", "topic.title_html", SAFE, name=None, css="topic-title"),
+            *(Column(heading(name), f"topic.facts.{name}", css="info-column") for name in infos),
+            Column(
+                measure.heading,
+                "own",
+                SCORE,
+                link=ranking if opens else None,
+                best=lambda row: row.own is not None and row.own == row.best and row.best > 0,
+            ),
+            Column("Median", "median", SCORE),
+            Column("Best", "best", SCORE),
+            Column("± median", "gain", SIGNED, title="Difference from the median"),
+            Column("Judged", "judgments.judged", COUNT),
+            Column("Relevant", "judgments.relevant", COUNT),
+        ],
+        rows,
+        foot=[["Mean", "", *("" for _ in infos), *means.values(), "", "", ""]],
+        css="topic-table",
+        file=f"{board_words(visible.board)}-{visible.board.qrels}-{run.pk}-{file_words(measure)}",
+    )
+
+
+def _bounds_table(bounds: TieBounds) -> Table:
+    return Table(
+        "tie-bounds",
+        [
+            Column("Measure", "0", is_head=True),
+            Column("Worst case", "1", SCORE),
+            Column("Reported", "2", SCORE),
+            Column("Best case", "3", SCORE),
+        ],
+        bounds.means,
+        caption="The means if tied items were in the worst and in the best order by label. "
+        "Reported scores order ties by id, as trec_eval does.",
+    )
 
 
 ROWS_A_PAGE = 50
+FEW = 12
+"""The most runs whose bars need no full width."""
+RunPage = Callable[[RunValue], str]
 
 
 @dataclass(frozen=True)
@@ -199,7 +271,10 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
     )
     query = urlencode({"measure": measure.label, **version_query(visible)})
     spread = spread_of(values)
-    rows = [(run_value, _url(task, run_value.run, sight, query_id, query)) for run_value in values]
+
+    def page(value: RunValue) -> str:
+        return _url(task, value.run, sight, query_id, query)
+
     context = {
         "task": task,
         "lab": task.lab,
@@ -208,17 +283,68 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "visible": visible,
         "sight": sight,
         "measure": measure,
-        "rows": rows,
-        "spread": spread,
-        "query": query,
-        "chart": {
-            "measure": measure.heading,
-            "median": spread.median if spread else None,
-            "runs": [_bar(run_value, url) for run_value, url in rows],
-        },
         **_labels(request, visible, sight, query_id, query),
     }
-    return render(request, "evaluation/topic_scores.html", context)
+    chart = _values_chart(measure, values, spread, page)
+    tables = [_values_table(visible, query_id, measure, values, page, chart)]
+    tables += [_spread_table(measure, spread)] if spread else []
+    return answer(request, "evaluation/topic_scores.html", context, *tables)
+
+
+def _values_chart(
+    measure: Measure, values: Sequence[RunValue], spread: Spread | None, page: RunPage
+) -> Chart:
+    return Chart(
+        "run-values",
+        {
+            "measure": measure.heading,
+            "median": spread.median if spread else None,
+            "runs": [
+                {
+                    "run": value.run.label,
+                    "team": value.run.team,
+                    "value": value.value,
+                    "url": page(value),
+                }
+                for value in values
+            ],
+        },
+        f"{measure.heading} of each run for the topic, best first, with the median",
+        css="chart-middle" if len(values) <= FEW else "",
+    )
+
+
+def _values_table(
+    visible: VisibleBoard,
+    query_id: str,
+    measure: Measure,
+    values: Sequence[RunValue],
+    page: RunPage,
+    chart: Chart,
+) -> Table:
+    return Table(
+        "run-values",
+        [*run_columns("run", url=page), Column(measure.heading, "value", SCORE, link=page)],
+        values,
+        chart=chart,
+        file=f"{board_words(visible.board)}-{visible.board.qrels}-{query_id}-{file_words(measure)}",
+    )
+
+
+def _spread_table(measure: Measure, spread: Spread) -> Table:
+    return Table(
+        "spread",
+        [
+            Column("Runs", "runs", COUNT),
+            *(
+                Column(name.capitalize(), name, SCORE)
+                for name in ("best", "median", "mean", "worst")
+            ),
+            Column("Standard deviation", "deviation", SCORE),
+        ],
+        [spread],
+        caption=f"Spread of {measure.heading} over the runs that compete.",
+    )
 
 
 def _url(task: Task, run: BoardRun, sight: ScoreAccess, query_id: str, query: str) -> str:
@@ -227,15 +353,6 @@ def _url(task: Task, run: BoardRun, sight: ScoreAccess, query_id: str, query: st
     if sight.may_open(run):
         return f"{reverse('evaluation:run-ranking', args=[*address, query_id])}?{query}"
     return f"{reverse('evaluation:run-scores', args=address)}?{query}"
-
-
-def _bar(run_value: RunValue, url: str) -> dict[str, Any]:
-    return {
-        "run": run_value.run.label,
-        "team": run_value.run.team,
-        "value": run_value.value,
-        "url": url,
-    }
 
 
 def _labels(
@@ -255,13 +372,27 @@ def _labels(
         RelevantRow(item, scale.of(label), text, judgments.get(item, ""), found_by.get(item, []))
         for (item, label), text in zip(part.select("item", "label").iter_rows(), texts, strict=True)
     ]
+    has_finders = any(sight.may_open(row.run) for row in visible.board.rows)
     return {
         "shares": label_shares(judged, scale),
-        "relevant": rows,
+        "relevant": _relevant_table(rows, has_finders=has_finders),
         "page": page,
         "retrieved": sum(item in found_by for item in items["item"]),
-        "has_finders": any(sight.may_open(row.run) for row in visible.board.rows),
+        "has_finders": has_finders,
     }
+
+
+def _relevant_table(rows: Sequence[RelevantRow], *, has_finders: bool) -> Table:
+    finders = [
+        Column("Runs", lambda row: len(row.found_by), COUNT, css="place"),
+        Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
+    ]
+    return Table(
+        "relevant",
+        [*ITEM_COLUMNS, *(finders if has_finders else [])],
+        rows,
+        css="ranking-table relevant-table",
+    )
 
 
 def _found_by(

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event, save_changes
@@ -290,8 +291,8 @@ def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> Non
 
 
 def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
-    given = (metadata.is_baseline, metadata.out_of_competition)
-    if given != (run.is_baseline, run.out_of_competition):
+    names = [standing.field for standing in SET_BY_ORGANIZERS]
+    if any(getattr(metadata, name) != getattr(run, name) for name in names):
         require_organizer(sender)
     if run.team.is_lab and not metadata.is_baseline:
         raise UserError(

@@ -15,8 +15,8 @@ from django.core.files import File
 from django.db import transaction
 from django.template.defaultfilters import filesizeformat
 
-from arqkit.formats.archives.run_files import ZIP, first_bytes
-from arqkit.formats.archives.uploads import UploadRefusedError, zip_members
+from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
+from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event
@@ -124,7 +124,8 @@ def _metadata(
 ) -> dict[str, RunMetadata]:
     """Return the metadata of the runs in a file. Files of the lab itself are baselines."""
     by_member = metadata_by_member(file, metadata or {})
-    if any(own.out_of_competition for own in by_member.values()):
+    names = [standing.field for standing in SET_BY_ORGANIZERS if standing.has_team]
+    if any(getattr(own, name) for own in by_member.values() for name in names):
         require_organizer(sender)
     if not sender.team.is_lab:
         return by_member

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arqkit.ids import meant_topics, plain_id, visible
+from arqkit.topics import meant_topics, plain_id, visible
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,14 +11,15 @@ from hypothesis import strategies as st
 
 from arqkit.leaderboard import Board, BoardRun, columns_in, sorted_board, with_runs
 from arqkit.measures.names import parse_measures
+from arqkit.standings import BASELINE, FLAGS, OUT_OF_COMPETITION, PRIMARY, STANDINGS, WITHDRAWN
 
 MEASURES = parse_measures(["nDCG(judged_only=True)@1000", "P@10"])
 NDCG, P10 = (measure.name for measure in MEASURES)
 EMPTY = Board("arqmath-3/task1", "official", 78, MEASURES, {NDCG: 1.0, P10: 0.95})
 
 
-def run(team: str, tag: str, ndcg: float, p10: float = 0.1, **said: bool) -> BoardRun:
-    return BoardRun(0, team, tag, {NDCG: ndcg, P10: p10}, **said)
+def run(team: str, tag: str, ndcg: float, p10: float = 0.1, **marks: Any) -> BoardRun:
+    return BoardRun(0, team, tag, {NDCG: ndcg, P10: p10}, **marks)
 
 
 def tags(board: Board) -> list[str]:
@@ -38,7 +40,7 @@ def test_baselines_come_first_then_teams_by_their_best_run():
         run("A", "a1", 0.2),
         run("B", "b1", 0.1),
         run("B", "b2", 0.5),
-        run("X", "base", 0.05, is_baseline=True),
+        run("X", "base", 0.05, standings=[BASELINE]),
     ]
 
     assert tags(with_runs(EMPTY, runs)) == ["base", "b2", "b1", "a1"]
@@ -64,14 +66,15 @@ def test_each_group_opens_with_its_first_line():
 
 def test_the_best_of_the_teams_is_marked_and_a_worse_baseline_is_not():
     board = with_runs(
-        EMPTY, [run("X", "base", 0.3, is_baseline=True), run("A", "a1", 0.4), run("B", "b1", 0.2)]
+        EMPTY,
+        [run("X", "base", 0.3, standings=[BASELINE]), run("A", "a1", 0.4), run("B", "b1", 0.2)],
     )
 
     assert best_of(board, NDCG) == {"a1"}
 
 
 def test_a_baseline_that_beats_the_teams_is_marked_beside_their_best():
-    board = with_runs(EMPTY, [run("X", "base", 0.5, is_baseline=True), run("A", "a1", 0.4)])
+    board = with_runs(EMPTY, [run("X", "base", 0.5, standings=[BASELINE]), run("A", "a1", 0.4)])
 
     assert best_of(board, NDCG) == {"base", "a1"}
 
@@ -83,14 +86,15 @@ def test_values_that_print_alike_are_all_best():
 
 
 def test_a_withdrawn_run_is_never_the_best():
-    board = with_runs(EMPTY, [run("A", "a1", 0.9, is_withdrawn=True), run("B", "b1", 0.2)])
+    board = with_runs(EMPTY, [run("A", "a1", 0.9, standings=[WITHDRAWN]), run("B", "b1", 0.2)])
 
     assert best_of(board, NDCG) == {"b1"}
 
 
 def test_a_withdrawn_run_does_not_raise_its_team():
     board = with_runs(
-        EMPTY, [run("A", "a1", 0.9, is_withdrawn=True), run("A", "a2", 0.1), run("B", "b1", 0.2)]
+        EMPTY,
+        [run("A", "a1", 0.9, standings=[WITHDRAWN]), run("A", "a2", 0.1), run("B", "b1", 0.2)],
     )
 
     assert tags(board) == ["b1", "a2", "a1"]
@@ -98,11 +102,11 @@ def test_a_withdrawn_run_does_not_raise_its_team():
 
 def test_a_run_out_of_competition_is_listed_apart_and_is_never_the_best():
     runs = [
-        run("A", "late", 0.9, is_out_of_competition=True),
+        run("A", "late", 0.9, standings=[OUT_OF_COMPETITION]),
         run("A", "a1", 0.2),
         run("B", "b1", 0.5),
-        run("Organizers", "oracle", 0.8, is_baseline=True, is_out_of_competition=True),
-        run("Organizers", "bm25", 0.3, is_baseline=True),
+        run("Organizers", "oracle", 0.8, standings=[BASELINE, OUT_OF_COMPETITION]),
+        run("Organizers", "bm25", 0.3, standings=[BASELINE]),
     ]
 
     rows = with_runs(EMPTY, runs).rows
@@ -119,27 +123,23 @@ def test_no_run_is_best_by_judged_at_k():
     assert not board.rows[0].cells[0].is_best
 
 
-MARKS = ["primary", "manual", "baseline", "out_of_competition", "withdrawn", "standing"]
+@pytest.mark.parametrize("place", ["page", "table", "latex", "json"])
+def test_each_place_has_its_columns_before_the_measures(place):
+    is_file = place in ("table", "json")
+    marks = {standing.key.replace("-", "_") for standing in STANDINGS if standing.letter}
+    columns = {"data", *(flag.key for flag in FLAGS)}
 
-
-@pytest.mark.parametrize(
-    ("place", "keys"),
-    [
-        ("page", ["data", "primary", "manual"]),
-        ("table", ["team", "run", "data", *MARKS]),
-        ("latex", ["data", "primary", "manual"]),
-        ("json", ["team", "run", "data", *MARKS]),
-    ],
-)
-def test_each_place_has_its_columns_before_the_measures(place, keys):
-    assert [column.key for column in columns_in(place)] == keys
+    assert {column.key for column in columns_in(place)} == (
+        columns | {"team", "run", "standing", *marks} if is_file else columns
+    )
 
 
 def test_a_table_shows_texts_and_the_headings_of_true_marks():
-    shown = run("A", "a1", 0.2, is_primary=True, data="text")
+    shown = run("A", "a1", 0.2, flags=[PRIMARY], data="text")
 
-    texts = [column.text(shown) for column in columns_in("table")]
-    assert texts == ["A", "a1", "text", "P", "", "", "", "", "official"]
+    texts = {column.key: column.text(shown) for column in columns_in("table")}
+    assert [text for text in texts.values() if text] == ["A", "a1", "text", "P", "official"]
+    assert texts["primary"] == "P"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ runs = st.lists(
         st.sampled_from("ABC"),
         st.text("xyz", min_size=1),
         means,
-        is_baseline=st.booleans(),
+        standings=st.sampled_from([[], [BASELINE]]),
     ),
     max_size=12,
     unique_by=lambda run: (

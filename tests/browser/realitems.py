@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from arqkit.formats.topics.read import read_topics
+from arqkit.formats.topics.files import read_topics
 from arqlab.core.models import Task, Topic
 from arqlab.core.services.topic_pages import topic_pages
 from tests.assessment.factories import assign, make_formula_pool, make_pool

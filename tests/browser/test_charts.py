@@ -29,7 +29,7 @@ def test_label_shares_are_stacked_in_the_colours_of_the_labels(page: Page, scene
     enter(page, scene.organizer)
     page.goto(f"{TASK}qrels/")
 
-    chart = page.locator("#label-shares-chart")
+    chart = page.locator("#topics-chart")
     # The grey of Not relevant, by day and by night.
     expect(chart.locator('path[fill="rgb(213, 210, 202)"]')).to_have_count(1)
     page.emulate_media(color_scheme="dark")
@@ -51,7 +51,7 @@ def test_overlap_is_a_heat_map_that_follows_the_settings_and_the_window(
     enter(page, scene.organizer)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{TASK}pools/plan/")
-    chart = page.locator("#overlap-chart")
+    chart = page.locator("#plan-overlap-chart")
 
     cells = chart.locator("path[fill-opacity]")
     expect(cells).to_have_count(2)

@@ -35,14 +35,14 @@ ROLES = ("visitor", "member", "assessor", "organizer")
 # Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular
 # and Django draw.
 NO_PAGES = {"admin:index", "submissions:run-file", "submissions:run-problems"}
-NO_PAGES |= {"collection:import-status", "collection:import-problems", "core:topic-information-csv"}
+NO_PAGES |= {"core:topic-information-csv"}
 NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"desk:lab-download", "desk:task-download", "submissions:run-map"}
-NO_PAGES |= {"submissions:run-repaired", "desk:run-status", "submissions:run-guess"}
+NO_PAGES |= {"submissions:run-repaired", "submissions:run-guess"}
 NO_PAGES |= {"submissions:run-map", "desk:lab-download", "desk:task-download"}
 NO_PAGES |= {"desk:candidate-list"}
 NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
-NO_PAGES |= {"assessment:training-votes", "assessment:sample-votes", "assessment:guideline-panel"}
+NO_PAGES |= {"assessment:round-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.
 FOR_ALL = {
     "desk:home",

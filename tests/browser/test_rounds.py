@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from assessment.models import Applicant, Judgment, PoolInstance, Round
-from assessment.rounds.services.selection import renew_link
-from assessment.rounds.services.states import reveal_round
+from assessment.models import Applicant, Judgment, PoolInstance
+from assessment.rounds.services.rounds import renew_link, reveal_round
 from tests.assessment.factories import NOW, judge, make_pool
 from tests.assessment.rounds.factories import questions_of, round_of, vote
 from tests.browser.judging import SHOWN, Assessor
@@ -68,7 +67,7 @@ def test_topics_of_a_round_are_searched_and_picked_by_range_and_by_keyboard(
 
 def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):
     other = AssessorFactory(lab=scene.lab).user
-    made = round_of(scene.task, Round.Kind.TRAINING, scene.assessor, other)
+    made = round_of(scene.task, "training", scene.assessor, other)
     for doc_id, labels in {"10": (3, 0), "11": (2, 0), "12": (1, 0)}.items():
         marks = {"10": (SINCE, EVEN)}.get(doc_id, ([], []))
         vote(made, scene.assessor, doc_id, labels[0], comment="Line 2.", marks=marks[0])
@@ -97,7 +96,7 @@ def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):
 
 def test_an_applicant_judges_the_samples_behind_the_link(page: Page, scene, look):
     source = {"expert": scene.organizer.pk}
-    made = round_of(scene.task, Round.Kind.SAMPLE, scene.organizer, source=source)
+    made = round_of(scene.task, "sample", scene.organizer, source=source)
     renew_link(round_=made, by=scene.organizer)
     page.goto("/healthz/")
     enter(page, scene.outsider)

@@ -108,8 +108,8 @@ def train(it: Weeks) -> None:
     it.page.get_by_label("Items per topic").fill("4")
     for name in PEOPLE:
         expect(it.page.get_by_label(name, exact=True)).to_be_checked()
-    it.press("Start training round")
-    it.see("First training is open. Its assessors are notified.")
+    it.press("Start round")
+    it.see("First training is open. Assessors are notified.")
     for name in PEOPLE[1:]:
         judge_by_requests(
             name, TRAINING[name], ["A.1", "A.2"], guidelines=1, round_key="training-1"

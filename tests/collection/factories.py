@@ -7,8 +7,8 @@ from pathlib import Path
 
 from arqkit.formats.labs.folder import CollectionFile
 from arqkit.loads import LoadChoice
-from arqlab.core.models import Lab
-from collection.models import Collection, Comment, Import, ImportProblem, Post, PostLink
+from arqlab.core.models import JobProblem, Lab
+from collection.models import Collection, Comment, Import, Post, PostLink
 from collection.services.loading import load_collection
 
 NOW = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
@@ -113,13 +113,14 @@ def make_dump(slug: str = "dump", *, later: int = 3) -> Collection:
 
 def make_import(collection: Collection, *, problems: int = 2, **changes: object) -> Import:
     """Create the record of a finished import of comments, with problems by line."""
-    known = {"kind": "comments", "source": "Comments.xml", "sha256": "c" * 64, "state": "done"}
+    digest = f"{changes.get('kind', 'comments'):c<64}"
+    known = {"kind": "comments", "source": "Comments.xml", "sha256": digest, "state": "done"}
     numbers = {"rows": 5, "kept": 3, "problem_count": problems, "counts": {"outside_the_window": 1}}
-    times = {"started_at": NOW, "updated_at": NOW, "finished_at": NOW}
+    times = {"created_at": NOW, "updated_at": NOW, "finished_at": NOW}
     record = Import.objects.create(collection=collection, **known | numbers | times | changes)
-    ImportProblem.objects.bulk_create(
-        ImportProblem(
-            record=record,
+    JobProblem.objects.bulk_create(
+        JobProblem(
+            job=record,
             source="Comments.xml",
             line=line,
             found=f"the Id 'c{line}'",

@@ -8,8 +8,7 @@ from django.urls import reverse
 from arqlab.core.models import AuditEvent, Membership
 from arqlab.notices.models import Invitation
 from arqlab.notices.services.invitations import invite_people
-from assessment.models import Round
-from assessment.rounds.services.selection import renew_link
+from assessment.rounds.services.rounds import renew_link
 from tests.assessment.factories import make_pool
 from tests.assessment.rounds.factories import round_of
 from tests.factories import AssessorFactory, make_lab
@@ -49,7 +48,7 @@ def by_sample_task(scene, client_of, person):
     make_pool(scene.task)
     made = round_of(
         scene.task,
-        Round.Kind.SAMPLE,
+        "sample",
         scene.organizer,
         source={"expert": scene.organizer.pk},
     )

@@ -13,10 +13,9 @@ from arqlab.core.models import Task
 from evaluation.models import Leaderboard, TopicScore
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.selectors.boards import topic_matrix
-from evaluation.services.comparison import compared_runs, run_pair
+from evaluation.services.comparison import compared_runs, run_pair, run_similarity
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
-from evaluation.views.comparison import run_similarity
 from submissions.models import Run
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 

@@ -17,7 +17,7 @@ from arqkit.formats.papers.matrices import kit_archive
 from arqlab.core.caches import computed_values
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
-from assessment.models import Judgment, PoolInstance, Round
+from assessment.models import Judgment, PoolInstance
 from evaluation.models import RunScore
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.progress import MEASURES
@@ -68,7 +68,7 @@ def drawn(kit) -> dict[str, str | bytes]:
 def judge_all(scene: Scene) -> None:
     """Judge the pool: four seconds for each label, and again by two people in a training round."""
     people = [scene.assessor, AssessorFactory(lab=scene.lab).user]
-    training = round_of(scene.task, Round.Kind.TRAINING, *people)
+    training = round_of(scene.task, "training", *people)
     for place, instance in enumerate(PoolInstance.official.select_related("item__topic")):
         topic = instance.item.topic.query_id
         judge(scene.assessor, instance, QRELS[topic][instance.doc_id], active_ms=4000)

@@ -12,6 +12,7 @@ from scipy.stats import kendalltau, pearsonr
 from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, main_document
 from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
 from arqkit.leaderboard import BoardRun
+from arqkit.standings import BASELINE
 from arqlab.core.caches import computed_values
 from assessment.models import PoolInstance, QrelSet
 from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
@@ -185,7 +186,7 @@ def test_the_best_values_are_bold_as_in_table_5_of_the_paper():
     for number, (tag, printed) in enumerate(ANSWERS_OF_004.items()):
         values = dict(zip(MEASURES_OF_TASK_3, printed, strict=True))
         base = tag == "GPT-3"
-        runs.append(PaperRun(BoardRun(number, "Teams", tag, values, is_baseline=base)))
+        runs.append(PaperRun(BoardRun(number, "Teams", tag, values, standings=[BASELINE] * base)))
     latex = PaperTable("t", "", columns, tuple(runs)).latex()
 
     bold = [re.findall(r"\\textbf\{(\(?\d[.\d]+\)?)\}", line) for line in latex.splitlines()]

@@ -22,7 +22,7 @@ from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.changing import withdraw_run
-from tests.evaluation.factories import make_run
+from tests.evaluation.factories import made_by_job, make_run
 from tests.factories import Scene, make_lab
 from tests.test_access import address, fill, named_addresses, parameters_of
 from tests.test_secrets import NOT_OF_A_TASK, client_for, text_of
@@ -133,7 +133,7 @@ def test_the_certificate_has_the_published_and_own_runs(role, setting, state, pu
     client = client_for(published.scene.people[role])
     url = url_of("certificate-detail", published, 1)
     if role in ORGANIZING:
-        client.get(f"{url}?compute=yes")
+        made_by_job(client, url)
     page = client.get(url)
     files = [client.get(f"{url}?format=tsv&part={part}") for part in ("teams", "runs")]
 
@@ -151,7 +151,7 @@ def tables_of(answer: Any) -> str:
     """Return a file, or the table of runs and the data of the chart of a page."""
     text = text_of(answer)
     parts = re.findall(r'<table[^>]*id="runs".*?<tbody>(.*?)</tbody>', text, re.DOTALL)
-    data = re.findall(r'"left-out-data" type="application/json">(.*?)</script>', text, re.DOTALL)
+    data = re.findall(r'"runs-data" type="application/json">(.*?)</script>', text, re.DOTALL)
     return re.sub(r"<[^>]*>", " ", parts[0]) + data[0] if parts else text
 
 
@@ -220,6 +220,7 @@ def test_a_visitor_computes_no_certificate(published, db):
     client = client_for(published.scene.people["visitor"])
     url = url_of("certificate-detail", published, 1)
 
-    assert "has not been computed yet" in client.get(f"{url}?compute=yes").text
+    client.post(url)
+    assert "has not been computed yet" in client.get(url).text
     certify_released()
     assert 'id="runs"' in client.get(url).text

@@ -9,8 +9,8 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import Task
-from assessment.models import PoolInstance, Round
-from assessment.rounds.services.states import reveal_round
+from assessment.models import PoolInstance
+from assessment.rounds.services.rounds import reveal_round
 from evaluation.models import TopicScore
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -290,7 +290,7 @@ def test_the_page_of_an_unjudged_item_leads_to_the_pools(played, client_of):
 
 def test_labels_of_a_round_appear_when_it_is_revealed(played, client_of):
     make_pool(played.task)
-    second = round_of(played.task, Round.Kind.SECOND, played.assessor)
+    second = round_of(played.task, "second", played.assessor)
     vote(second, played.assessor, "10", 1)
     client, url = client_of(played.organizer), judgments_url(played, "10")
     hidden = client.get(url).text

@@ -22,7 +22,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 from arqkit.measures.names import parse_measures
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, SecondPlan
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
+from assessment.rounds.selectors.second import only_judged_pairs, second_pairs
 from evaluation.services.effects import second_effect
 from tests.assessment.factories import NOW, judge, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk, name_of
@@ -465,7 +465,7 @@ def test_the_effect_of_a_formula_is_that_of_its_highest_label(lab, office, team,
     lists = {"one": ["v1", "v2", "v3", "v4"], "two": ["v4", "v1", "v3", "v2"]}
     for name, items in lists.items():
         make_run(team, task, {"B.1": items}, tag=name)
-    made = round_of(task, Round.Kind.SECOND, people[1])
+    made = round_of(task, "second", people[1])
     again = labels | {"12": 3, "21": 0, "32": 2}
     for doc_id, label in again.items():
         vote(made, people[1], doc_id, label)

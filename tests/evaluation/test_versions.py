@@ -70,7 +70,7 @@ def test_the_page_compares_the_two_newest_versions(versions, client_of):
     html = " ".join(client_of(versions.organizer).get(url(versions)).content.decode().split())
 
     assert "3 of 4 runs change rank." in html
-    assert re.search(r">two</a> </th> <td>Alpha</td> <td class=\"num\">0.5000</td>", html)
+    assert re.search(r">two</a></th> <td>Alpha</td> <td class=\"num\">0.5000</td>", html)
     assert f"?before={versions.before.version}&amp;after={versions.after.version}" in html
 
 

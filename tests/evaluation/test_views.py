@@ -255,7 +255,7 @@ def test_a_run_withdrawn_after_the_release_is_struck_out(played, client_of, visi
     bring_to("released", played)
     Run.objects.filter(pk=played.run.pk).update(withdrawn_at=NOW)
 
-    assert "is-withdrawn" in client_of(visitor).get(board_url(played)).content.decode()
+    assert "is-struck" in client_of(visitor).get(board_url(played)).content.decode()
 
 
 def test_organizers_see_why_a_run_is_not_on_the_board(played, client_of):

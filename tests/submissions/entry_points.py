@@ -16,7 +16,7 @@ NAME = "Alpha-task1-bm25-auto-both-P.tsv"
 
 def url(name: str, *run: int) -> str:
     """Return the address of a page of runs, or of one run."""
-    app = "desk" if name in {"run-detail", "run-status"} else "submissions"
+    app = "desk" if name == "run-detail" else "submissions"
     return reverse(f"{app}:{name}", args=["arqmath-x", "task1", *run])
 
 

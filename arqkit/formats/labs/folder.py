@@ -12,24 +12,31 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqkit.formats.labs.collection import CollectionFile as CollectionFile
-from arqkit.formats.labs.collection import read_collection_table
-from arqkit.formats.labs.tables import LabTable, Mistakes, closing_time, opening_time, slug_text
+from arqkit.formats.labs.tables import CollectionFile as CollectionFile
+from arqkit.formats.labs.tables import (
+    LabTable,
+    Mistakes,
+    closing_time,
+    opening_time,
+    read_collection_table,
+    slug_text,
+)
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.formats.runs.answer_ids import read_answer_ids
+from arqkit.formats.runs.filename import read_answer_ids
 from arqkit.formats.source_text import source_text
+from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
 from arqkit.formats.topics.information import TopicInfo, read_topic_info
-from arqkit.formats.topics.read import read_topics
-from arqkit.formats.topics.threads import read_topic_threads, threads_of
 from arqkit.labels import LabelScale
-from arqkit.protocols.overrides import (
+from arqkit.protocols.presets import (
     OVERRIDABLE,
+    PROTOCOLS,
     OverrideRefusedError,
+    Protocol,
+    TaskProtocol,
     item_kind,
     whole_number,
     with_overrides,
 )
-from arqkit.protocols.presets import PROTOCOLS, Protocol, TaskProtocol
 from arqkit.protocols.scales import SCALES, is_relevant_possible, read_scale, scale_faults
 from arqkit.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
 from arqkit.standings import PublishedRuns

@@ -7,11 +7,13 @@ best run of a team is in bold, and so is a better baseline. The best baseline is
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 
 from arqkit.formats.latex import latex_text
 from arqkit.formats.tables import table_text
-from arqkit.leaderboard import BoardRun
+from arqkit.leaderboard import BoardRun, columns_in
+from arqkit.standings import FLAGS, PRIMARY, Flag
 
 DECIMALS = 3
 LONGEST = 56
@@ -67,12 +69,9 @@ class PaperRun:
     @property
     def name(self) -> str:
         """Return the tag, with the team where no heading names it, and the mark of a note."""
-        tag = self.run.tag
-        if self.run.is_out_of_competition:
-            tag = f"{self.run.team} {tag}"
         note = "$^*$" if self.is_pooled is False else ""
-        note += r"$^\dagger$" if self.run.is_withdrawn else ""
-        lines = [latex_text(line) for line in _broken(tag)]
+        note += r"$^\dagger$" if self.run.standing.is_struck else ""
+        lines = [latex_text(line) for line in _broken(self.run.name_in_group)]
         if self.run.is_baseline:
             lines = [rf"\textit{{{line}}}" for line in lines]
         lines[-1] += note
@@ -115,26 +114,18 @@ class PaperTable:
 
     def tsv(self) -> str:
         """Return the same rows as TSV, with the values as precise as they are stored."""
-        marks = ("baseline", "primary", "manual", "generative", "out_of_competition", "withdrawn")
+        columns = columns_in("table")
         names = [
             column.heading if column.key == column.heading else column.key
             for column in self.columns
         ]
-        lines: list[list[object]] = [["team", "run", "data", *marks, "standing", "pooled", *names]]
+        keys = [column.key for column in columns]
+        lines: list[list[object]] = [[*keys, "generative", "pooled", *names]]
         for row in self.rows:
-            run = row.run
-            flags = (
-                run.is_baseline,
-                run.is_primary,
-                run.is_manual,
-                row.is_generative,
-                run.is_out_of_competition,
-                run.is_withdrawn,
-            )
-            pooled = {None: "unknown", True: "yes", False: ""}[row.is_pooled]
-            values = [run.values.get(column.key, "") for column in self.columns]
-            yes = ["yes" if flag else "" for flag in flags]
-            lines.append([run.team, run.tag, run.data, *yes, run.standing.key, pooled, *values])
+            cells = [_word(column.value(row.run)) for column in columns]
+            pooled = "unknown" if row.is_pooled is None else _word(row.is_pooled)
+            values = [row.run.values.get(column.key, "") for column in self.columns]
+            lines.append([*cells, _word(row.is_generative), pooled, *values])
         return table_text(lines)
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:
@@ -169,7 +160,7 @@ class PaperTable:
         best = {column.key: _Best.of(self.rows, column) for column in self.columns}
         width = 2 + len(self._marks) + len(self.columns)
         groups = []
-        for (_, name), rows in groupby(self.rows, key=lambda row: group_of(row.run)):
+        for (_, name), rows in groupby(self.rows, key=lambda row: row.run.group):
             title = rf"\textbf{{{latex_text(name)}}}"
             lines = [rf"\multicolumn{{{width}}}{{l}}{{{title}}} \\"]
             for row in rows:
@@ -187,17 +178,23 @@ class PaperTable:
     @property
     def _marks(self) -> list[tuple[str, Callable[[PaperRun], str]]]:
         """Return the columns of marks: P, and those that any run has."""
-        marks: list[tuple[str, Callable[[PaperRun], str]]] = [("P", _primary)]
-        if any(row.run.is_manual for row in self.rows):
-            marks.append(("M", lambda row: CHECK if row.run.is_manual else ""))
+        marks: list[tuple[str, Callable[[PaperRun], str]]] = [(PRIMARY.letter, _primary)]
+        marks += [
+            (flag.letter, partial(_flagged, flag))
+            for flag in FLAGS
+            if flag is not PRIMARY and any(flag in row.run.flags for row in self.rows)
+        ]
         if any(row.is_generative for row in self.rows):
             marks.append(("G", lambda row: CHECK if row.is_generative else ""))
         return marks
 
 
-def group_of(run: BoardRun) -> tuple[int, str]:
-    """Return the group of a run: a team may be named like another part of the table."""
-    return 2 if run.is_out_of_competition else 0 if run.is_baseline else 1, run.group
+def _word(value: str | bool) -> str:
+    return value if isinstance(value, str) else "yes" if value else ""
+
+
+def _flagged(flag: Flag, row: PaperRun) -> str:
+    return CHECK if flag in row.run.flags else ""
 
 
 def _broken(name: str) -> list[str]:
@@ -220,7 +217,7 @@ def _stacked(lines: Sequence[str], side: str = "c") -> str:
 def _primary(row: PaperRun) -> str:
     if row.run.is_baseline:
         return f"({CHECK})" if row.is_deep else ""
-    return CHECK if row.run.is_primary else ""
+    return _flagged(PRIMARY, row)
 
 
 def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:

@@ -10,6 +10,7 @@ from arqkit.judgments.questions import SpecialQuestion
 from arqkit.labels import LabelScale
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
+from arqkit.standings import FLAGS, PRIMARY
 
 
 class PaperWords(NamedTuple):
@@ -97,17 +98,20 @@ def caption(
         parts.append("All runs were automatic.")
     if any(row.is_pooled is False for row in rows):
         parts.append("$^*$: run that did not contribute to the judgment pools.")
-    if any(row.run.is_withdrawn for row in rows):
-        parts.append(r"$^\dagger$: run that was withdrawn.")
+    struck = {row.run.standing.word for row in rows if row.run.standing.is_struck}
+    if struck:
+        parts.append(rf"$^\dagger$: run that was {' or '.join(sorted(struck))}.")
     if any(row.trained for row in rows):
         parts.append(r"$^\ddagger$: the system was trained or tuned on these topics.")
     return " ".join(filter(None, parts))
 
 
 def _marks(rows: Sequence[PaperRun]) -> str:
-    marks = [r"\textbf{P}: primary run"]
-    if any(row.run.is_manual for row in rows):
-        marks.append(r"\textbf{M}: manual run")
+    marks = [
+        rf"\textbf{{{flag.letter}}}: {flag.mark.lower()}"
+        for flag in FLAGS
+        if flag is PRIMARY or any(flag in row.run.flags for row in rows)
+    ]
     if any(row.is_generative for row in rows):
         marks.append(r"\textbf{G}: generative system")
     if any(row.run.is_baseline and row.is_deep for row in rows):

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from arqkit.formats.file_kinds import FileKind
-from arqkit.formats.source_text import source_text
+from arqkit.formats.source_text import FileKind, source_text
 from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID, FileRefusedError, Problem
 

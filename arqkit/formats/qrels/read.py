@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable
 
 import polars as pl
 
-from arqkit.formats.file_kinds import FileKind
-from arqkit.formats.source_text import source_text
+from arqkit.formats.source_text import FileKind, source_text
 from arqkit.labels import LARGEST_VALUE, LabelScale
 from arqkit.protocols.scales import ARQMATH
 from arqkit.records import LONGEST_ID, FileRefusedError, Problem

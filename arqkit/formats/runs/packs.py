@@ -17,9 +17,8 @@ from typing import Any, BinaryIO, NamedTuple
 import polars as pl
 
 import arqkit
-from arqkit.formats.archives.run_files import Unpacked
-from arqkit.formats.archives.uploads import unpack
-from arqkit.formats.runs.layouts import taken_formats
+from arqkit.formats.archives.uploads import Unpacked, unpack
+from arqkit.formats.runs.formats import taken_formats
 from arqkit.formats.runs.report import RunRules
 from arqkit.formats.tables import zip_chunks
 from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind

@@ -6,12 +6,10 @@ from dataclasses import replace
 import polars as pl
 
 from arqkit.formats.runs.check import row_findings
-from arqkit.formats.runs.formats import RunTable, read_rows
-from arqkit.formats.runs.layouts import TASK3
-from arqkit.formats.runs.lines import decode_run, write_record
+from arqkit.formats.runs.formats import TASK3, RunTable, read_rows
+from arqkit.formats.runs.lines import CSV, decode_run, line_cells, write_record
 from arqkit.formats.runs.ranks import with_point
 from arqkit.formats.runs.report import KINDS, RunRules
-from arqkit.formats.runs.separators import CSV, line_cells
 from arqkit.polars_errors import panics_as_errors
 from arqkit.ranking import OrderBy, with_order
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqkit.ids import visible
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, Severity, TaskKind
+from arqkit.topics import visible
 
 # Line (None for the whole file), topic, found, expected.
 Place = tuple[int | None, str | None, str, str]

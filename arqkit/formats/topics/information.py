@@ -11,8 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from arqkit.formats.file_kinds import FileKind
-from arqkit.formats.source_text import source_text
+from arqkit.formats.source_text import FileKind, source_text
 from arqkit.records import FileRefusedError, Problem
 from arqkit.topics import InfoRow, normalized_value
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from html import escape, unescape
 
 from arqkit.texts.html.allowed_html import FORMULA, IN_LINES, is_clean
-from arqkit.texts.html.attributes import web_address
 from arqkit.texts.html.formulas import TYPED_CODE
+from arqkit.texts.html.tidying import web_address
 
 # Skipped: formulas, links and code that are already HTML, and all other tags.
 _SKIPPED = re.compile(

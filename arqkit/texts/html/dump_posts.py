@@ -15,10 +15,8 @@ from datetime import datetime
 from multiprocessing import parent_process
 from typing import Any, NamedTuple
 
-from arqkit.formats.dumps.blocks import Block
-from arqkit.formats.dumps.posts import PostRecord, read_post
-from arqkit.formats.dumps.records import Window
-from arqkit.formats.dumps.rows import read_block
+from arqkit.formats.dumps.blocks import Block, read_block
+from arqkit.formats.dumps.records import PostRecord, Window, read_post
 from arqkit.records import Problem
 from arqkit.texts.html.sanitizer import RULES, CleanText, clean_title_and_body
 

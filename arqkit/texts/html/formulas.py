@@ -17,33 +17,10 @@ _CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
 _AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
 _WORD = re.compile(r"\\?\w+")
 _PROSE = frozenset(
-    [
-        "and",
-        "or",
-        "then",
-        "the",
-        "to",
-        "for",
-        "per",
-        "of",
-        "is",
-        "are",
-        "was",
-        "in",
-        "with",
-        "than",
-        "you",
-        "at",
-        "each",
-        "from",
-        "but",
-        "that",
-        "cost",
-        "costs",
-        "dollar",
-        "dollars",
-        "sign",
-    ]
+    """
+    and or then the to for per of is are was in with than you at each from but that cost costs
+    dollar dollars sign
+    """.split()
 )
 _PROSE_BYTES = frozenset(word.encode() for word in _PROSE)
 # Replaces all bytes outside words by spaces. A backslash belongs to the word that it begins.
@@ -129,31 +106,11 @@ _BRACES = {
 }
 # Environments of LaTeX documents; they are not maths but may contain formulas.
 _TEXT_ENVIRONMENTS = frozenset(
-    [
-        "document",
-        "itemize",
-        "enumerate",
-        "description",
-        "theorem",
-        "lemma",
-        "proof",
-        "corollary",
-        "definition",
-        "proposition",
-        "remark",
-        "example",
-        "center",
-        "figure",
-        "table",
-        "tabular",
-        "verbatim",
-        "lstlisting",
-        "tikzpicture",
-        "quote",
-        "quotation",
-        "abstract",
-        "minipage",
-    ]
+    """
+    document itemize enumerate description theorem lemma proof corollary definition proposition
+    remark example center figure table tabular verbatim lstlisting tikzpicture quote quotation
+    abstract minipage
+    """.split()
 )
 _DOLLARS = re.compile(r"(\$\$?)")
 

@@ -20,23 +20,9 @@ _ID = re.compile(r"""\bid\s*=\s*["']?([\w.:-]{1,80})""")
 _MARKS = (("$$", "$$", True), (r"\[", r"\]", True), ("$", "$", False), (r"\(", r"\)", False))
 # Tags inside a word or sentence; all other tags separate words.
 _INLINE = frozenset(
-    [
-        "a",
-        "em",
-        "strong",
-        "i",
-        "b",
-        "u",
-        "s",
-        "strike",
-        "del",
-        "ins",
-        "code",
-        "kbd",
-        "sub",
-        "sup",
-        "span",
-    ]
+    """
+    a em strong i b u s strike del ins code kbd sub sup span
+    """.split()
 )
 LONGEST_WORD = 64  # characters; databases refuse words with thousands
 _WORD = re.compile(r"[^\W_]+")

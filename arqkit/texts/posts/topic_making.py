@@ -1,17 +1,242 @@
-"""Topics made from questions: numbered, with renumbered formulas and a query formula."""
+"""Topics from questions: candidates by the labs' criteria (000 §4.1, 004 §4.1), and topics made.
+
+Two criteria were strict: a formula in title or body, and a duplicate among the searchable
+questions, so that there is something relevant to find. Score, length, answers, comments, views and
+Flesch's Reading Ease were soft criteria.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cache, lru_cache
 from hashlib import blake2b
 from html import unescape
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from arqkit.formats.topics.write import TopicFormula
+import pyphen
+
+from arqkit.formats.topics.files import TopicFormula
 from arqkit.records import TopicRecord
-from arqkit.texts.posts.text import TextFormula, renumbered, text_formulas
+from arqkit.texts.posts.text import TextFormula, plain_text, renumbered, text_formulas
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+# A sentence ends with its paragraph, or at punctuation followed by white space.
+_SENTENCE_END = re.compile(r"[.!?:;]+(?=[\"'”’)\]]*(?:\s|$))|\n\s*\n")
+_VOWELS = re.compile(r"[aeiouyà-öø-ÿ]+")
+_SILENT = re.compile(r"(?<=[^aeiouy])(?<![^aeiouy]l)(?:e|(?<![sczxg])(?<![cs]h)es|(?<![td])ed)$")
+
+
+class TextCounts(NamedTuple):
+    """The counts of a text that Reading Ease needs."""
+
+    words: int
+    sentences: int
+    syllables: int
+
+
+def reading_ease(counts: TextCounts) -> float | None:
+    """Return the Reading Ease of a text with these counts, or None for a text without words."""
+    if not counts.words or not counts.sentences:
+        return None
+    syllables_in_100_words = 100 * counts.syllables / counts.words
+    return 206.835 - 0.846 * syllables_in_100_words - 1.015 * counts.words / counts.sentences
+
+
+def count_text(text: str) -> TextCounts:
+    """Count the words, sentences and syllables of a plain English text.
+
+    Numbers and formulas are not words. As in Flesch's paper, colons and semicolons end a sentence;
+    so do blank lines.
+    """
+    parts = [_WORD.findall(part) for part in _SENTENCE_END.split(text)]
+    words = [word for part in parts for word in part]
+    return TextCounts(len(words), sum(map(bool, parts)), sum(map(syllables, words)))
+
+
+@lru_cache(maxsize=50_000)
+def syllables(word: str) -> int:
+    """Return the number of syllables of an English word.
+
+    This is the number of hyphenation points plus one, or the number of groups of vowels if that is
+    larger. Hyphenation never separates a single letter at an edge (`i-dea`), and groups never
+    separate two vowels (`be-ing`).
+    """
+    plain = word.lower()
+    groups = len(_VOWELS.findall(_SILENT.sub("", plain)))
+    parts = [part for part in re.split(r"[-'’]", plain) if len(part) > 2]
+    return max(1, groups, sum(len(_hyphens().positions(part)) + 1 for part in parts))
+
+
+@cache
+def _hyphens() -> pyphen.Pyphen:
+    """Return the hyphenation dictionary, loaded on first use because that takes long."""
+    return pyphen.Pyphen(lang="en_US", left=2, right=2)
+
+
+ALIKE: Final = 0.8
+"""Titles with at least this Jaccard coefficient are taken to be the same question."""
+
+
+class Candidate(NamedTuple):
+    """A question with the values for the criteria; None if the data dump lacks a value."""
+
+    post_id: str
+    title: str
+    created: datetime | None
+    score: int | None
+    answers: int
+    comments: int
+    views: int | None
+    words: int
+    formulas: int
+    title_formulas: int
+    flesch: float | None
+    duplicates: tuple[str, ...]
+    related: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+class TextMeasures(NamedTuple):
+    """Measures of a question's text: words without formulas, formulas and Reading Ease."""
+
+    words: int
+    formulas: int
+    title_formulas: int
+    flesch: float | None
+
+
+class Bounds(NamedTuple):
+    """The lowest and the highest allowed value; None is unbounded."""
+
+    least: float | None = None
+    most: float | None = None
+
+    def hold(self, value: float | None) -> bool:
+        """Return whether a value is within the bounds; an unknown value only if both are open."""
+        if value is None:
+            return self.least is None and self.most is None
+        return (self.least is None or value >= self.least) and (
+            self.most is None or value <= self.most
+        )
+
+
+MEASURED: Final = ("score", "answers", "comments", "views", "words", "formulas", "flesch")
+"""The values of a candidate that may have bounds."""
+
+
+class Criteria(NamedTuple):
+    """The criteria for candidates; `topics` and `titles` are those of existing topics."""
+
+    bounds: Mapping[str, Bounds] = {}
+    first_day: date | None = None
+    last_day: date | None = None
+    needs_link: bool = True
+    takes_related: bool = False
+    topics: frozenset[str] = frozenset()
+    titles: tuple[str, ...] = ()
+    alike: float = ALIKE
+
+
+class Sifted(NamedTuple):
+    """The candidates, best score first, and how many each filter removed, in filter order."""
+
+    kept: list[Candidate]
+    left_out: dict[str, int]
+
+
+def measure_text(title: str, body: str) -> TextMeasures:
+    """Return the measures of a question's text."""
+    counts = count_text(f"{plain_text(title)}\n\n{plain_text(body)}")
+    in_title = len(text_formulas(title))
+    return TextMeasures(
+        counts.words, in_title + len(text_formulas(body)), in_title, reading_ease(counts)
+    )
+
+
+def sift(candidates: Iterable[Candidate], criteria: Criteria) -> Sifted:
+    """Return the questions that meet all criteria; others are counted at the first they miss."""
+    filters = _filters(criteria)
+    missed: Counter[str] = Counter()
+    kept = []
+    for candidate in candidates:
+        reason = next((name for name, holds in filters.items() if not holds(candidate)), None)
+        if reason is None:
+            kept.append(candidate)
+        else:
+            missed[reason] += 1
+    kept.sort(
+        key=lambda candidate: (
+            -(candidate.score or 0),
+            -(candidate.views or 0),
+            len(candidate.post_id),
+            candidate.post_id,
+        )
+    )
+    return Sifted(kept, {name: missed[name] for name in filters})
+
+
+def _filters(criteria: Criteria) -> dict[str, Callable[[Candidate], bool]]:
+    titles = [_words(title) for title in criteria.titles]
+    filters: dict[str, Callable[[Candidate], bool]] = {
+        "no formula": lambda candidate: candidate.formulas > 0
+    }
+    if criteria.first_day or criteria.last_day:
+        filters["other dates"] = lambda candidate: _is_in(
+            candidate.created, criteria.first_day, criteria.last_day
+        )
+    if criteria.needs_link:
+        linked = "duplicate or related question" if criteria.takes_related else "duplicate"
+        filters[f"no {linked} that is searched"] = lambda candidate: bool(
+            candidate.duplicates or (criteria.takes_related and candidate.related)
+        )
+    for name, bounds in criteria.bounds.items():
+        filters[f"{name} out of bounds"] = lambda candidate, name=name, bounds=bounds: bounds.hold(
+            getattr(candidate, name)
+        )  # type: ignore[misc]
+    filters["already a topic"] = lambda candidate: candidate.post_id not in criteria.topics
+    filters["same title as a topic"] = lambda candidate: (
+        not _is_like(_words(candidate.title), titles, criteria.alike)
+    )
+    return filters
+
+
+def _is_in(created: datetime | None, first: date | None, last: date | None) -> bool:
+    if created is None:
+        return False
+    return (first is None or created.date() >= first) and (last is None or created.date() <= last)
+
+
+def _words(title: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\\[a-z]+|\w+", title.casefold()))
+
+
+def _is_like(words: frozenset[str], titles: Iterable[frozenset[str]], alike: float) -> bool:
+    """Return whether a title is similar to another title by Jaccard's coefficient."""
+    return any(words and len(words & other) / len(words | other) >= alike for other in titles)
+
+
+def write_candidates(candidates: Iterable[Candidate]) -> bytes:
+    """Return candidates as CSV with all columns, from which topics can be made."""
+    file = io.StringIO(newline="")
+    rows = csv.writer(file, lineterminator="\n")
+    rows.writerow(Candidate._fields)
+    rows.writerows([_cell(value) for value in candidate] for candidate in candidates)
+    return file.getvalue().encode()
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    return round(value, 1) if isinstance(value, float) else value
+
 
 _TAG = re.compile(r"<!--.*?-->|</?[a-zA-Z][^>]*>", re.DOTALL)
 

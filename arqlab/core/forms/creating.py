@@ -10,7 +10,8 @@ from django.utils.text import slugify
 from arqkit.formats.labs.tables import slug_text
 from arqkit.protocols.presets import PROTOCOLS
 from arqlab.core.forms.labs import LabForm, ParagraphsField, TaskDatesForm
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Lab, Role, Task
+from arqlab.core.models.roles import people_in_words
 
 
 class AddressField(forms.CharField):
@@ -88,7 +89,9 @@ class CopyLabForm(WithAddress):
         label="Name", max_length=200, error_messages={"required": "Enter a lab name."}
     )
     slug = AddressField(beginning="/labs/")
-    with_people = forms.BooleanField(label="Copy the organizers and assessors", required=False)
+    with_people = forms.BooleanField(
+        label=f"Copy the {people_in_words(Role.granted())}", required=False
+    )
 
 
 class DeleteForm(forms.Form):

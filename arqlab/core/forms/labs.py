@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 from django import forms
 
 from arqkit.labels import LabelScale
-from arqkit.measures.names import parse_measures
-from arqkit.measures.providers import MeasureRefusedError
-from arqkit.protocols.overrides import with_overrides
+from arqkit.measures.names import MeasureRefusedError, parse_measures
+from arqkit.protocols.presets import with_overrides
 from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.moments import ZonedTimeField

@@ -13,7 +13,6 @@ from django.core.paginator import Page, Paginator
 from django.db.models import F, Model, OrderBy, Q, QuerySet, Transform
 
 from arqkit.topics import topic_order
-from arqlab.core.models import Lab
 
 LONGEST_REASON = 300
 
@@ -171,18 +170,3 @@ class FrameListForm(ListForm):
         )
         page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(self.data.get("page"))
         return page, rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
-
-
-class AuditListForm(ListForm):
-    """The audit log of a lab."""
-
-    searched = ("actor__username", "actor__first_name", "actor__last_name", "verb", "target")
-    filters: ClassVar = {"verb": ("Event", "verb__startswith")}
-    orders: ClassVar = {"when": "at", "who": "actor__username", "event": "verb", "target": "target"}
-    default_order = "-when"
-
-    def __init__(self, data: Mapping[str, Any], *, lab: Lab) -> None:
-        """Offer the events that happened in the lab, and their subjects such as `run`."""
-        verbs = set(lab.audit_events.order_by().values_list("verb", flat=True).distinct())
-        verbs |= {verb.partition(".")[0] for verb in verbs}
-        super().__init__(data, verb=[(verb, verb) for verb in sorted(verbs)])

@@ -9,7 +9,7 @@ from django import forms
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Membership, User
+from arqlab.core.models import Role, User
 from arqlab.core.selectors import person_named
 
 
@@ -84,7 +84,7 @@ class RoleForm(forms.Form):
     )
     role = forms.ChoiceField(
         label="Role",
-        choices=[(role.value, role.label) for role in Membership.Role.granted()],
+        choices=[(role.value, role.label) for role in Role.granted()],
     )
 
     def clean_person(self) -> User:
@@ -104,7 +104,7 @@ class RevokeForm(forms.Form):
     """Revoke a role."""
 
     person = forms.ModelChoiceField(User.objects.all())
-    role = forms.ChoiceField(choices=Membership.Role.choices)
+    role = forms.ChoiceField(choices=Role.choices)
 
 
 class SignInForm(LoginForm):

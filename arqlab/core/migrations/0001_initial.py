@@ -280,7 +280,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('role', 'member'), ('team__isnull', False)), models.Q(('role__in', ['organizer', 'assessor']), ('team__isnull', True)), _connector='OR'), name='only_members_have_a_team'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('role__in', ['member']), ('team__isnull', False)), models.Q(('role__in', ['organizer', 'assessor']), ('team__isnull', True)), _connector='OR'), name='only_members_have_a_team'),
         ),
         migrations.AddConstraint(
             model_name='topic',

@@ -12,6 +12,7 @@ from arqlab.core.models.people import (
     Visitor,
     new_invitation_token,
 )
+from arqlab.core.models.roles import Role
 from arqlab.core.models.tokens import ApiToken
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Lab",
     "Membership",
     "Publication",
+    "Role",
     "Task",
     "Team",
     "Topic",

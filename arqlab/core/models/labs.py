@@ -10,12 +10,10 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from arqkit.protocols.overrides import with_overrides
-from arqkit.protocols.presets import PROTOCOLS, TaskProtocol
-from arqkit.records import ItemKind, TaskKind
+from arqkit.protocols.presets import PROTOCOLS, TaskProtocol, with_overrides
+from arqkit.records import ITEM_WORDS, TASK_WORDS, ItemKind, TaskKind, TaskWords
 from arqkit.standings import PublishedRuns
 from arqkit.topics import merged_info
-from arqkit.words import ITEM_WORDS, TASK_WORDS, TaskWords
 
 
 class Lab(models.Model):

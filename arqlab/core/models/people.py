@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 
 from arqlab.core.models.labs import Lab
+from arqlab.core.models.roles import Role, team_fits_role
 
 
 def new_invitation_token() -> str:
@@ -93,19 +94,9 @@ class Team(Publication):
 
 
 class Membership(models.Model):
-    """The role of a person in a lab; members belong to a team, organizers and assessors do not."""
+    """The role of a person in a lab, with the team of a member."""
 
-    class Role(models.TextChoices):
-        """The roles of people in a lab."""
-
-        ORGANIZER = "organizer", "Organizer"
-        ASSESSOR = "assessor", "Assessor"
-        MEMBER = "member", "Team member"
-
-        @classmethod
-        def granted(cls) -> list[Membership.Role]:
-            """Return the roles that organizers grant; a team member joins by invitation."""
-            return [role for role in cls if role != cls.MEMBER]
+    Role = Role
 
     lab = models.ForeignKey(Lab, models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, models.CASCADE, related_name="memberships")
@@ -126,15 +117,16 @@ class Membership(models.Model):
                 fields=["lab", "user", "role"], condition=Q(team=None), name="role_once_per_lab"
             ),
             models.UniqueConstraint(fields=["team", "user"], name="member_once_per_team"),
-            models.CheckConstraint(
-                condition=Q(role="member", team__isnull=False)
-                | Q(role__in=["organizer", "assessor"], team__isnull=True),
-                name="only_members_have_a_team",
-            ),
+            models.CheckConstraint(condition=team_fits_role(), name="only_members_have_a_team"),
         ]
 
     def __str__(self) -> str:
         return f"{self.user} is {self.role} of {self.lab}"
+
+    @property
+    def avoids_teams(self) -> bool:
+        """Return whether the user may be in no team of the lab."""
+        return Role(self.role).rights.avoids_teams and not self.may_join_team
 
 
 class AuditEvent(models.Model):

@@ -161,11 +161,12 @@ def waiting_job_ids() -> list[int]:
 def release_dead_jobs(*, at: datetime) -> int:
     """Let the jobs of dead workers wait again, or fail after `MOST_ATTEMPTS`; return how many.
 
-    One that was asked to stop is stopped, and one that a command ran, which can be run again.
+    One that was asked to stop is stopped. Imports, which commands run, may rest for longer.
     """
-    dead = Job.objects.filter(state=State.RUNNING, updated_at__lt=at - STALE_JOB)
+    late = Job.objects.filter(state=State.RUNNING, updated_at__lt=at - STALE_JOB)
+    dead = late.filter(kind__in=JOB_KINDS)
     text = "The worker died."
-    stopped = dead.filter(is_stopping=True) | dead.exclude(kind__in=JOB_KINDS)
+    stopped = dead.filter(is_stopping=True)
     worn = dead.filter(attempts__gte=MOST_ATTEMPTS)
     return (
         _change(stopped, State.STOPPED, text, at=at)

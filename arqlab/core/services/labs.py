@@ -10,7 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from arqkit.labels import LabelScale
-from arqkit.protocols.overrides import OverrideRefusedError, with_overrides
+from arqkit.protocols.presets import OverrideRefusedError, with_overrides
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.oddities import past_deadlines

@@ -6,7 +6,7 @@ from allauth.account.models import EmailAddress
 from django.db import transaction
 
 from arqlab.core.errors import ConfirmationError, UserError
-from arqlab.core.models import Lab, Membership, User
+from arqlab.core.models import Lab, Membership, Role, User
 from arqlab.core.permissions import has_verified_address, refusal_of_both_sides
 from arqlab.core.services.audit import record_event
 
@@ -22,7 +22,7 @@ def grant_role(
     on the command line of the server, and need none. Raises `ConfirmationError` if a team member
     would judge. `confirmed` is True, or the question of the earlier error.
     """
-    granted = Membership.Role.granted()
+    granted = Role.granted()
     if role not in granted:
         raise UserError(
             f"You cannot grant the role {role!r}. Grant {' or '.join(granted)}; team members join "
@@ -52,7 +52,9 @@ def grant_role(
 @transaction.atomic
 def allow_team(*, lab: Lab, user: User, by: User) -> None:
     """Allow an assessor to be in a team of the lab; nothing changes for anyone else."""
-    held = Membership.objects.filter(lab=lab, user=user, role=Membership.Role.ASSESSOR)
+    held = Membership.objects.filter(
+        lab=lab, user=user, role__in=Role.that(lambda rights: rights.avoids_teams)
+    )
     if held.filter(may_join_team=False).update(may_join_team=True):
         record_event(verb="role.allow-team", target=user, lab=lab, actor=by)
 
@@ -66,7 +68,7 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
     # Lock the lab, so that two organizers cannot revoke each other at the same time.
     Lab.objects.select_for_update().get(pk=lab.pk)
     having = Membership.objects.filter(lab=lab, role=role, team=None)
-    if role == Membership.Role.ORGANIZER and not having.exclude(user=user).exists():
+    if role in Role.organizing() and not having.exclude(user=user).exists():
         raise UserError(
             f"{user.name} is the last organizer of {lab}. Add another organizer first.",
             code="last-organizer",

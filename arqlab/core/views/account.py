@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django import forms
 from django.contrib import messages
 from django.db import DatabaseError, connection
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arqlab.core import permissions, selectors
 from arqlab.core.forms.people import AccountForm
-from arqlab.core.models import ApiToken
+from arqlab.core.models import ApiToken, User
 from arqlab.core.services.people import change_name
 from arqlab.core.services.tokens import create_token, revoke_token
 from arqlab.core.views.answers import refused
 from arqlab.core.views.editing import edited
+from arqlab.web.cells import TIME, moment
 from arqlab.web.pages import Pages
+from arqlab.web.tables import Column, Empty, Table, answer, to
 
 pages = Pages(sign_in=True)
 
@@ -58,9 +63,35 @@ def token_list(request: HttpRequest) -> HttpResponse:
         with refused(form):
             created = create_token(user=person, at=now, **form.cleaned_data)
             form = TokenForm()
-    context = {"form": form, "created": created, "tokens": person.api_tokens.all(), "now": now}
-    status = 422 if form.errors else 200
-    return render(request, "core/token_list.html", context, status=status)
+    context, status = {"form": form, "created": created}, 422 if form.errors else 200
+    tokens = _tokens_table(person, now)
+    return answer(request, "core/token_list.html", context, tokens, status=status)
+
+
+def _tokens_table(person: User, now: datetime) -> Table:
+    return Table(
+        "tokens",
+        [
+            Column("Used for", "name", is_head=True),
+            Column("Programs may", lambda token: token.get_scope_display().lower()),
+            Column("Created", "created_at", TIME),
+            Column(
+                "Last used",
+                lambda token: moment(token.last_used_at) if token.last_used_at else "never",
+            ),
+            Column(
+                "Expires",
+                lambda token: moment(token.expires_at) if token.expires_at > now else "expired",
+            ),
+            Column(
+                "Action",
+                lambda token: "Revoke",
+                link=to("core:token-revoke", of="pk"),
+                spoken=lambda token: f"Revoke the token for {token.name}",
+            ),
+        ],
+        person.api_tokens.all(),
+    )
 
 
 @pages.form("account/tokens/<int:api_token>/revoke/", "token-revoke")
@@ -86,11 +117,35 @@ def account(request: HttpRequest) -> HttpResponse:
         return redirect("core:account")
 
     names = ("first_name", "last_name")
-    form, answer = edited(
+    form, stale = edited(
         request, person, lambda data: AccountForm(data, initial=model_to_dict(person, names)), save
     )
-    context = {"form": form, "roles": selectors.roles_of(person)}
-    return answer or render(request, "core/account.html", context)
+    return stale or answer(request, "core/account.html", {"form": form}, _roles_table(person))
+
+
+def _roles_table(person: User) -> Table:
+    return Table(
+        "roles",
+        [
+            Column("Lab", "lab.name", link=to("desk:lab-detail", of="lab.slug"), is_head=True),
+            Column("Role", "get_role_display"),
+            Column(
+                "Team",
+                "team.name",
+                link=lambda role: (
+                    role.team and reverse("core:team-detail", args=[role.lab.slug, role.team.pk])
+                ),
+            ),
+            Column("Since", "created_at", TIME),
+        ],
+        selectors.roles_of(person),
+        empty=Empty(
+            "No roles yet",
+            "Create a team in a lab, or open the invitation link of a team.",
+            reverse("desk:lab-list"),
+            "View all labs",
+        ),
+    )
 
 
 @require_safe

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django import forms
@@ -28,6 +28,8 @@ from arqlab.core.selectors import info_values
 from arqlab.core.services.topic_loading import change_topic_information
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.problems import problem_table
+from arqlab.web.tables import Column, Table
 
 pages = Pages(f"{TASK}topics/information/", permissions.organized_task_or_404, section="topics")
 
@@ -270,27 +272,34 @@ def _preview(
     problems: list[Problem],
     error: str = "",
 ) -> HttpResponse:
-    rows = [
-        (
-            change,
-            change.value
-            and form.fields[change.field]
-            and change.value not in form.fields[change.field],
-        )
-        for change in changes
-    ]
+    table = Table(
+        "changes",
+        [
+            Column("Topic", "query_id", is_head=True, css="nowrap"),
+            Column("Field", lambda change: heading(change.field)),
+            Column("Now", "was"),
+            Column("New", "value", note=lambda change: _note(change, form.fields[change.field])),
+        ],
+        changes,
+    )
     context = {
         "task": task,
         "lab": task.lab,
         "file_form": InformationFileForm(),
         "is_preview": True,
-        "changes": rows,
+        "changes": table,
         "topics": len({change.query_id for change in changes}),
         "problems": problems,
+        "problem_table": problem_table(problems),
         "errors": [error] if error else [],
         "kept": json.dumps(changes),
     }
     return render(request, "core/topic_information_upload.html", context)
+
+
+def _note(change: InfoChange, usual: Sequence[str]) -> str:
+    is_free = change.value and usual and change.value not in usual
+    return "not one of the listed values; kept as is" if is_free else ""
 
 
 def _saved(count: int) -> str:

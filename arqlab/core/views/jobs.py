@@ -12,7 +12,7 @@ from arqlab.core.models import Job, Lab, Task
 from arqlab.core.permissions import signed_in
 from arqlab.core.services.jobs import start_job
 from arqlab.core.tasks import queue_job
-from arqlab.web.jobs import render_news
+from arqlab.web.jobs import news
 
 
 def requested(request: HttpRequest, kind: str, key: object, place: Lab | Task) -> HttpResponse:
@@ -28,4 +28,4 @@ def page_of_job(
     """Return the page of something that a job makes; the page includes `components/made.html`."""
     job = Job.objects.filter(kind=kind, key=str(key)).first()
     seen = f"{job.state}-{job.done}" if job else ""
-    return render_news(request, template, {**context, "job": job, "seen": seen})
+    return news(request, template, {**context, "job": job, "seen": seen})

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import quote
+
 from django.contrib import messages
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
+from arqkit.records import TaskKind
+from arqkit.topics import heading
 from arqlab.core import permissions, selectors
 from arqlab.core.forms.creating import NewLabForm, NewTaskForm
 from arqlab.core.forms.labs import LabEditForm, TaskForm
-from arqlab.core.forms.lists import AuditListForm
 from arqlab.core.forms.people import RevokeForm, RoleForm
-from arqlab.core.models import Lab, Task, User
+from arqlab.core.models import Lab, Role, Task, User
+from arqlab.core.models.roles import duties, people_in_words
 from arqlab.core.services.archiving import archive, restore
 from arqlab.core.services.creating import create_lab, create_task
 from arqlab.core.services.labs import change_lab, change_task
 from arqlab.core.services.people import allow_team, grant_role, revoke_role
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
+from arqlab.web.cells import COUNT, ID, PROSE, SAFE, TIME
+from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, TASK, Pages
+from arqlab.web.tables import Column, Empty, Table, answer, to
 
 pages = Pages(access=permissions.organized_lab_or_404)
 
@@ -58,23 +66,47 @@ def task_edit(request: HttpRequest, task: Task) -> HttpResponse:
 @pages.read(f"{TASK}topics/", "topic-list", access=permissions.task_or_404, section="topics")
 def topic_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the topics of a task, filtered by words and topic information."""
-    words = request.GET.get("q", "").strip()
-    chosen = {name: request.GET.get(name, "") for name in selectors.TOPIC_FILTERS}
-    topics = list(task.topics.order_by("position").defer("body_html"))
-    context = {
-        "task": task,
-        "lab": task.lab,
-        "topics": selectors.search_topics(topics, words=words, info=chosen),
-        "total": len(topics),
-        "words": words,
-        "choices": [
-            (name, chosen[name], selectors.info_values(topics, name))
-            for name in selectors.TOPIC_FILTERS
+    organizes = permissions.may_organize(request.user, task.lab)
+    context = {"task": task, "lab": task.lab, "organizes": organizes}
+    return answer(
+        request, "core/topic_list.html", context, _topics_table(request, task, organizes=organizes)
+    )
+
+
+def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table:
+    topics = selectors.listed_topics(task)
+    known = [name for name in selectors.TOPIC_FILTERS if topics[name].count()]
+    formula = [Column("Formula", "formula_html", SAFE)] if task.kind == TaskKind.FORMULAS else []
+    return Table(
+        "topics",
+        [
+            Column(
+                "Topic",
+                "query_id",
+                ID,
+                link=to("core:topic-detail", task.lab.slug, task.slug, of="query_id"),
+                order="topic",
+                by="place",
+                is_head=True,
+                css="nowrap",
+            ),
+            *formula,
+            Column("Title", "title_html", SAFE),
+            Column("Tags", "tags", order="tags"),
+            *(Column(heading(name), name, order=name) for name in known),
         ],
-        "is_searched": bool(words or any(chosen.values())),
-        "organizes": permissions.may_organize(request.user, task.lab),
-    }
-    return render(request, "core/topic_list.html", context)
+        topics,
+        asked=request.GET,
+        order="topic",
+        searched=("text",),
+        filters=[Filter(name, heading(name), name) for name in known],
+        empty=Empty(
+            "No topics yet",
+            "Load a topic file, or choose questions of the collection as topics."
+            if organizes
+            else "Topics appear when the organizers load them.",
+        ),
+    )
 
 
 @pages.read(
@@ -189,7 +221,7 @@ def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
 
 @pages.form(f"{LAB}people/", "people-list", section="people")
 def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Show the people of a lab, and grant the roles of organizer and assessor."""
+    """Show the people of a lab, and grant roles."""
     form = RoleForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         person, role = form.cleaned_data["person"], form.cleaned_data["role"]
@@ -199,8 +231,43 @@ def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             messages.success(request, f"{person.name} is now {role} of {lab}.")
             return redirect("core:people-list", lab=lab.slug)
     context = {"form": form, "lab": lab}
-    context |= {"staff": selectors.staff_of(lab), "teams": selectors.teams_with_members(lab)}
-    return render(request, "core/people_list.html", context)
+    context |= {"duties": duties(), "granted": people_in_words(Role.granted())}
+    return answer(request, "core/people_list.html", context, _staff_table(lab), _teams_table(lab))
+
+
+def _staff_table(lab: Lab) -> Table:
+    return Table(
+        "staff",
+        [
+            Column("Person", "user.name", is_head=True),
+            Column("Email address", "user.email"),
+            Column(
+                "Role",
+                "get_role_display",
+                note=lambda row: "may be in a team" if row.may_join_team else "",
+            ),
+            Column("Since", "created_at", TIME),
+            Column("Change", template="core/_staff_buttons.html", hides_heading=True),
+        ],
+        selectors.staff_of(lab),
+        empty=Empty("No roles granted yet", "Grant a user the organizer role below."),
+    )
+
+
+def _teams_table(lab: Lab) -> Table:
+    return Table(
+        "teams",
+        [
+            Column("Team", "name", link=to("core:team-detail", lab.slug, of="pk"), is_head=True),
+            Column("Members", lambda team: len(team.memberships.all()), COUNT),
+            Column(
+                "Names", lambda team: ", ".join(row.user.name for row in team.memberships.all())
+            ),
+            Column("Since", "created_at", TIME),
+        ],
+        selectors.teams_with_members(lab),
+        empty=Empty("No teams yet", "Users create teams on the lab page."),
+    )
 
 
 @pages.action(f"{LAB}people/<int:person>/allow-team/", "people-allow-team", section="people")
@@ -229,7 +296,63 @@ def people_revoke(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read(f"{LAB}audit/", "audit-list", section="audit")
 def audit_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the audit log of a lab, newest first."""
-    listing = AuditListForm(request.GET, lab=lab)
-    page = listing.page_of(lab.audit_events.select_related("actor"))
-    context = {"lab": lab, "listing": listing, "page": page}
-    return render(request, "core/audit_list.html", context)
+    return answer(request, "core/audit_list.html", {"lab": lab}, _events_table(request, lab))
+
+
+def _events_table(request: HttpRequest, lab: Lab) -> Table:
+    """Return the audit log with a filter by events, and by their subjects such as `run`."""
+    verbs = set(lab.audit_events.order_by().values_list("verb", flat=True).distinct())
+    verbs |= {verb.partition(".")[0] for verb in verbs}
+    return Table(
+        "events",
+        [
+            Column("When", "at", TIME, order="when", by="at"),
+            Column(
+                "Who",
+                lambda event: event.actor.name if event.actor else "ArqLab",
+                order="who",
+                by="actor__username",
+            ),
+            Column(
+                "Event",
+                "verb",
+                ID,
+                link=lambda event: f"?verb={quote(event.verb)}",
+                order="event",
+                by="verb",
+            ),
+            Column("Target", "target", order="target"),
+            Column("Details", lambda event: "\n".join(detail_lines(event.detail)), PROSE),
+        ],
+        lab.audit_events.select_related("actor"),
+        asked=request.GET,
+        order="-when",
+        searched=("actor__username", "actor__first_name", "actor__last_name", "verb", "target"),
+        filters=[Filter("verb", "Event", "verb__startswith", [(v, v) for v in sorted(verbs)])],
+        empty=Empty(
+            "No events yet",
+            "The log records every change to people, teams, tasks, runs and leaderboards, with its "
+            "time and author.",
+        ),
+    )
+
+
+def detail_lines(detail: dict[str, Any]) -> list[str]:
+    """Return the details of an audit event, with old and new values of changed fields."""
+    lines = [
+        f"{name}: {_formatted(old)} → {_formatted(new)}"
+        for name, (old, new) in detail.get("changes", {}).items()
+    ]
+    return lines + [
+        f"{name}: {_formatted(value)}"
+        for name, value in detail.items()
+        if name != "changes" and value != []
+    ]
+
+
+def _formatted(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_formatted(part)}" for name, part in value.items()) or "–"
+    if isinstance(value, list):
+        return ", ".join(map(_formatted, value))
+    return "–" if value in (None, "") else str(value)

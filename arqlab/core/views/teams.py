@@ -23,7 +23,9 @@ from arqlab.core.services.teams import (
 )
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
+from arqlab.web.cells import TIME
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.tables import Column, Empty, Table, answer
 
 pages = Pages(access=permissions.team_or_404, section="people", sign_in=True)
 
@@ -78,15 +80,32 @@ def team_edit(request: HttpRequest, team: Team) -> HttpResponse:
 def team_detail(request: HttpRequest, team: Team) -> HttpResponse:
     """Show a team: its members, its invitation link and the button to leave."""
     link = request.build_absolute_uri(reverse("core:team-join", args=[team.invitation_token]))
+    standing = selectors.roles_in(request.user, team.lab)
     context = {
         "team": team,
         "lab": team.lab,
         "link": link,
-        "members": team.memberships.select_related("user").order_by("created_at"),
-        "standing": selectors.roles_in(request.user, team.lab),
+        "standing": standing,
         "is_member": permissions.is_team_member(request.user, team),
     }
-    return render(request, "core/team_detail.html", context)
+    members = _members_table(request, team, organizes=standing.organizes)
+    return answer(request, "core/team_detail.html", context, members)
+
+
+def _members_table(request: HttpRequest, team: Team, *, organizes: bool) -> Table:
+    change = Column("Change", template="core/_member_remove.html", hides_heading=True)
+    return Table(
+        "members",
+        [
+            Column("Person", "user.name", is_head=True),
+            Column("Email address", "user.email"),
+            Column("Since", "created_at", TIME),
+            *([change] if organizes else []),
+        ],
+        list(team.memberships.select_related("user").order_by("created_at")),
+        row_css=lambda row: "is-own" if row.user_id == request.user.pk else "",
+        empty=Empty("No members", "Send the invitation link above to the people who should join."),
+    )
 
 
 @pages.action(f"{LAB}teams/<int:team>/renew/", "team-renew")

@@ -131,7 +131,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='invitation',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('role', 'member'), ('team__isnull', False)), models.Q(('role__in', ['organizer', 'assessor']), ('team__isnull', True)), _connector='OR'), name='only_invited_members_have_a_team'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('role__in', ['member']), ('team__isnull', False)), models.Q(('role__in', ['organizer', 'assessor']), ('team__isnull', True)), _connector='OR'), name='only_invited_members_have_a_team'),
         ),
         migrations.AddIndex(
             model_name='notice',

@@ -7,20 +7,23 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.text import capfirst
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Lab
+from arqlab.core.models import Lab, Role
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.notices import selectors
-from arqlab.notices.forms import InvitationForm, InvitationListForm, MessageForm, TextForm
-from arqlab.notices.models import Invitation, Kind, Mail
+from arqlab.notices.forms import InvitationForm, MessageForm, TextForm
+from arqlab.notices.models import Invitation, Kind, Mail, Notice
 from arqlab.notices.selectors import notices_of
 from arqlab.notices.services.invitations import (
     Invited,
@@ -40,7 +43,10 @@ from arqlab.notices.services.texts import (
     text_of,
     texts_of,
 )
+from arqlab.web.cells import ADDRESS, CHIP, COUNT, TIME, chip, moment
+from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.tables import Column, Empty, Table, answer, to
 
 pages = Pages(access=organized_lab_or_404, section="messages")
 
@@ -49,8 +55,21 @@ pages = Pages(access=organized_lab_or_404, section="messages")
 def text_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the texts of all notices, and which of them the lab has edited."""
     texts = texts_of(lab)
-    rows = [(kind, texts[kind], texts[kind] != DEFAULTS[kind]) for kind in DEFAULTS]
-    return render(request, "notices/text_list.html", {"lab": lab, "rows": rows})
+    table = Table(
+        "texts",
+        [
+            Column(
+                "Notice",
+                "label",
+                link=to("notices:text-edit", lab.slug, of="value"),
+                is_head=True,
+            ),
+            Column("Subject", lambda kind: texts[kind].subject, css="wrap"),
+            Column("Text", lambda kind: "default" if texts[kind] == DEFAULTS[kind] else "edited"),
+        ],
+        list(DEFAULTS),
+    )
+    return answer(request, "notices/text_list.html", {"lab": lab}, table)
 
 
 @pages.form(f"{LAB}texts/<slug:kind>/", "text-edit")
@@ -64,7 +83,7 @@ def text_edit(request: HttpRequest, lab: Lab, kind: str) -> HttpResponse:
         messages.success(request, f"Text of “{known.label}” saved.")
         return redirect("notices:text-list", lab=lab.slug)
 
-    form, answer = edited(
+    form, stale = edited(
         request,
         lab,
         lambda data: TextForm(data, initial=text_of(lab, known)._asdict()),
@@ -74,7 +93,7 @@ def text_edit(request: HttpRequest, lab: Lab, kind: str) -> HttpResponse:
     is_edited = text_of(lab, known) != DEFAULTS[known]
     context = {"lab": lab, "kind": known, "form": form, "is_edited": is_edited}
     context["placeholders"] = [f"{{{name}}}" for name in placeholders(known)]
-    return answer or render(request, "notices/text_edit.html", context)
+    return stale or render(request, "notices/text_edit.html", context)
 
 
 @pages.action(f"{LAB}texts/<slug:kind>/restore/", "text-restore")
@@ -93,16 +112,45 @@ def _kind_or_404(kind: str) -> Kind:
     return Kind(kind)
 
 
-ROWS_A_PAGE = 100
-
-
 @pages.read(f"{LAB}messages/", "message-list")
 def message_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the messages of a lab, newest first."""
-    paginator = Paginator(selectors.messages_of(lab), ROWS_A_PAGE)
-    context = {"lab": lab, "page": paginator.get_page(request.GET.get("page"))}
-    context["sends_mail"] = settings.SENDS_MAIL
-    return render(request, "notices/message_list.html", context)
+    context = {"lab": lab, "sends_mail": settings.SENDS_MAIL}
+    return answer(request, "notices/message_list.html", context, _messages_table(request, lab))
+
+
+def _messages_table(request: HttpRequest, lab: Lab) -> Table:
+    return Table(
+        "sent",
+        [
+            Column(
+                "Subject",
+                "subject",
+                link=to("notices:message-detail", lab.slug, of="pk"),
+                order="subject",
+                is_head=True,
+                css="wrap",
+            ),
+            Column("Recipients", "get_audience_display"),
+            Column("People", "recipients", COUNT, order="people", by="recipients"),
+            Column("Read", "read", COUNT, order="read"),
+            Column("Emails sent", "mail_sent", COUNT),
+            Column("Queued", lambda row: row.mail_queued + row.mail_sending, COUNT),
+            Column("Failed", "mail_failed", COUNT, order="failed", by="mail_failed"),
+            Column("From", "sent_by.name"),
+            Column("When", "sent_at", TIME, order="when", by="pk"),
+        ],
+        selectors.messages_of(lab),
+        asked=request.GET,
+        order="-when",
+        empty=Empty(
+            "No messages yet",
+            "Write to all teams, all assessors or both. You see a preview with the number of "
+            "recipients first.",
+            reverse("notices:message-create", args=[lab.slug]),
+            "Write message",
+        ),
+    )
 
 
 @pages.form(f"{LAB}messages/new/", "message-create")
@@ -127,29 +175,75 @@ def message_detail(request: HttpRequest, lab: Lab, message: int) -> HttpResponse
     addresses = ", ".join(notice.user.email for notice in notices if notice.user.email)
     context = {
         "lab": lab,
-        "shown": sent,
-        "notices": notices,
+        "message": sent,
         "addresses": addresses,
         "is_mailed": any(notice.mail for notice in notices),
         "link": request.build_absolute_uri(reverse("notices:notice-list")),
     }
-    return render(request, "notices/message_detail.html", context)
+    return answer(request, "notices/message_detail.html", context, _recipients_table(notices))
+
+
+def _recipients_table(notices: QuerySet[Notice]) -> Table:
+    return Table(
+        "recipients",
+        [
+            Column("Person", "user.name", is_head=True),
+            Column(
+                "Email",
+                lambda row: (
+                    format_html("{} {}", row.mail.address, chip(row.mail.state))
+                    if row.mail
+                    else "not emailed"
+                ),
+            ),
+            Column("Error", "mail.error", css="wrap"),
+            Column("Read", "read_at", TIME),
+        ],
+        notices,
+        has_tools=True,
+    )
 
 
 @pages.read(f"{LAB}mail/", "mail-list")
 def mail_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the mail of a lab, newest first: the queue, the log and the errors."""
-    state = request.GET.get("state", "")
-    mails = selectors.mails_of(lab, state=state if state in Mail.State else "")
+    counts = selectors.mail_counts(lab)
     context = {
         "lab": lab,
-        "page": Paginator(mails, ROWS_A_PAGE).get_page(request.GET.get("page")),
-        "counts": selectors.mail_counts(lab),
-        "state": state,
+        "counts": counts,
         "sends_mail": settings.SENDS_MAIL,
         "sender": settings.DEFAULT_FROM_EMAIL,
     }
-    return render(request, "notices/mail_list.html", context)
+    table = _mail_table(request, lab, [state for state, _ in counts])
+    return answer(request, "notices/mail_list.html", context, table)
+
+
+def _mail_table(request: HttpRequest, lab: Lab, states: list[Mail.State]) -> Table:
+    def due(mail: Mail) -> str:
+        is_due = mail.error and mail.state == Mail.State.QUEUED
+        return format_html("Next attempt: {}", moment(mail.due_at)) if is_due else ""
+
+    return Table(
+        "mail",
+        [
+            Column("Address", "address", ADDRESS, order="address", is_head=True),
+            Column("Subject", "subject", order="subject", css="wrap"),
+            Column("State", "state", CHIP),
+            Column("Attempts", "attempts", COUNT, order="attempts"),
+            Column("Since", "changed_at", TIME, order="since", by="changed_at"),
+            Column("Error", "error", note=due, css="wrap"),
+            Column("Change", template="notices/_mail_retry.html", hides_heading=True),
+            Column("", order="queued", by="pk", name=None),
+        ],
+        lab.mails.all(),
+        asked=request.GET,
+        order="-queued",
+        searched=("address", "subject", "error"),
+        filters=[Filter("state", "State", "state", [(s.value, s.label) for s in states])],
+        empty=Empty(
+            "No email", "Email appears here when notices, messages and invitations are sent."
+        ),
+    )
 
 
 @pages.action(f"{LAB}mail/<int:mail>/retry/", "mail-retry")
@@ -182,12 +276,44 @@ def invitation_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         with refused(form):
             messages.success(request, _summary(_invite(request, lab, form)))
             return redirect("notices:invitation-list", lab=lab.slug)
-    listing = InvitationListForm(request.GET)
-    page = listing.page_of(selectors.invitations_of(lab))
-    rows = [(invitation, _link(request, invitation)) for invitation in page]
-    context = {"lab": lab, "form": form, "listing": listing, "page": page, "rows": rows}
-    context["sends_mail"] = settings.SENDS_MAIL
-    return render(request, "notices/invitation_list.html", context)
+    context = {"lab": lab, "form": form, "sends_mail": settings.SENDS_MAIL}
+    return answer(request, "notices/invitation_list.html", context, _invitations(request, lab))
+
+
+def _invitations(request: HttpRequest, lab: Lab) -> Table:
+    return Table(
+        "invitations",
+        [
+            Column(
+                "Address", "address", ADDRESS, order="address", by=Lower("address"), is_head=True
+            ),
+            Column("Role", lambda row: capfirst(row.words), order="role", by="role", css="wrap"),
+            Column(
+                "State",
+                "state",
+                CHIP,
+                note=lambda row: f"by {row.accepted_by.name}" if row.accepted_by else "",
+            ),
+            Column(
+                "Email",
+                lambda row: chip(row.mail.state) if row.mail else "not emailed",
+                note="mail.error",
+            ),
+            Column("Invited", "invited_at", TIME, order="invited", by="pk"),
+            Column("Link", template="notices/_invitation_link.html"),
+            Column("Change", template="notices/_invitation_buttons.html", hides_heading=True),
+        ],
+        selectors.invitations_of(lab),
+        asked=request.GET,
+        order="-invited",
+        searched=("address", "team__name"),
+        filters=[Filter("role", "Role", "role", Role.choices)],
+        has_tools=True,
+        empty=Empty(
+            "No invitations yet",
+            "Paste email addresses above and choose what the people become.",
+        ),
+    )
 
 
 def _invite(request: HttpRequest, lab: Lab, form: InvitationForm) -> Invited:
@@ -242,11 +368,6 @@ def _accept(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     return redirect("notices:invitation-accept", token=invitation.token)
 
 
-def _link(request: HttpRequest, invitation: Invitation) -> str:
-    path = reverse("notices:invitation-accept", args=[invitation.token])
-    return request.build_absolute_uri(path)
-
-
 def _summary(invited: Invited) -> str:
     """Return what happened to the addresses, in sentences."""
     count = len(invited.new)
@@ -264,20 +385,38 @@ def _summary(invited: Invited) -> str:
     return " ".join(sentences)
 
 
-NOTICES_A_PAGE = 50
-
-
 @pages.read("notices/", "notice-list", access=None, section="", sign_in=True)
 def notice_list(request: HttpRequest) -> HttpResponse:
     """Show the user's notices, newest first."""
     user = signed_in(request)
-    paginator = Paginator(notices_of(user), NOTICES_A_PAGE)
-    context = {
-        "page": paginator.get_page(request.GET.get("page")),
-        "unread": user.notices.unread().count(),
-        "sends_mail": settings.SENDS_MAIL,
-    }
-    return render(request, "notices/notice_list.html", context)
+    table = Table(
+        "notices",
+        [
+            Column(
+                "Notice",
+                "subject",
+                link=to("notices:notice-detail", of="pk"),
+                order="notice",
+                by="subject",
+                is_head=True,
+                css="wrap",
+            ),
+            Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
+            Column("Lab", "lab.name", order="lab", by="lab__name", css="wrap"),
+            Column("When", "created_at", TIME, order="when", by="pk"),
+        ],
+        notices_of(user),
+        asked=request.GET,
+        order="-when",
+        row_css=lambda row: "" if row.read_at else "is-own",
+        empty=Empty(
+            "No notices yet",
+            "You are notified when your runs are validated, a deadline approaches, topics are "
+            "assigned to you, a ticket is answered or a leaderboard is released.",
+        ),
+    )
+    context = {"unread": user.notices.unread().count(), "sends_mail": settings.SENDS_MAIL}
+    return answer(request, "notices/notice_list.html", context, table)
 
 
 @pages.read("notices/<int:notice>/", "notice-detail", access=None, section="overview", sign_in=True)

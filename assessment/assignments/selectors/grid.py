@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
 from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
-from arqlab.core.models import Lab, Membership, Task, User
+from arqlab.core.models import Lab, Membership, Role, Task, User
 from assessment.assignments.selectors.rows import (
     AssignmentGrid,
     JudgedCounts,
@@ -25,15 +25,12 @@ from assessment.models import Assignment, Judgment, PoolItem, SetAsideTopic
 LEASE = timedelta(minutes=30)
 
 
-JUDGING_ROLES = (Membership.Role.ASSESSOR, Membership.Role.ORGANIZER)
-
-
 # Without a join of the item, so that a conditional UPDATE stays one.
 _HOLDERS_ROLE = Exists(
     Membership.objects.filter(
         lab__tasks__topics=OuterRef("topic_id"),
         user=OuterRef("leased_to_id"),
-        role__in=JUDGING_ROLES,
+        role__in=Role.judging(),
     )
 )
 
@@ -86,9 +83,14 @@ GRID_FIELDS = ("query_id", "position", "task_id", "title_html", "formula_html", 
 
 def judging_staff(lab: Lab) -> QuerySet[User]:
     """Return the users who may judge in a lab, assessors first, with their first role as `role`."""
-    roles = Membership.objects.filter(lab=lab, role__in=JUDGING_ROLES)
+    roles = Membership.objects.filter(lab=lab, role__in=Role.judging())
     users = User.objects.filter(memberships__in=roles).annotate(role=Min("memberships__role"))
     return users.order_by("role", "first_name", "last_name", "username")
+
+
+def assesses(person: Any) -> bool:
+    """Return whether a user of `judging_staff` judges by default."""
+    return Role(person.role).rights.assesses
 
 
 def assignment_grid(
@@ -233,7 +235,7 @@ def _person_row(
     return PersonRow(
         person=person,
         may_judge=may_judge,
-        is_assessor=getattr(person, "role", "") == Membership.Role.ASSESSOR,
+        is_assessor=may_judge and assesses(person),
         states={state: states.count(state) for state in dict.fromkeys(states)},
         judged=sum(share.judged.items for share in shares),
         left=sum(share.left for _, share in mine),

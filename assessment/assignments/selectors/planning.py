@@ -11,14 +11,16 @@ from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from arqkit.judgments.assignment_plan import AssignmentPlan, plan_assignments, plan_of
-from arqkit.judgments.completion import expected_seconds
-from arqkit.judgments.plan_problem import (
+from arqkit.judgments.assignment_plan import (
+    AssignmentPlan,
     PlanAssessor,
     PlanProblem,
     PlanTopic,
     Preference,
+    plan_assignments,
+    plan_of,
 )
+from arqkit.judgments.completion import expected_seconds
 from arqlab.core.models import Task
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster

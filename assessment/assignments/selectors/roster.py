@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
-from arqkit.judgments.plan_problem import Preference
+from arqkit.judgments.assignment_plan import Preference
 from arqlab.core.models import AuditEvent, Lab, Task, Topic, User
 from assessment.assignments.selectors.grid import GRID_FIELDS, judging_staff
 from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from arqkit.judgments.viability import JudgedSample, keep_probabilities
+from arqkit.judgments.completion import JudgedSample, keep_probabilities
 from arqkit.records import TaskKind
 from arqlab.core.models import Task
 from assessment.assignments.selectors.grid import topic_counts

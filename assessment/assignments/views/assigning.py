@@ -20,6 +20,7 @@ from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.problems import problem_table
 from assessment.assignments.forms import (
     ASSIGN,
     REASSIGN,
@@ -284,6 +285,7 @@ def _preview(
         "preview": preview,
         "changes": preview.changes,
         "problems": problems,
+        "problem_table": problem_table(problems),
         "kept": write_pairs(pairs),
         "replaces": replaces,
         "confirmed": assignment_changes(task, pairs, replaces=replaces).digest,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from arqkit.records import TaskKind
-from arqkit.texts.html.plain_text import answer_html
+from arqkit.texts.html.foreign import answer_html
 from arqkit.texts.html.sanitizer import clean_title_and_body
 from arqkit.texts.posts.text import TextFormula, text_formulas
 from arqlab.core.errors import UserError

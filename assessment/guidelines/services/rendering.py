@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lxml.html.diff import htmldiff
 
 from arqkit.labels import LabelScale, ScaleLabel
-from arqkit.texts.html.plain_text import plain_html
+from arqkit.texts.html.foreign import plain_html
 from arqkit.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_of, read_text
 from arqkit.texts.html.sanitizer import clean_post
 from arqkit.texts.maths.typesetting import Typeset

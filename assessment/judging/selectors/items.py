@@ -21,7 +21,8 @@ from assessment.judging.selectors.statements import (
     SUBMITTED,
     database_moment,
 )
-from assessment.models import Judgment, LateLabel, PoolItem, Round
+from assessment.models import Judgment, LateLabel, PoolItem
+from assessment.models.kinds import KINDS, RoundKind, parts_of_key
 from collection.models import Post
 
 
@@ -36,14 +37,20 @@ class TopicPath(NamedTuple):
     round: str = ""
 
     @property
+    def rules(self) -> RoundKind | None:
+        """Return what the kind of the round says; the official round has none."""
+        parts = parts_of_key(self.round)
+        return KINDS[parts[0]] if parts else None
+
+    @property
     def opens_lab(self) -> bool:
         """Return whether the items link to threads and posts; those of sample tasks do not."""
-        return not self.round.startswith(f"{Round.Kind.SAMPLE}-")
+        return self.rules is None or not self.rules.is_for_applicants
 
     @property
     def asks_questions(self) -> bool:
         """Return whether the labels are answers to special questions."""
-        return self.round.startswith(f"{Round.Kind.QUESTIONS}-")
+        return self.rules is not None and self.rules.asks
 
 
 class Stack(NamedTuple):

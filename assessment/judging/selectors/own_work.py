@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count, Exists, OuterRef, Q
 
 from arqkit.judgments.completion import ENOUGH, Pace, expected_seconds
-from arqlab.core.models import Lab, Membership, Task, Topic, User
+from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
 from assessment.assignments.selectors.grid import (
-    JUDGING_ROLES,
     TOPIC_TEXTS,
     judged_by,
     topic_counts,
@@ -29,6 +28,7 @@ from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import judging_address
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import Assignment, Judgment, PoolItem, Round, SetAsideTopic
+from assessment.models.kinds import kinds_that
 from assessment.timesheets.selectors.figures import (
     NO_WORK,
     SheetPart,
@@ -37,8 +37,6 @@ from assessment.timesheets.selectors.figures import (
     WorkSum,
     time_sheet_of,
 )
-
-_NOT_REVEALED = (Round.Kind.SECOND, Round.Kind.ADJUDICATION)
 
 
 class RoundTopic(NamedTuple):
@@ -62,7 +60,7 @@ class RoundTopic(NamedTuple):
     @property
     def is_earlier(self) -> bool:
         """Return whether nothing is left to judge or to wait for."""
-        is_judged = self.done == self.items and self.round.kind in _NOT_REVEALED
+        is_judged = self.done == self.items and not self.round.rules.shows_page_to_judges
         return is_judged or self.round.pool.closed_at is not None
 
 
@@ -75,11 +73,10 @@ def own_round_topics(
     """
     within = {"pool__round": round_id} if round_id else {"pool__round__task__lab": lab}
     roles = Membership.objects.filter(
-        lab=OuterRef("pool__round__task__lab"), role__in=JUDGING_ROLES, user=user
+        lab=OuterRef("pool__round__task__lab"), role__in=Role.judging(), user=user
     )
     own = PoolItem.objects.filter(assessor=user, pool__round__task__archived_at=None, **within)
-    is_sample = {"pool__round__kind": Round.Kind.SAMPLE}
-    own = own.filter(Exists(roles)) | own.filter(**is_sample)
+    own = own.filter(Exists(roles) | Q(pool__round__kind__in=kinds_that(is_for_applicants=True)))
     counted = (
         own.order_by()
         .values("pool__round", "topic")
@@ -321,7 +318,7 @@ def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
         "pool__task", "total", "done"
     )
     waiting = PoolItem.official.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
-    roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=JUDGING_ROLES)
+    roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=Role.judging())
     judges = roles.filter(user=OuterRef("assessor"))
     had = Assignment.objects.filter(Exists(judges), topic=OuterRef("pk"), ended_at=None)
     aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)

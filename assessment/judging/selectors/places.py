@@ -9,11 +9,11 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from arqkit.judgments.questions import SpecialQuestion
-from arqlab.core.models import Membership, Task, Topic, Visitor
-from assessment.assignments.selectors.grid import JUDGING_ROLES
+from arqlab.core.models import Membership, Role, Task, Topic, Visitor
 from assessment.judging.selectors.items import Stack, TopicPath
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import Judgment, Pool, PoolItem, Round
+from assessment.models.kinds import KINDS, parts_of_key
 
 
 class AskedQuestions(NamedTuple):
@@ -100,19 +100,20 @@ def _in_round(user: Visitor, path: TopicPath) -> Place | None:
 
     Applicants with sample tasks need no role in the lab.
     """
-    kind, _, number = path.round.rpartition("-")
-    if not user.pk or not (number.isascii() and number.isdigit() and len(number) < 5):
+    parts = parts_of_key(path.round)
+    if not user.pk or parts is None:
         return None
+    kind, number = parts
     pools = Pool.objects.select_related("round", "task__lab").filter(
         round__kind=kind,
-        round__number=int(number),
+        round__number=number,
         task__slug=path.task,
         task__lab__slug=path.lab,
         task__archived_at=None,
         task__lab__archived_at=None,
     )
-    if kind != Round.Kind.SAMPLE:
-        roles = Membership.objects.filter(lab=OuterRef("task__lab"), role__in=JUDGING_ROLES)
+    if not KINDS[kind].is_for_applicants:
+        roles = Membership.objects.filter(lab=OuterRef("task__lab"), role__in=Role.judging())
         pools = pools.filter(Exists(roles.filter(user=user.pk)))
     pool = pools.first()
     if pool is None:

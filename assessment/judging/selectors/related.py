@@ -11,17 +11,11 @@ from arqlab.core.models import Task, User
 from assessment.judging.selectors.items import ShownItem, shown_item
 from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.progress import assigned_topics, own_judgments
-from assessment.models import Judgment, PoolItem, Round
+from assessment.models import Judgment, PoolItem
+from assessment.models.kinds import kinds_that
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
-
-_SHOWN_ROUNDS = (
-    Q(instance__item__pool__round=None)
-    | Q(instance__item__pool__round__kind=Round.Kind.ADJUDICATION)
-    | Q(instance__item__pool__round__revealed_at__isnull=False)
-)
-"""The official round, the adjudication, and rounds whose labels are revealed."""
 
 
 def judged_ids(task: Task, query_id: str) -> set[str]:
@@ -42,15 +36,16 @@ def pooled_items(task: Task, query_id: str, item: str) -> QuerySet[PoolItem]:
 def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment]:
     """Return the judgments of an item or one of its instances, instance by instance, oldest first.
 
-    Those of rounds of second judgments and training appear when the round is revealed. Answers to
-    special questions are not labels.
+    Decisions are among them, and the labels of other rounds when they are revealed.
     """
     judgments = Judgment.objects.filter(
-        _SHOWN_ROUNDS,
+        Q(instance__item__pool__round=None)
+        | Q(instance__item__pool__round__kind__in=kinds_that(decides=True))
+        | Q(instance__item__pool__round__revealed_at__isnull=False),
         Q(instance__item__item=item) | Q(instance__doc_id=item),
         instance__item__pool__task=task,
         instance__item__topic__query_id=query_id,
-    ).exclude(instance__item__pool__round__kind=Round.Kind.QUESTIONS)
+    )
     related = ("instance__item__pool__round", "assessor", "guideline", "ticket", "late")
     return judgments.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")
 

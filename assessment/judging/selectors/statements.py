@@ -15,8 +15,8 @@ from weakref import WeakSet
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
-from assessment.assignments.selectors.grid import JUDGING_ROLES
-from assessment.models import Round
+from arqlab.core.models import Role
+from assessment.models.kinds import kinds_that
 from assessment.pools.selectors.choices import hides_threads_sql
 
 POST_COLUMNS = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
@@ -77,7 +77,7 @@ def database_moment(at: datetime) -> Any:
 
 
 # The roles that may judge. Not for speed: it is part of what follows.
-_JUDGES = f"held.role IN ({', '.join(repr(role.value) for role in JUDGING_ROLES)})"
+_JUDGES = f"held.role IN ({', '.join(repr(role.value) for role in Role.judging())})"
 # The topics assigned to a user who still has a role in the lab that may judge; none of an archive.
 # Not for speed: it is part of SUBMITTED, and `assigned_topics` repeats no rule.
 ASSIGNED = f"""
@@ -89,12 +89,13 @@ ASSIGNED = f"""
     WHERE given.assessor_id = %s AND given.ended_at IS NULL AND {_JUDGES}
         AND within.archived_at IS NULL AND lab.archived_at IS NULL
 """  # noqa: S608  # our words
-# Whether the user has a role in the lab of the pool that may judge; applicants need none for a
-# sample task. Not for speed: it is part of SUBMITTED.
+# Whether the user has a role in the lab of the pool that may judge; applicants need none. Not for
+# speed: it is part of SUBMITTED.
+_OPEN_KINDS = ", ".join(repr(key) for key in kinds_that(is_for_applicants=True))
 _HAS_ROLE = f"""EXISTS (
     SELECT 1 FROM core_task within
     LEFT JOIN assessment_round held_in ON held_in.id = pool.round_id
-    WHERE within.id = pool.task_id AND (held_in.kind = '{Round.Kind.SAMPLE.value}' OR EXISTS (
+    WHERE within.id = pool.task_id AND (held_in.kind IN ({_OPEN_KINDS}) OR EXISTS (
         SELECT 1 FROM core_membership held
         WHERE held.lab_id = within.lab_id AND held.user_id = %(user)s AND {_JUDGES}
     ))

@@ -11,8 +11,9 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Membership, Task, User
+from arqlab.core.models import Task, User
 from arqlab.core.oddities import counted
+from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -46,13 +47,10 @@ def store_late_labels(
         return
     pools = {"pools__items__instances": late[0].judgment.instance_id}
     task = Task.objects.select_related("lab").get(**pools)
-    organizers = User.objects.filter(
-        memberships__lab=task.lab, memberships__role=Membership.Role.ORGANIZER
-    )
     notify(
         lab=task.lab,
         kind=Kind.LATE_LABELS,
-        people=organizers.exclude(pk=user.pk),
+        people=organizers_of(task.lab).exclude(pk=user.pk),
         path=reverse("assessment:late-label-list", args=[task.lab.slug, task.slug]),
         key=f"late-labels {task.pk} {user.pk} {at.date().isoformat()}",
         values={

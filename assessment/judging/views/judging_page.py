@@ -178,8 +178,7 @@ def _place_context(place: Place) -> dict[str, Any]:
 def _home_url(place: Place) -> str:
     """Return the address of the list of the user's topics."""
     if place.round and not place.path.opens_lab:
-        args = [place.path.lab, place.path.task, place.round.number]
-        return reverse("assessment:sample-detail", args=args)
+        return place.round.address
     return reverse("assessment:judging-home", args=[place.path.lab])
 
 

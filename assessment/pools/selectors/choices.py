@@ -10,7 +10,7 @@ from typing import NamedTuple
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from arqkit.formats.runs.layouts import TASK3_IDS
+from arqkit.formats.runs.formats import TASK3_IDS
 from arqkit.protocols.presets import PoolProtocol, RunKind
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task

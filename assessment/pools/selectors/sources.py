@@ -11,10 +11,9 @@ from typing import Any
 import polars as pl
 from django.db.models import Max, Q, QuerySet
 
-from arqkit.formats.topics.threads import threads_of
+from arqkit.formats.topics.files import threads_of
 from arqkit.formulas.visual_ids import as_formulas
-from arqkit.pooling.depths import PooledRun
-from arqkit.pooling.pools import PoolSources
+from arqkit.pooling.pools import PooledRun, PoolSources
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids

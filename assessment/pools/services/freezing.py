@@ -15,8 +15,7 @@ import polars as pl
 from django.db import transaction
 from django.db.models import Max
 
-from arqkit.pooling.depths import invalid_settings
-from arqkit.pooling.pools import make_pool, write_pool
+from arqkit.pooling.pools import invalid_settings, make_pool, write_pool
 from arqkit.records import LONGEST_ID, TaskKind
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic, User

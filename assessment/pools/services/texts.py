@@ -9,7 +9,7 @@ from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Coalesce
 
 from arqkit.formats.batches import in_slices
-from arqkit.texts.html.plain_text import answer_html
+from arqkit.texts.html.foreign import answer_html
 from assessment.models import Pool, PoolInstance, PoolItem
 from collection.models import Import, Post
 from collection.selectors.threads import posts_of

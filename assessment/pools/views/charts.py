@@ -1,86 +1,140 @@
-"""Charts of pools: a bar chart of items per topic, and the overlap of runs."""
+"""Tables of pools with their charts: items by topic, runs and teams of a plan, overlap of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
-from typing import Any, NamedTuple
 
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import floatformat
+from django.utils.html import format_html
+
+from arqlab.core.models import Task
+from arqlab.web.cells import COUNT, CellKind
+from arqlab.web.tables import Chart, Column, Table, to
 from assessment.pools.selectors.frozen import TopicSize
-from assessment.pools.selectors.plans import RunPlan
+from assessment.pools.selectors.plans import PoolPlan, RunPlan
 
 HEATS = 10
+KINDS = {
+    "baseline-primary": "baseline, as primary",
+    "baseline-alternate": "baseline, as alternate",
+    "written": "answers (Task 3)",
+}
+POOLED_AS = CellKind(lambda kind: KINDS.get(kind, kind))
 
 
-@dataclass(frozen=True)
-class Picture:
-    """The sizes of topics, largest first, and their median."""
-
-    topics: list[TopicSize]
-    median: float
-
-    @property
-    def largest(self) -> TopicSize:
-        """Return the topic with the most items."""
-        return self.topics[0]
-
-    @property
-    def smallest(self) -> TopicSize:
-        """Return the topic with the fewest items."""
-        return self.topics[-1]
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Return the data of the chart, as `js/charts.js` reads it."""
-        topics = [
-            {"topic": topic.query_id, "items": topic.items, "done": topic.done}
-            for topic in self.topics
-        ]
-        return {"median": self.median, "topics": topics}
+def topic_sizes_table(task: Task, topics: Sequence[TopicSize], *, has_progress: bool) -> Table:
+    """Return the topics of a pool or plan with their items, and perhaps those that are judged."""
+    link = to("core:topic-detail", task.lab.slug, task.slug, of="query_id")
+    return Table(
+        "topic-sizes",
+        [
+            Column("Topic", "query_id", link=link, is_head=True),
+            Column("Items", "items", COUNT),
+            Column("Labels", "labels", COUNT),
+            *([Column("Judged", "done", COUNT)] if has_progress else []),
+        ],
+        topics,
+        chart=_sizes_chart(topics),
+        fold="Items per topic as a table",
+    )
 
 
-class OverlapCell(NamedTuple):
-    """The % of one run's items that another run also retrieved, and its shade."""
-
-    percent: int | None
-    heat: int
-
-
-class OverlapRow(NamedTuple):
-    """A run and its overlap with each run of the plan."""
-
-    number: int
-    run: RunPlan
-    cells: list[OverlapCell]
-
-
-def picture_of(topics: Sequence[TopicSize]) -> Picture | None:
-    """Return the sizes of topics as a chart, or None if there is nothing to draw."""
+def _sizes_chart(topics: Sequence[TopicSize]) -> Chart | None:
+    """Return the sizes of topics, largest first, or None if there is nothing to draw."""
     ordered = sorted(topics, key=lambda topic: -topic.items)
     if not ordered or not ordered[0].items:
         return None
-    return Picture(ordered, median(topic.items for topic in ordered))
+    largest, smallest = ordered[0], ordered[-1]
+    middle = median(topic.items for topic in ordered)
+    rows = [{"topic": each.query_id, "items": each.items, "done": each.done} for each in ordered]
+    return Chart(
+        "topic-sizes",
+        {"median": middle, "topics": rows},
+        f"Items by topic, largest first: from {largest.items} ({largest.query_id}) to "
+        f"{smallest.items} ({smallest.query_id}), median {floatformat(middle, -1)}. The table "
+        "below lists all topics.",
+        css="chart-low",
+        caption=format_html(
+            "<span>Largest <b>{}</b> ({})</span> <span>Median <b>{}</b></span> "
+            "<span>Smallest <b>{}</b> ({})</span>",
+            *(intcomma(largest.items), largest.query_id, floatformat(middle, -1)),
+            *(intcomma(smallest.items), smallest.query_id),
+        ),
+    )
 
 
-def overlap_of(runs: Sequence[RunPlan]) -> list[OverlapRow]:
-    """Return the overlap matrix of the runs of a plan."""
+def plan_tables(task: Task, plan: PoolPlan) -> list[Table]:
+    """Return the tables of a plan: its topics, runs and teams, and the overlap of its runs."""
+    items = [Column("Items", "items", COUNT), Column("Unique", "unique", COUNT)]
     return [
-        OverlapRow(number, run, [_cell(shared, run.items) for shared in run.shared])
-        for number, run in enumerate(runs, start=1)
+        topic_sizes_table(task, plan.topics, has_progress=False),
+        Table(
+            "plan-runs",
+            [
+                Column("Run", "run", is_head=True),
+                Column("Pooled as", "kind", POOLED_AS),
+                Column("Depth", "depth", COUNT),
+                *items,
+                Column(
+                    "Judged to",
+                    "judged_to",
+                    COUNT,
+                    note=lambda run: "or more" if run.is_fully_judged else "",
+                ),
+            ],
+            plan.runs,
+            caption="Unique: items that no other run contributes. Judged to: down to this rank, "
+            "every item of the run is judged in every topic.",
+        ),
+        Table("plan-teams", [Column("Team", "team", is_head=True), *items], plan.teams),
+        _overlap_table(plan.runs),
     ]
 
 
-def overlap_chart(rows: Sequence[OverlapRow]) -> dict[str, Any]:
-    """Return the overlap matrix as a chart, as `js/charts.js` reads it."""
-    return {
-        "runs": [str(row.run.run) for row in rows],
-        "percents": [[cell.percent for cell in row.cells] for row in rows],
-    }
+def _overlap_table(runs: Sequence[RunPlan]) -> Table:
+    """Return the % of the items of each run that each run also retrieved, as a heat map too."""
+    numbered = list(enumerate(runs, start=1))
+    size = "is-large" if len(runs) > 24 else "is-middle" if len(runs) > 10 else ""
+    return Table(
+        "plan-overlap",
+        [
+            Column(
+                "Run",
+                lambda row: format_html('<span class="muted">{}</span> {}', row[0], row[1].run),
+                is_head=True,
+            ),
+            *(_overlap_column(number, run) for number, run in numbered),
+        ],
+        numbered,
+        caption="% of the row run's items that the column run also retrieved.",
+        css="overlap",
+        fold="Overlap as a table",
+        chart=Chart(
+            "run-overlap",
+            {
+                "runs": [str(run.run) for run in runs],
+                "percents": [[_percent(run, place) for place in range(len(runs))] for run in runs],
+            },
+            "Overlap of runs as a heat map. The table below lists all percentages.",
+            css=f"overlap-chart {size}",
+            caption="The stronger the colour, the more of the row run's items the column run also "
+            "retrieved. The runs are numbered as in the table below.",
+        ),
+    )
 
 
-def _cell(shared: int, items: int) -> OverlapCell:
-    if not items:
-        return OverlapCell(None, 0)
-    percent = round(100 * shared / items)
-    return OverlapCell(percent, percent * HEATS // 100)
+def _overlap_column(number: int, run: RunPlan) -> Column:
+    return Column(
+        str(number),
+        lambda row: _percent(row[1], number - 1),
+        COUNT,
+        title=str(run.run),
+        cell_css=lambda row: f"heat-{(_percent(row[1], number - 1) or 0) * HEATS // 100}",
+    )
+
+
+def _percent(run: RunPlan, place: int) -> int | None:
+    """Return the % of a run's items that the run at a place also retrieved."""
+    return round(100 * run.shared[place] / run.items) if run.items else None

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import told
+from arqlab.web.cells import CHIP, COUNT, HASH, PROSE, TIME, standing_chip
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
 from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs, pooled_together
@@ -34,8 +37,8 @@ from assessment.pools.selectors.frozen import (
 from assessment.pools.selectors.plans import plan_pool
 from assessment.pools.selectors.sources import task_sources
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
-from assessment.pools.views.charts import picture_of
-from assessment.qrels.views.labels import label_chart
+from assessment.pools.views.charts import POOLED_AS, topic_sizes_table
+from assessment.qrels.views.labels import label_chart, label_columns
 from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
@@ -101,15 +104,43 @@ def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
 def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool of a task and its supplements, and what has changed since the freeze."""
     pools = list(Pool.official.filter(task=task).select_related("frozen_by").order_by("number"))
-    sizes = pool_sizes(task)
     context = {
         "task": task,
         "lab": task.lab,
-        "rows": [(pool, sizes[pool.pk]) for pool in pools],
         "news": pool_news(task, pools),
         "together": pooled_together(task),
     }
-    return render(request, "assessment/pool_list.html", context)
+    return answer(request, "assessment/pool_list.html", context, _pools_table(task, pools))
+
+
+def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
+    address, sizes = [task.lab.slug, task.slug], pool_sizes(task)
+    return Table(
+        "pools",
+        [
+            Column(
+                "Pool",
+                lambda row: "Pool" if row[0].number == 1 else f"Supplement {row[0].number}",
+                link=to("assessment:pool-detail", *address, of="0.number"),
+                is_head=True,
+            ),
+            Column("Frozen", "0.frozen_at", TIME),
+            Column("By", "0.frozen_by"),
+            Column("Items", "1.items", COUNT),
+            Column("Labels", "1.labels", COUNT),
+            Column("Judged", "1.done", COUNT),
+            Column("Judging", lambda row: "closed" if row[0].closed_at else "open", CHIP),
+            Column("Reason", "0.reason", PROSE),
+        ],
+        [(pool, sizes[pool.pk]) for pool in pools],
+        empty=Empty(
+            "No pool yet",
+            "The frozen pool and its supplements appear here with their settings, runs, hashes and "
+            "judging progress.",
+            reverse("assessment:pool-plan", args=address),
+            "Plan pool",
+        ),
+    )
 
 
 @pages.read("<int:number>/", "pool-detail")
@@ -118,29 +149,55 @@ def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
     if request.GET.get("format") == "tsv":
         name = f"{pool.task.lab.slug}-{pool.task.slug}-pool-{pool.number}.tsv"
         return exact_response(pool_file(pool), name)
-    topics, counts = topic_sizes(pool), label_counts(pool)
-    known = Run.objects.in_bulk([run["run"] for run in pool.runs])
+    topics = topic_sizes(pool)
     context = {
         "task": pool.task,
         "lab": pool.task.lab,
         "pool": pool,
-        "runs": [(run, known.get(run["run"])) for run in pool.runs],
         "depths": settings_summary(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
         "size": PoolSize(
             *(sum(getattr(topic, name) for topic in topics) for name in PoolSize._fields)
         ),
-        "topics": topics,
-        "picture": picture_of(topics),
-        "labels": pool.label_scale,
-        "label_rows": [
-            (topic, [topic_labels.get(label.value, 0) for label in pool.label_scale])
-            for topic, topic_labels in counts.items()
-        ],
-        "chart": label_chart(counts.items(), pool.label_scale),
         "can_be_discarded": can_be_discarded(pool),
     }
-    return render(request, "assessment/pool_detail.html", context)
+    tables = (
+        topic_sizes_table(pool.task, topics, has_progress=True),
+        _labels_table(pool),
+        _runs_table(pool),
+    )
+    return answer(request, "assessment/pool_detail.html", context, *tables)
+
+
+def _labels_table(pool: Pool) -> Table:
+    counts = list(label_counts(pool).items())
+    return Table(
+        "label-counts",
+        [Column("Topic", "0", is_head=True, css="nowrap"), *label_columns(pool.label_scale, "1")],
+        counts,
+        chart=label_chart(counts, pool.label_scale),
+        fold="Labels by topic as a table",
+    )
+
+
+def _runs_table(pool: Pool) -> Table:
+    known = Run.objects.in_bulk([run["run"] for run in pool.runs])
+
+    def name(pooled: Mapping[str, Any]) -> str:
+        run = known.get(pooled["run"])
+        return format_html("{} {}", pooled["tag"], standing_chip(run.standing if run else None))
+
+    return Table(
+        "pool-runs",
+        [
+            Column("Run", name, is_head=True),
+            Column("Team", "team"),
+            Column("Pooled as", "kind", POOLED_AS),
+            Column("Depth", "depth", COUNT),
+            Column("SHA-256 of the index", "sha256", HASH),
+        ],
+        pool.runs,
+    )
 
 
 @pages.action("<int:number>/close/", "pool-close")

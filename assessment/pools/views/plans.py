@@ -34,7 +34,7 @@ from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.selectors.plans import plan_pool
 from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from assessment.pools.tasks import typeset_pools
-from assessment.pools.views.charts import overlap_chart, overlap_of, picture_of
+from assessment.pools.views.charts import plan_tables
 from assessment.pools.views.frozen import settings_summary
 from submissions.forms import LeftOutRunsForm
 
@@ -212,11 +212,9 @@ def _plan(settings: _Settings) -> dict[str, Any]:
         plan = plan_pool(task=settings.task, choice=settings.choice)
     except UserError as refused:
         return {"plan_refusal": refused.message}
-    overlap = overlap_of(plan.runs)
+    tables = plan_tables(settings.task, plan)
     return {
         "plan": plan,
         "plan_cost": plan.cost(**settings.cost.cleaned_data),
-        "picture": picture_of(plan.topics),
-        "overlap": overlap,
-        "overlap_chart": overlap_chart(overlap),
+        **{table.name.replace("-", "_"): table for table in tables},
     }

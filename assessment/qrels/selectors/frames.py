@@ -20,7 +20,7 @@ def adjudicated_judgments(task: Task) -> QuerySet[Judgment]:
 
     A third opinion that is not a judgment, such as Do not know, decides nothing.
     """
-    pool = Pool.objects.filter(task=task, round__kind=Round.Kind.ADJUDICATION).first()
+    pool = Pool.objects.filter(round__in=Round.objects.filter(task=task).that(decides=True)).first()
     if pool is None:
         return Judgment.objects.none()
     judgments = Judgment.objects.filter(is_current=True, instance__item__pool=pool).order_by()

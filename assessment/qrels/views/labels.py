@@ -1,13 +1,16 @@
-"""The distribution of labels, and label counts per topic."""
+"""The distribution of labels, and label counts per topic: columns and the chart above them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from django.utils.html import format_html, format_html_join
 
 from arqkit.judgments.qrels import JudgedTopic
 from arqkit.labels import LabelScale, ScaleLabel
+from arqlab.web import cells
+from arqlab.web.tables import Chart, Column, Value, reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +35,23 @@ def label_shares(topics: Sequence[JudgedTopic], labels: LabelScale) -> list[Labe
     return shares
 
 
-def topic_lines(
-    topics: Iterable[JudgedTopic], labels: LabelScale
-) -> list[tuple[JudgedTopic, list[int]]]:
-    """Return each topic with its label counts, in the order of the labels."""
-    return [(topic, [topic.labels[label.value] for label in labels]) for topic in topics]
+def label_columns(labels: LabelScale, counts: Value) -> list[Column]:
+    """Return a column for each label; `counts` has the count of each label value of a row."""
+    of = reader(counts)
+
+    def count(label: ScaleLabel) -> Value:
+        return lambda row: of(row).get(label.value, 0)
+
+    return [
+        Column(cells.label(label, "short"), count(label), cells.COUNT, name=label.word)
+        for label in labels
+    ]
 
 
 def label_chart(
     counts: Iterable[tuple[str, Mapping[int, int]]], labels: LabelScale
-) -> dict[str, Any] | None:
-    """Return the chart of label shares by topic, as `js/charts.js` reads it.
+) -> Chart | None:
+    """Return the chart of label shares by topic.
 
     `counts` holds the count of each label value by topic. Topics without a label are left out; the
     result is None if no topic has one.
@@ -53,4 +62,17 @@ def label_chart(
         if any(topic_counts.values())
     ]
     names = [{"word": label.word, "colour": label.colour} for label in labels]
-    return {"labels": names, "topics": topics} if topics else None
+    legend = format_html_join("", "<li>{}</li>", ((cells.label(label),) for label in labels))
+    if not topics:
+        return None
+    return Chart(
+        "label-shares",
+        {"labels": names, "topics": topics},
+        "Shares of the labels in each judged topic. The table below lists the counts.",
+        css="chart-middle" if len(topics) <= 30 else "",
+        caption=format_html(
+            "% of the labels of each topic. Topics without a label are left out."
+            '<ul class="chart-legend">{}</ul>',
+            legend,
+        ),
+    )

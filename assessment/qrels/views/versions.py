@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,20 +12,26 @@ from django.contrib import messages
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 
 from arqkit.formats.qrels.read import write_qrels
-from arqkit.judgments.qrels import Level, QrelDiff, diff_qrels
+from arqkit.judgments.qrels import JudgedTopic, Level, QrelDiff, diff_qrels
 from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.forms.topics import LeftOutTopicsForm
 from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused, told
-from arqlab.web.downloads import exact_response, table_response
+from arqlab.web.cells import COUNT, HASH, ID, PROSE, TIME, CellKind, chip
+from arqlab.web.cells import label as label_html
+from arqlab.web.downloads import exact_response
+from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Judgment, QrelSet
-from assessment.qrels.forms import DifferenceListForm, FreezeForm
+from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items, task_scale
 from assessment.qrels.selectors.frames import adjudicated_judgments
 from assessment.qrels.selectors.joining import join_warnings
@@ -41,7 +47,7 @@ from assessment.qrels.services.versions import (
     delete_qrels,
     freeze_qrels,
 )
-from assessment.qrels.views.labels import label_chart, label_shares, topic_lines
+from assessment.qrels.views.labels import label_chart, label_columns, label_shares
 from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
 from submissions.services.left_out import out_of_competition
@@ -174,6 +180,7 @@ def _between(before: QrelSet | None, after: QrelSet | None) -> dict[str, datetim
     return {name: side.created_at for name, side in sides.items() if side}
 
 
+BY_HAND = " (left out by hand)"
 DRAFT = "draft"
 # A side of the comparison: a version, or None for the draft.
 Side = QrelSet | None
@@ -181,7 +188,7 @@ Side = QrelSet | None
 
 @pages.read("diff/", "qrels-diff")
 def qrels_diff(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show the differences between two sides; with `format=tsv`, return them as a file."""
+    """Show the differences between two sides, or return them as a file."""
     versions = list(QrelSet.objects.filter(task=task).order_by("-version"))
     context: dict[str, Any] = {"task": task, "lab": task.lab, "versions": versions}
     if not versions:
@@ -191,27 +198,10 @@ def qrels_diff(request: HttpRequest, task: Task) -> HttpResponse:
     context |= {"before": before, "after": after}
     if before and after and before.items != after.items:
         return render(request, "assessment/qrels_diff.html", context)
-    diff = _diff(task, before, after)
-    if request.GET.get("format") == "tsv":
-        return _diff_file(diff, task, before, after)
-    scales = _scale(before, task), _scale(after, task)
-    was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
-    listing = DifferenceListForm(request.GET, diff.rows, was=was, now=now)
-    page, frame = listing.page_of_frame(diff.rows)
-    rows = frame.to_dicts()
-    judgments = changing_judgments(task, rows, before=before, after=after)
-    context |= {
-        "diff": diff,
-        "listing": listing,
-        "page": page,
-        "rows": [
-            _with_labels(row, *scales) | {"judgment": judgments.get((row["topic"], row["item"]))}
-            for row in rows
-        ],
-        "labels": scales[1],
-        "steps": _steps(diff, *scales),
-    }
-    return render(request, "assessment/qrels_diff.html", context)
+    diff, scales = _diff(task, before, after), (_scale(before, task), _scale(after, task))
+    context |= {"diff": diff, "steps": _steps_table(diff, *scales)}
+    changes = _changes_table(request, task, diff, (before, after), scales)
+    return answer(request, "assessment/qrels_diff.html", context, changes)
 
 
 def _side(text: str, versions: Sequence[QrelSet]) -> Side:
@@ -243,41 +233,182 @@ def _scale(side: Side, task: Task) -> LabelScale:
     return side.label_scale if side else task_scale(task)
 
 
-def _with_labels(row: dict[str, Any], before: LabelScale, after: LabelScale) -> dict[str, Any]:
-    """Return a line with its labels instead of their values, or None where it has no label."""
-    sides = {"before": before, "after": after}
-    labels = {
-        name: None if row[name] is None else scale.of(row[name]) for name, scale in sides.items()
-    }
-    return row | labels
+def _steps_table(diff: QrelDiff, before: LabelScale, after: LabelScale) -> Table:
+    """Return the matrix of label changes: labels before in rows, labels after in columns.
 
-
-def _steps(
-    diff: QrelDiff, before: LabelScale, after: LabelScale
-) -> list[tuple[ScaleLabel | None, list[tuple[int | None, int]]]]:
-    """Return the matrix of label changes: labels before in rows, values after in cells.
-
-    None means that the line is missing on one side.
+    None stands for a missing line.
     """
-    rows: list[ScaleLabel | None] = [*before, None]
-    values = [*after.values, None]
 
-    def count(label: ScaleLabel | None, value: int | None) -> int:
-        return diff.steps.get((None if label is None else label.value, value), 0)
+    def column(heading: str, value: int | None) -> Column:
+        def count(label: ScaleLabel | None) -> int | None:
+            step = label.value if label else None
+            return None if step == value else diff.steps.get((step, value), 0)
 
-    return [(label, [(value, count(label, value)) for value in values]) for label in rows]
+        return Column(heading, count, COUNT, cell_css=lambda label: "" if count(label) else "same")
+
+    return Table(
+        "steps-table",
+        [
+            Column("Before", lambda label: label_html(label) if label else "Added", is_head=True),
+            *(column(label_html(label, "short"), label.value) for label in after),
+            column("Removed", None),
+        ],
+        [*before, None],
+        caption="Number of changed lines by label before (row) and after (column)",
+        css="steps-table",
+    )
 
 
-def _diff_file(diff: QrelDiff, task: Task, before: Side, after: Side) -> HttpResponse:
-    names = "-".join(side.name if side else DRAFT for side in (before, after))
-    return table_response(diff.rows, f"qrels-{task.lab.slug}-{task.slug}-diff-{names}.tsv")
+def _changes_table(
+    request: HttpRequest,
+    task: Task,
+    diff: QrelDiff,
+    sides: tuple[Side, Side],
+    scales: tuple[LabelScale, LabelScale],
+) -> Table:
+    """Return the lines that differ, with the judgments that changed those on the page."""
+    names = "-".join(side.name if side else DRAFT for side in sides)
+    was, now = ([(str(label.value), label.word) for label in scale] for scale in scales)
+    kinds = [_label_kind(scale) for scale in scales]
+
+    def with_judgments(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        judgments = changing_judgments(task, rows, before=sides[0], after=sides[1])
+        return [row | {"judgment": judgments.get((row["topic"], row["item"]))} for row in rows]
+
+    return Table(
+        "changes",
+        [
+            Column("Topic", "topic", name="topic", order="topic", by="place", is_head=True),
+            Column("Item", "item", ID, name="item", order="item"),
+            Column("Change", "change", name="change", order="change"),
+            Column("Before", "before", kinds[0], name="before", order="was", by="before"),
+            Column("After", "after", kinds[1], name="after", order="now", by="after"),
+            Column("Changed by", _changed_by, name=None, note=_changed_at(task)),
+            Column("Reason", _reason, PROSE, name=None),
+        ],
+        diff.rows,
+        asked=request.GET,
+        order="topic",
+        searched=("topic", "item"),
+        filters=[
+            Filter("topic", "Topic", "topic"),
+            Filter("change", "Change", "change"),
+            Filter("was", "Label before", "before", was),
+            Filter("now", "Label after", "after", now),
+        ],
+        prepare=with_judgments,
+        row_css="change",
+        css="diff-table",
+        file=f"qrels-{task.lab.slug}-{task.slug}-diff-{names}",
+    )
+
+
+def _label_kind(scale: LabelScale) -> CellKind:
+    return CellKind(lambda value: label_html(scale.of(value)))
+
+
+def _changed_by(row: dict[str, Any]) -> str | None:
+    judgment = row["judgment"]
+    if judgment and not judgment.is_imported:
+        return judgment.assessor.name if judgment.assessor else "unknown"
+    return "an imported file" if judgment else None
+
+
+def _changed_at(task: Task) -> Callable[[dict[str, Any]], str]:
+    """Return what links the day of a line's judgment to the judgments of its item."""
+    address = [task.lab.slug, task.slug]
+
+    def day(row: dict[str, Any]) -> str:
+        if not row["judgment"]:
+            return ""
+        url = reverse("assessment:item-judgments", args=[*address, row["topic"], row["item"]])
+        return format_html('<a href="{}">{}</a>', url, f"{row['judgment'].judged_at:%Y-%m-%d}")
+
+    return day
+
+
+def _reason(row: dict[str, Any]) -> str:
+    judgment = row["judgment"]
+    if judgment is None:
+        return ""
+    earlier = judgment.supersedes
+    parts = (
+        "Adjudication." if judgment.instance.item.pool.round else "",
+        f"After ticket {earlier.ticket.pk}." if hasattr(earlier, "ticket") else "",
+        judgment.reason or judgment.comment,
+    )
+    return " ".join(filter(None, parts))
 
 
 @pages.read("", "qrels-list")
 def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
-    context = _draft_context(draft_of(task)) | {"versions": qrel_versions(task)}
-    return render(request, "assessment/qrels_list.html", {"task": task, "lab": task.lab, **context})
+    draft = draft_of(task)
+    context = {
+        "task": task,
+        "lab": task.lab,
+        "draft": draft,
+        "total": sum(topic.total for topic in draft.topics),
+        "mixed": mixed_items(task),
+        "labelled": sum(topic.labelled for topic in draft.topics),
+        "shares": label_shares(draft.topics, draft.scale),
+        "levels": levels_of(task),
+    }
+    topics = _topics_table(draft.topics, draft.scale, is_draft=True)
+    return answer(request, "assessment/qrels_list.html", context, _versions_table(task), topics)
+
+
+def _versions_table(task: Task) -> Table:
+    return Table(
+        "versions",
+        [
+            Column(
+                "Name",
+                "name",
+                link=to("assessment:qrels-detail", task.lab.slug, task.slug, of="version"),
+                is_head=True,
+            ),
+            Column("Version", "version", COUNT),
+            Column(
+                "Items",
+                lambda qrels: f"{qrels.get_items_display()}{', complete' * qrels.is_complete}",
+                css="nowrap",
+            ),
+            Column("Lines", "lines", COUNT),
+            Column("Topics", "topics", COUNT),
+            Column("Created", "created_at", TIME),
+            Column("By", "made_by.name"),
+            Column("SHA-256", "sha256", HASH),
+            Column("State", lambda qrels: chip("done", "current") if qrels.is_current else None),
+            Column("Actions", template="assessment/_version_actions.html", hides_heading=True),
+        ],
+        qrel_versions(task),
+        empty=Empty(
+            "No versions yet",
+            "A version is frozen from the judgments and never changes. Leaderboards, scores and "
+            "downloads refer to a version.",
+        ),
+        css="qrels-table",
+    )
+
+
+def _topics_table(topics: Sequence[JudgedTopic], labels: LabelScale, *, is_draft: bool) -> Table:
+    """Return the label counts of each topic, and why the draft leaves it out."""
+    return Table(
+        "topics",
+        [
+            Column("Topic", "topic", is_head=True, css="nowrap"),
+            Column("Labels", "labelled", COUNT),
+            *([Column("In pool", "total", COUNT)] if is_draft else []),
+            *label_columns(labels, "labels"),
+            Column("Relevant", "relevant", COUNT),
+            *([Column("Reason left out", "reason", css="reason")] if is_draft else []),
+        ],
+        topics,
+        chart=label_chart(((topic.topic, topic.labels) for topic in topics), labels),
+        has_tools=True,
+        css="topics-table",
+    )
 
 
 @pages.read("draft/", "qrels-draft")
@@ -304,17 +435,24 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
         return _file(qrels_frame(qrel_set), task, qrel_set.name)
     topics, labels = version_topics(qrel_set), qrel_set.label_scale
     context = {
+        "task": task,
+        "lab": task.lab,
+        "shown": qrel_set,
         "shares": label_shares(topics, labels),
-        "lines": topic_lines(topics, labels),
-        "chart": label_chart(((topic.topic, topic.labels) for topic in topics), labels),
         "labels": labels,
         "warnings": join_warnings(qrel_set),
     }
-    return render(
-        request,
-        "assessment/qrels_detail.html",
-        {"task": task, "lab": task.lab, "shown": qrel_set, **context},
+    dropped = Table(
+        "dropped",
+        [
+            Column("Topic", "topic", is_head=True, css="nowrap"),
+            Column("Relevant", "relevant", COUNT),
+            Column("Reason", lambda row: row["reason"] + BY_HAND * bool(row.get("by_hand"))),
+        ],
+        qrel_set.dropped,
     )
+    tables = (_topics_table(topics, labels, is_draft=False), dropped)
+    return answer(request, "assessment/qrels_detail.html", context, *tables)
 
 
 @pages.action("<int:version>/current/", "qrels-current")
@@ -328,21 +466,6 @@ def qrels_current(request: HttpRequest, task: Task, version: int) -> HttpRespons
         request, f"{chosen.name} is now the current version. Leaderboards use it by default."
     )
     return redirect("assessment:qrels-list", lab=task.lab.slug, task=task.slug)
-
-
-def _draft_context(draft: Draft) -> dict[str, Any]:
-    labels = draft.scale
-    return {
-        "draft": draft,
-        "total": sum(topic.total for topic in draft.topics),
-        "mixed": mixed_items(draft.task),
-        "labelled": sum(topic.labelled for topic in draft.topics),
-        "labels": labels,
-        "shares": label_shares(draft.topics, labels),
-        "lines": topic_lines(draft.topics, labels),
-        "chart": label_chart(((topic.topic, topic.labels) for topic in draft.topics), labels),
-        "levels": levels_of(draft.task),
-    }
 
 
 def _file(frame: pl.DataFrame, task: Task, name: str) -> HttpResponse:

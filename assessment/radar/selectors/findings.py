@@ -7,11 +7,18 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from arqkit.judgments.findings import DRIFTS, RADAR_SCHEMA, FindingKind, RadarFinding
-from arqkit.judgments.radar import contradictions, find_all
+from arqkit.judgments.radar import (
+    DRIFTS,
+    RADAR_SCHEMA,
+    FindingKind,
+    RadarFinding,
+    contradictions,
+    find_all,
+)
 from arqkit.labels import LabelScale, ScaleLabel
 from arqlab.core.models import Task, User
 from assessment.models import DismissedFinding, DuplicatePosts, Judgment, Pool, PoolInstance, Round
+from assessment.models.kinds import Comparison
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import read_frame
 
@@ -60,8 +67,8 @@ def judged_twice(task: Task, scale: LabelScale, judged: pl.DataFrame) -> pl.Data
     `judged` are the official labels. The columns are assessor, topic, doc_id, instance, label and
     post.
     """
-    is_second = Q(round__kind=Round.Kind.SECOND)
-    task_pools = Pool.objects.filter(Q(round=None) | is_second, task=task)
+    repeated = Q(round__in=Round.objects.that(compares=Comparison.OFFICIAL))
+    task_pools = Pool.objects.filter(Q(round=None) | repeated, task=task)
     pools = dict(task_pools.values_list("pk", "round"))
     seconds = [pk for pk, round_id in pools.items() if round_id]
     # By the keys of pools, so that databases find an item by pool, topic and id.

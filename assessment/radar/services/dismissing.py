@@ -8,7 +8,7 @@ from datetime import datetime
 from django.db import IntegrityError, transaction
 from django.db.models import F, Max, OuterRef, Q, Subquery
 
-from arqkit.judgments.findings import RadarFinding
+from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User

@@ -1,1 +1,1 @@
-"""Forms of rounds."""
+"""Forms that make rounds."""

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import polars as pl
 from django.db.models import Q, QuerySet
 
-from arqkit.agreement.disagreements import disagreements
-from arqkit.agreement.votes import judgments_only
+from arqkit.agreement.votes import disagreements, judgments_only
 from arqkit.labels import ScaleLabel
 from arqkit.topics import topic_order
 from arqlab.core.models import AuditEvent, Task, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, Ticket
+from assessment.models.kinds import Comparison
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import read_frame
 from assessment.rounds.selectors.rounds import letters_at, open_second_pools
@@ -160,8 +160,7 @@ def adjudication_of(task: Task, instance: PoolInstance) -> Adjudication:
     copy = PoolInstance.objects.filter(
         doc_id=instance.doc_id,
         item__topic=instance.item.topic_id,
-        item__pool__task=task,
-        item__pool__round__kind=Round.Kind.ADJUDICATION,
+        item__pool__round__in=_deciding(task),
     )
     adjudicated = copy.select_related("item__assessor").first()
     if adjudicated is None:
@@ -182,16 +181,19 @@ def third_assessors(task: Task, instance: PoolInstance) -> QuerySet[User]:
     """Return who may give a third opinion: assessors of the lab who never judged the item."""
     judged = Judgment.objects.filter(
         instance__item__topic=instance.item.topic_id, instance__item__item=instance.item.item
-    ).exclude(instance__item__pool__round__kind=Round.Kind.ADJUDICATION)
+    ).exclude(instance__item__pool__round__in=_deciding(task))
+    again = Round.objects.filter(task=task).that(compares=Comparison.OFFICIAL)
     having = PoolItem.objects.filter(
-        topic=instance.item.topic_id,
-        item=instance.item.item,
-        pool__round__kind=Round.Kind.SECOND,
+        topic=instance.item.topic_id, item=instance.item.item, pool__round__in=again
     )
     return judging_staff(task.lab).exclude(
         Q(pk__in=judged.filter(assessor__isnull=False).values("assessor"))
         | Q(pk__in=having.values("assessor"))
     )
+
+
+def _deciding(task: Task) -> QuerySet[Round]:
+    return Round.objects.filter(task=task).that(decides=True)
 
 
 def _official_labels(task: Task) -> pl.DataFrame:
@@ -213,19 +215,15 @@ def _second_labels(task: Task) -> pl.DataFrame:
 
 
 def _rulings(task: Task) -> pl.DataFrame:
-    copies = PoolInstance.objects.filter(
-        item__pool__task=task, item__pool__round__kind=Round.Kind.ADJUDICATION
-    ).select_related("item__topic")
+    copies = PoolInstance.objects.filter(item__pool__round__in=_deciding(task))
     decided = dict(
         Judgment.objects.filter(is_current=True, instance__in=copies).values_list(
             "instance", "label"
         )
     )
+    fields = ("pk", "item__topic__query_id", "doc_id", "item__done_at")
     rows = [
-        (pk, topic, doc_id, done_at is None)
-        for pk, topic, doc_id, done_at in copies.order_by().values_list(
-            "pk", "item__topic__query_id", "doc_id", "item__done_at"
-        )
+        (topic, doc_id, decided.get(pk), done_at is None)
+        for pk, topic, doc_id, done_at in copies.order_by().values_list(*fields)
     ]
-    table = [(topic, doc_id, decided.get(pk), asked) for pk, topic, doc_id, asked in rows]
-    return pl.DataFrame(table, schema=_RULED, orient="row")
+    return pl.DataFrame(rows, schema=_RULED, orient="row")

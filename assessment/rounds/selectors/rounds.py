@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from arqlab.core.models import Task, User
 from assessment.models import Judgment, Pool, PoolItem, Round
+from assessment.models.kinds import Comparison, Opening
 
 
 class CopiedInstance(NamedTuple):
@@ -67,15 +68,15 @@ class RoundRow:
 
     @property
     def shows_labels(self) -> bool:
-        """Return whether organizers see the labels; second judgments also when all are in."""
-        is_complete = self.round.kind == Round.Kind.SECOND and self.items == self.done
-        is_open = self.round.kind == Round.Kind.ADJUDICATION or is_complete
-        return is_open or self.round.revealed_at is not None
+        """Return whether organizers see the labels, as `Rounds.opened` does."""
+        opens = self.round.rules.opens
+        is_complete = opens is Opening.TOGETHER and self.items == self.done
+        return opens is Opening.AT_ONCE or is_complete or self.round.revealed_at is not None
 
 
 def round_rows(task: Task) -> list[RoundRow]:
     """Return the rounds of a task, by kind and number, archived ones last, in two queries."""
-    rounds = Round.objects.filter(task=task).select_related("pool", "made_by")
+    rounds = Round.objects.filter(task=task).select_related("pool", "made_by", "task__lab")
     items = PoolItem.objects.filter(pool__round__task=task).order_by().values("pool__round")
     counted = items.annotate(
         people=Count("assessor", distinct=True),
@@ -92,23 +93,24 @@ def round_rows(task: Task) -> list[RoundRow]:
 
 
 def open_second_pools(task: Task) -> QuerySet[Pool]:
-    """Return the pools of second rounds whose labels organizers see: completed or revealed ones."""
-    waiting = PoolItem.objects.filter(pool=OuterRef("pk"), done_at=None)
-    pools = Pool.objects.filter(task=task, round__kind=Round.Kind.SECOND)
-    return pools.filter(Q(round__revealed_at__isnull=False) | ~Exists(waiting))
+    """Return the pools of rounds that repeat official judgments, whose labels organizers see."""
+    again = Round.objects.filter(task=task).that(compares=Comparison.OFFICIAL)
+    return Pool.objects.filter(round__in=again.opened())
 
 
-def complete_trainings() -> QuerySet[Round]:
-    """Return the training rounds in which all votes are in and not yet revealed."""
+def complete_rounds() -> QuerySet[Round]:
+    """Return the rounds whose assessors wait for the votes, which are all in and not revealed."""
     items = PoolItem.objects.filter(pool__round=OuterRef("pk"))
-    rounds = Round.objects.filter(
-        Exists(items),
-        ~Exists(items.filter(done_at=None)),
-        kind=Round.Kind.TRAINING,
-        revealed_at=None,
-        archived_at=None,
-    )
-    return rounds.select_related("task__lab")
+    rounds = Round.objects.that(tells_judges=True).filter(revealed_at=None, archived_at=None)
+    complete = rounds.filter(Exists(items), ~Exists(items.filter(done_at=None)))
+    return complete.select_related("task__lab")
+
+
+def shows_labels(round_: Round) -> bool:
+    """Return whether organizers see the labels of a round."""
+    if round_.rules.opens is Opening.AFTER_EXPERT:
+        return not round_.pool.items.filter(assessor=round_.expert, done_at=None).exists()
+    return Round.objects.filter(pk=round_.pk).opened().exists()
 
 
 def is_unused(round_: Round) -> bool:

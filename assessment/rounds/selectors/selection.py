@@ -68,14 +68,9 @@ class ScoreSheet:
         return self.expert.done == len(self.samples)
 
 
-def expert_of(round_: Round) -> int:
-    """Return the key of the expert of a sample task."""
-    return int(round_.source["expert"])
-
-
 def score_sheet(round_: Round) -> ScoreSheet:
     """Return the score sheet of a sample task, in four queries."""
-    expert = expert_of(round_)
+    expert = round_.expert or 0
     own = PoolInstance.objects.filter(item__pool=round_.pool, item__assessor=expert)
     ordered = own.order_by("item__topic__position", "item__position", "position")
     keys = list(ordered.values_list("item__topic__query_id", "doc_id"))

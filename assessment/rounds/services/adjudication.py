@@ -14,23 +14,21 @@ from uuid import uuid4
 
 from django.db import transaction
 from django.db.models import Max
-from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
-from arqlab.notices.models import Kind
-from arqlab.notices.services.notifying import notify
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.items import item_payload
 from assessment.judging.services.leases import Lease, Taken
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
+from assessment.models.kinds import KINDS, kinds_that
 from assessment.pools.selectors.choices import hides_threads
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import third_assessors
 from assessment.rounds.selectors.rounds import CopiedInstance, CopiedItem
-from assessment.rounds.services.making import RoundPlan, add_items, make_round
+from assessment.rounds.services.rounds import RoundPlan, add_items, announce_round, make_round
 from collection.selectors.threads import posts_of
 
 
@@ -149,20 +147,9 @@ def ask_third_opinion(
         if copy.judgments.filter(is_current=True).exists():
             raise UserError(CHANGED, code="changed")
     _hand_over(copies[0].item, person, done_at=None)
-    notify(
-        lab=task.lab,
-        kind=Kind.ROUND_STARTED,
-        people=[person],
-        path=reverse("assessment:judging-home", args=[task.lab.slug]) + "#rounds",
-        key=f"third-opinion {copies[0].item_id} {at.isoformat()}",
-        values={
-            "task": task.name,
-            "person": by.name,
-            "round": "Adjudication",
-            "items": "1 item",
-            "note": THIRD_NOTE,
-        },
-    )
+    key = f"third-opinion {copies[0].item_id} {at.isoformat()}"
+    round_ = Round.objects.get(pool=copies[0].item.pool_id)
+    announce_round(round_, {person.pk: 1}, by=by, note=THIRD_NOTE, key=key)
     _record("adjudication.ask", task, first, by, person=person.username)
 
 
@@ -175,13 +162,14 @@ def _copies(
     """
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
     item = instances[0].item
-    pool = Pool.objects.filter(task=task, round__kind=Round.Kind.ADJUDICATION).first()
+    pool = Pool.objects.filter(round__in=Round.objects.filter(task=task).that(decides=True)).first()
     copied_item = pool.items.filter(topic=item.topic_id, item=item.item).first() if pool else None
     if copied_item is None:
         wanted = tuple(CopiedInstance(instance.doc_id, instance.post_id) for instance in instances)
         plan = {owner.pk: [CopiedItem(item.topic_id, item.kind, item.item, item.text, wanted)]}
         if pool is None:
-            round_plan = RoundPlan(Round.Kind.ADJUDICATION, plan, title="Adjudication")
+            [kind] = kinds_that(decides=True)
+            round_plan = RoundPlan(kind, plan, title=KINDS[kind].name)
             pool = make_round(task=task, plan=round_plan, by=owner, at=at).pool
         else:
             add_items(pool, plan)

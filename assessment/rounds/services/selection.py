@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import datetime
 from typing import NamedTuple
 
@@ -18,8 +17,7 @@ from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.models import Applicant, Round
 from assessment.rounds.selectors.rounds import copied_items
-from assessment.rounds.selectors.selection import expert_of
-from assessment.rounds.services.making import RoundPlan, add_items, make_round
+from assessment.rounds.services.rounds import add_items, record_round
 
 HIGHEST_SCORE = 100
 
@@ -33,33 +31,6 @@ class Rating(NamedTuple):
 
 
 @transaction.atomic
-def make_sample(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
-    """Make a sample task whose only assessor is the expert, and open its link.
-
-    Applicants get copies of the expert's items. Raises as `make_round` does.
-    """
-    round_ = make_round(task=task, plan=plan, by=by, at=at)
-    renew_link(round_=round_, by=by)
-    return round_
-
-
-@transaction.atomic
-def renew_link(*, round_: Round, by: User) -> None:
-    """Open a new link to a sample task; the earlier link stops working."""
-    round_.token = secrets.token_urlsafe(24)
-    round_.save(update_fields=["token"])
-    _record(round_, "round.renew-link", by)
-
-
-@transaction.atomic
-def close_link(*, round_: Round, by: User) -> None:
-    """Close the link to a sample task; those who applied before can continue."""
-    round_.token = None
-    round_.save(update_fields=["token"])
-    _record(round_, "round.close-link", by)
-
-
-@transaction.atomic
 def apply_to_round(*, round_: Round, user: User, at: datetime) -> Applicant:
     """Copy the sample items for an applicant; nothing changes if they applied before.
 
@@ -70,8 +41,7 @@ def apply_to_round(*, round_: Round, user: User, at: datetime) -> Applicant:
     require_unarchived(task.lab)
     # Of two requests of the same person, the second waits and finds the first's application.
     Task.objects.select_for_update(no_key=True).get(pk=task.pk)
-    expert = expert_of(round_)
-    if user.pk == expert:
+    if user.pk == round_.expert:
         raise UserError("You are the expert of this sample task.", code="is-expert")
     known = Applicant.objects.filter(round=round_, user=user).first()
     if known:
@@ -80,8 +50,9 @@ def apply_to_round(*, round_: Round, user: User, at: datetime) -> Applicant:
         raise UserError(
             "This sample task is closed. Ask the organizers for another one.", code="pool-closed"
         )
-    add_items(round_.pool, {user.pk: copied_items(round_.pool.items.filter(assessor=expert))})
-    _record(round_, "round.apply", user)
+    samples = round_.pool.items.filter(assessor=round_.expert)
+    add_items(round_.pool, {user.pk: copied_items(samples)})
+    record_round("round.apply", round_, user)
     return Applicant.objects.create(round=round_, user=user, applied_at=at)
 
 
@@ -129,7 +100,3 @@ def _accept(applicant: Applicant, by: User) -> None:
         key=f"application-accepted {applicant.pk}",
         values={"person": by.name, "round": str(round_)},
     )
-
-
-def _record(round_: Round, verb: str, by: User) -> None:
-    record_event(verb=verb, target=round_, lab=round_.task.lab, actor=by, round=round_.key)

@@ -12,18 +12,21 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from arqkit.agreement.disagreements import disagreements
-from arqkit.agreement.votes import judgments_only
+from arqkit.agreement.votes import disagreements, judgments_only
 from arqkit.labels import ScaleLabel
 from arqlab.core.permissions import may_see_thread, signed_in
 from arqlab.core.views.answers import refused
 from arqlab.web.pages import TASK, Pages
-from assessment.guidelines.services.entries import Decision, item_of_instance, record_case
+from assessment.guidelines.services.entries import (
+    Decision,
+    item_of_instance,
+    record_case,
+)
 from assessment.guidelines.services.rendering import shown_entries
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
-from assessment.rounds.forms.training import DecisionForm
-from assessment.rounds.permissions import SeenRound, training_or_404
-from assessment.rounds.selectors.training_votes import (
+from assessment.rounds.forms.drawn import DecisionForm
+from assessment.rounds.permissions import SeenRound, revealed_round_or_404
+from assessment.rounds.selectors.votes import (
     GOLD,
     SEPARATOR,
     agreement_votes,
@@ -34,7 +37,7 @@ from assessment.rounds.selectors.training_votes import (
 from assessment.rounds.services.adjudication import painted_marks, shown_instance
 
 pages = Pages(
-    f"{TASK}rounds/training-<int:number>/meeting/", training_or_404, section="rounds", sign_in=True
+    f"{TASK}rounds/<slug:round>/meeting/", revealed_round_or_404, section="rounds", sign_in=True
 )
 
 
@@ -141,7 +144,7 @@ def recorded_cases(round_: Round, topic: str, doc_id: str) -> QuerySet[Guideline
 def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show a disagreement of a revealed round (`at`), and record the decision of the expert."""
     round_ = seen.round
-    if not round_.revealed_at or (request.method == "POST" and not seen.organizes):
+    if request.method == "POST" and not seen.organizes:
         raise Http404
     items = meeting_items(round_)
     place = _place(request.GET.get("at", ""), len(items))

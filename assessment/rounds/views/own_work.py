@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
@@ -15,11 +15,8 @@ from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
 from arqlab.web.pages import LAB, Pages
 from assessment.judging.selectors.own_work import own_hours
-from assessment.models import PoolItem, Round
-from assessment.qrels.selectors.drafts import task_scale
-from assessment.rounds.selectors.second_agreement import pair_agreement
-from assessment.rounds.selectors.second_items import only_judged_pairs, second_pairs
-from assessment.rounds.selectors.training_votes import training_agreement
+from assessment.models import Round
+from assessment.rounds.selectors.votes import round_agreement
 from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
 from assessment.timesheets.forms import zone_words
 from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
@@ -43,7 +40,7 @@ class OwnAgreement(NamedTuple):
 def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
     """Return the agreement of an assessor in each revealed round of a lab, newest round first.
 
-    A completed round of second judgments counts as revealed when it is closed; its first assessors
+    A completed round counts as revealed when it is closed. The first assessors of second judgments
     are among those compared. Intervals are left out: they take most of the time, and the page of a
     training round has them.
     """
@@ -65,18 +62,11 @@ def _of(coefficients: Coefficients, key: str) -> tuple[float | None, float | Non
 
 
 def _agreements(lab: Lab) -> Iterator[tuple[Round, Agreement]]:
-    waiting = PoolItem.objects.filter(pool__round=OuterRef("pk"), done_at=None)
-    is_closed = Q(kind=Round.Kind.SECOND, pool__closed_at__isnull=False)
-    is_revealed = Q(revealed_at__isnull=False) | (is_closed & ~Exists(waiting))
-    kinds = [Round.Kind.TRAINING, Round.Kind.SECOND]
-    rounds = Round.objects.filter(is_revealed, task__lab=lab, kind__in=kinds)
+    is_closed = Q(revealed_at__isnull=False) | Q(pool__closed_at__isnull=False)
+    rounds = Round.objects.filter(is_closed, task__lab=lab).opened()
     for round_ in rounds.select_related("pool", "gold", "task__lab").order_by("-pk"):
-        if round_.kind == Round.Kind.TRAINING:
-            yield round_, training_agreement(round_, resamples=0)
-        else:
-            scale, relevant_from = task_scale(round_.task), round_.task.protocol.relevant_from
-            pairs = only_judged_pairs(second_pairs(round_), scale)
-            yield round_, pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=0)
+        if agreement := round_agreement(round_, resamples=0):
+            yield round_, agreement
 
 
 @pages.read("", "judging-work")

@@ -9,7 +9,8 @@ from django.db import transaction
 from django.urls import reverse
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import Membership, User
+from arqlab.core.models import User
+from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -102,7 +103,7 @@ def advise_ticket(
         label=label,
     )
     proposal = f"Proposed label: {scale.of(label).word}." if label is not None else ""
-    asking = [ticket.sent_by] if ticket.sent_by else _organizers(ticket)
+    asking = [ticket.sent_by] if ticket.sent_by else list(organizers_of(ticket.lab))
     _notify(
         ticket,
         Kind.TICKET_ADVISED,
@@ -135,12 +136,6 @@ def close_ticket_as_expert(
 
 def _target(ticket: Ticket) -> str:
     return f"{ticket}, {ticket.judgment.instance.item.topic}"
-
-
-def _organizers(ticket: Ticket) -> list[User]:
-    role = Membership.Role.ORGANIZER
-    held = Membership.objects.filter(lab=ticket.lab, role=role)
-    return list(User.objects.filter(memberships__in=held).distinct())
 
 
 def _notify(ticket: Ticket, kind: Kind, people: list[User], event: str, **values: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from arqkit.texts.html.pasted import read_shown
+from arqkit.texts.html.foreign import read_shown
 from arqkit.texts.html.rendering import (
     Key,
     PostText,

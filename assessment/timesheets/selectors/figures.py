@@ -17,6 +17,7 @@ from arqkit.judgments.completion import Pace, expected_seconds
 from arqlab.core.models import Lab, Task, Topic, User
 from assessment.assignments.selectors.days import LocalDay
 from assessment.models import Judgment, PayRule, Pool, Round
+from assessment.models.kinds import kinds_that
 
 NOTICEABLE = 1_000  # ms
 
@@ -53,7 +54,7 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
     repeated = Judgment.objects.filter(
         supersedes=OuterRef("pk"), is_imported=True, label=OuterRef("label")
     )
-    decided = Q(instance__item__pool__round__kind=Round.Kind.ADJUDICATION, active_ms=None)
+    decided = Q(instance__item__pool__round__kind__in=kinds_that(decides=True), active_ms=None)
     is_capped = Q(reported_ms__gte=F("active_ms") + NOTICEABLE)
     return (
         judgments.filter(~Exists(repeated))
@@ -91,8 +92,7 @@ def _work(items: int, labels: int, timed: int, *times: int) -> WorkSum:
 MS_PER_HOUR = 3_600_000
 OFFICIAL = "official"
 """The name of the official round in time sheets."""
-KINDS = (OFFICIAL, *Round.Kind.values)
-USUAL_KINDS = tuple(kind for kind in KINDS if kind != Round.Kind.SAMPLE)
+USUAL_KINDS = (OFFICIAL, *kinds_that(is_for_applicants=False))
 """The kinds of rounds on a time sheet unless others are chosen: applicants are not paid yet."""
 
 Key = TypeVar("Key", bound=Hashable)
@@ -171,7 +171,7 @@ class SheetRow:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the round, one of `KINDS`."""
+        """Return the kind of the round, or `OFFICIAL`."""
         return self.round.kind if self.round else OFFICIAL
 
     @property

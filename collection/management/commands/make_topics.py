@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 
 from arqkit.formats.topics.chosen_questions import read_chosen
 from arqkit.records import FileRefusedError
-from arqkit.texts.posts.topic_candidates import (
+from arqkit.texts.posts.topic_making import (
     ALIKE,
     MEASURED,
     Bounds,

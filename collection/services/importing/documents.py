@@ -15,7 +15,7 @@ from django.db import transaction
 from arqkit.formats.batches import in_slices
 from arqkit.formats.documents import SourceDocument, read_documents
 from arqkit.records import Problem
-from arqkit.texts.html.document_html import WITHOUT_LATEX, document_html, text_html
+from arqkit.texts.html.foreign import WITHOUT_LATEX, document_html, text_html
 from arqkit.texts.html.sanitizer import RULES, clean_title_and_body
 from collection.models import Collection, Import, Post
 from collection.services.importing.import_records import (

@@ -22,7 +22,9 @@ from arqkit.formats.dumps.sources import dump_files
 from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.records import Problem
 from arqlab.core.errors import UserError
-from collection.models import STALE_AFTER, Author, Collection, Import, ImportProblem, Post
+from arqlab.core.models import Job
+from arqlab.core.services.jobs import add_problems
+from collection.models import STALE_AFTER, Author, Collection, Import, Post
 
 # SQLite allows 32,766 parameters in one statement, and a row may need four.
 IDS_PER_STATEMENT = 5_000
@@ -58,8 +60,6 @@ again.
 WHOLE = Window(None, None, False)
 Progress = Callable[[int, int | None], None]
 """A callback after each batch: rows done, and an estimate of all rows, None if unknown."""
-MAX_STORED_PROBLEMS = 10_000
-"""The number of problems stored per import; further problems are only counted."""
 
 
 class TakenOverError(UserError):
@@ -83,9 +83,9 @@ def file_digest(path: Path, *options: object) -> str:
 def import_digest(kind: str, path: Path, window: Window) -> str:
     """Return the sha256 of a file and of the options with which a kind is imported."""
     if kind in FORMULA_KINDS:
-        return file_digest(path, FORMAT)
+        return file_digest(path, kind, FORMAT)
     options = {Import.Kind.POSTS: ("posts", *window), Import.Kind.DOCUMENTS: ("documents",)}
-    return file_digest(path, *options.get(Import.Kind(kind), (window,)))
+    return file_digest(path, *options.get(Import.Kind(kind), (kind, window)))
 
 
 def add_import_changes(
@@ -116,16 +116,17 @@ def start_import(
 
     Raise `UserError` if another process is running the import.
     """
-    fields = {"source": source[-300:], "started_at": at, "updated_at": timezone.now()}
+    fields = {"kind": kind, "source": source[-300:], "state": Import.State.RUNNING}
+    times = {"created_at": at, "updated_at": timezone.now()}
     record, is_new = Import.objects.get_or_create(
-        collection=collection, kind=kind, sha256=sha256, defaults=fields
+        collection=collection, sha256=sha256, defaults=fields | times
     )
     if is_new or record.state == Import.State.DONE:
         return record
     resting = Q(state=Import.State.STOPPED) | Q(
         state=Import.State.RUNNING, updated_at__lt=timezone.now() - STALE_AFTER
     )
-    claimed = Import.objects.filter(resting, pk=record.pk)
+    claimed = Job.objects.filter(resting, pk=record.pk)
     if not claimed.update(state=Import.State.RUNNING, updated_at=timezone.now()):
         raise UserError(
             f"Another process is importing {source}. Wait until it finishes. If that process "
@@ -148,10 +149,10 @@ def restart_import(record: Import, at: datetime) -> None:
     """Reset a finished import, so that it starts again from the first row."""
     record.problems.all().delete()
     record.rows = record.kept = record.problem_count = 0
-    record.state, record.started_at, record.finished_at = Import.State.RUNNING, at, None
+    record.state, record.created_at, record.finished_at = Import.State.RUNNING, at, None
     # Keep the old counts until the first batch is stored: they show which scores came from votes.
     record.save(
-        update_fields=["rows", "kept", "problem_count", "state", "started_at", "finished_at"]
+        update_fields=["rows", "kept", "problem_count", "state", "created_at", "finished_at"]
     )
 
 
@@ -165,7 +166,7 @@ def stopped_on_error(record: Import) -> Iterator[None]:
     except BaseException:
         # A broken transaction allows no writes. The import then becomes stale.
         if not connection.needs_rollback:
-            Import.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(
+            Job.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(
                 state=Import.State.STOPPED
             )
         raise
@@ -178,18 +179,7 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     took over the import, so that the batch is rolled back.
     """
     new_problems = list(problems)
-    room = max(0, MAX_STORED_PROBLEMS - record.problem_count)
-    ImportProblem.objects.bulk_create(
-        ImportProblem(
-            record=record,
-            source=problem.path[-300:],
-            line=problem.line,
-            found=problem.found,
-            expected=problem.expected,
-            todo=problem.todo,
-        )
-        for problem in new_problems[:room]
-    )
+    add_problems(record, new_problems, stored=record.problem_count)
     record.problem_count += len(new_problems)
     # The heartbeat is the current time and not `at`: it shows that this process is alive.
     _save(record, heartbeat=max(at, timezone.now()))
@@ -204,15 +194,19 @@ def finish_import(*, record: Import, at: datetime) -> None:
 def _save(record: Import, *, heartbeat: datetime) -> None:
     """Store the record if its last heartbeat is from this process: of two processes, one wins."""
     last, record.updated_at = record.updated_at, heartbeat
-    values = {
-        field.attname: getattr(record, field.attname)
-        for field in Import._meta.concrete_fields
-        if not field.primary_key
-    }
-    if not Import.objects.filter(pk=record.pk, updated_at=last).update(**values):
+    state, problems = record.state, record.problem_count
+    if not Job.objects.filter(pk=record.pk, updated_at=last).update(
+        state=state, problem_count=problems, updated_at=heartbeat
+    ):
         raise TakenOverError(
             f"Another process took over the import of {record.source} because this process made "
             f"no progress for {STALE_AFTER.seconds} seconds, or other files were loaded instead. "
             "Nothing is lost. Check the collection's page before you run the command again.",
             code="import-taken-over",
         )
+    Import.objects.filter(pk=record.pk).update(
+        rows=record.rows,
+        kept=record.kept,
+        counts=record.counts,
+        finished_at=record.finished_at,
+    )

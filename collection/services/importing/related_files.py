@@ -18,9 +18,8 @@ from typing import Any, Protocol
 from django.db import transaction
 
 from arqkit.formats.dumps import records as dumprecords
-from arqkit.formats.dumps.blocks import blocks
+from arqkit.formats.dumps.blocks import DumpRow, blocks, read_block
 from arqkit.formats.dumps.records import Window
-from arqkit.formats.dumps.rows import DumpRow, read_block
 from arqkit.formats.dumps.sources import dump_files
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem

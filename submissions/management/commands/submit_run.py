@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -15,13 +16,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from arqkit.formats.runs.results import report_data, report_text
+from arqkit.standings import FLAGS, SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team, lab_team
 from submissions.models import Run
-from submissions.services.run_metadata import teams_in_names
+from submissions.services.run_metadata import RunMetadata, teams_in_names
 from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run
 
@@ -57,22 +59,20 @@ class Command(LabCommand):
             help="email address or user name of the submitter; organizers may submit late",
         )
         parser.add_argument("--tag", help="run tag (default: from the file name)")
-        parser.add_argument("--primary", dest="is_primary", action="store_true", default=None)
-        parser.add_argument("--alternate", dest="is_primary", action="store_false")
-        parser.add_argument("--manual", dest="is_manual", action="store_true", default=None)
-        parser.add_argument("--automatic", dest="is_manual", action="store_false")
-        parser.add_argument(
-            "--baseline",
-            dest="is_baseline",
-            action="store_true",
-            default=None,
-            help="add as a baseline of the lab, without team, quota or deadline",
-        )
-        parser.add_argument(
-            "--out-of-competition",
-            metavar="REASON",
-            help="score and show the run, but do not count it",
-        )
+        for flag in FLAGS:
+            yes, no = f"--{flag.yes.lower()}", f"--{flag.no.lower()}"
+            parser.add_argument(yes, dest=flag.field, action="store_true", default=None)
+            parser.add_argument(no, dest=flag.field, action="store_false")
+        for standing in SET_BY_ORGANIZERS:
+            is_yes = standing.field.startswith("is_")
+            kind = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
+            own: dict[str, Any] = {
+                "dest": standing.field,
+                "default": None,
+                "help": standing.help,
+                **kind,
+            }
+            parser.add_argument(f"--{standing.key}", **own)
         parser.add_argument("--data-used", choices=Run.DataUsed.values)
         parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
         parser.add_argument(
@@ -110,18 +110,8 @@ class Command(LabCommand):
             task_named(options["task"]),
             person_named(options["by"]) if options["by"] else None,
         )
-        fields = (
-            "tag",
-            "is_primary",
-            "is_manual",
-            "is_baseline",
-            "out_of_competition",
-            "data_used",
-            "answer_kind",
-            "items",
-            "description",
-        )
-        given = {field: options[field] for field in fields if options[field] is not None}
+        known = (field.name for field in fields(RunMetadata))
+        given = {name: options[name] for name in known if options[name] is not None}
         metadata = metadata_by_name(file, **given)
         names = [options["team"]] if options["team"] else teams_in_names(metadata)
         is_baseline = options["is_baseline"]

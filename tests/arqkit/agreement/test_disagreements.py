@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from arqkit.agreement.disagreements import disagreements
+from arqkit.agreement.votes import disagreements
 from tests.arqkit.agreement.tables import tables, votes_of
 
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from arqkit.agreement.effect import ranking_effects
+from arqkit.comparison.correlation import ranking_effects
 
 SCHEMA = {"run": pl.String, "measure": pl.String, "value": pl.Float64}
 # Few different values, so that many runs are tied.

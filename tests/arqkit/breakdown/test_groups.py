@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from arqkit.breakdown.groups import group_pairs, mean_gap, topic_group, topic_groups
+from arqkit.comparison.correlation import group_pairs, mean_gap, topic_group, topic_groups
 
 TOPICS = ["B.1", "B.2", "B.3", "B.4", "B.5"]
 VALUES = {"B.1": "high", "B.2": "low", "B.3": "low", "B.4": "unusual", "B.5": ""}

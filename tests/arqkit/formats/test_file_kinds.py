@@ -6,11 +6,11 @@ import pytest
 
 from arqkit.formats.archives.compressed import read_pieces
 from arqkit.formats.assignments import read_assignments
-from arqkit.formats.file_kinds import FileKind, sniffed_kind
 from arqkit.formats.qrels.judgments import read_judgments
 from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.source_text import FileKind, sniffed_kind
+from arqkit.formats.topics.files import read_topics
 from arqkit.formats.topics.information import read_topic_info
-from arqkit.formats.topics.read import read_topics
 from arqkit.protocols.scales import ARQMATH
 from arqkit.records import FileRefusedError
 

@@ -10,8 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arqkit.judgments import assignment_plan
-from arqkit.judgments.assignment_plan import Unplanned, plan_assignments, plan_of
-from arqkit.judgments.plan_problem import PlanAssessor, PlanProblem, PlanTopic, Preference
+from arqkit.judgments.assignment_plan import (
+    PlanAssessor,
+    PlanProblem,
+    PlanTopic,
+    Preference,
+    Unplanned,
+    plan_assignments,
+    plan_of,
+)
 
 GLADLY, IF_NEEDED, NO = Preference
 POINTS = {GLADLY: 2, IF_NEEDED: 1, None: 0, NO: -99}

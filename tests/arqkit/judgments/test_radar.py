@@ -10,9 +10,10 @@ from scipy.stats import norm, pearsonr
 
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.judgments.findings import RADAR_SCHEMA, FindingKind
 from arqkit.judgments.radar import (
     FALSE_ALARMS,
+    RADAR_SCHEMA,
+    FindingKind,
     contradictions,
     find_all,
     holm_rejected,

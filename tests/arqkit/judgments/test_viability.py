@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.judgments.viability import (
+from arqkit.judgments.completion import (
     LAB_PRIORS,
     JudgedSample,
     RatePrior,

@@ -1,7 +1,6 @@
 """Every measure that can be asked for has a definition and a source."""
 
-from arqkit.measures.definitions import MEASURE_KINDS, definition_of
-from arqkit.measures.names import Measure, parse_measure
+from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of, parse_measure
 from tests.arqkit.measures.provided import PROVIDED
 
 

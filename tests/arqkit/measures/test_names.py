@@ -3,8 +3,7 @@
 import ir_measures
 import pytest
 
-from arqkit.measures.names import parse_measure, parse_measures
-from arqkit.measures.providers import MeasureRefusedError
+from arqkit.measures.names import MeasureRefusedError, parse_measure, parse_measures
 from arqkit.protocols.presets import PROTOCOLS
 from tests.arqkit.measures.provided import PROVIDED
 

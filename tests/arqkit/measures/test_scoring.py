@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.measures.providers import MeasureFailedError, MeasureRefusedError
+from arqkit.measures.names import MeasureFailedError, MeasureRefusedError
 from arqkit.measures.scoring import Scorer, ceilings, means, score_frame
 from arqkit.protocols.presets import PRIMES
 from arqkit.protocols.scales import ARQMATH

@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import polars as pl
 from hypothesis import settings
 
-from arqkit.pooling.depths import PooledRun
+from arqkit.pooling.pools import PooledRun
 from arqkit.protocols.presets import RunKind
 
 KINDS: tuple[RunKind, ...] = (

@@ -9,8 +9,13 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from arqkit.pooling.depths import gather
-from arqkit.pooling.pools import PoolSources, choose_instances, instance_candidates, make_pool
+from arqkit.pooling.pools import (
+    PoolSources,
+    choose_instances,
+    gather,
+    instance_candidates,
+    make_pool,
+)
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind
 from tests.arqkit.pooling.pool_oracle import (

@@ -11,8 +11,17 @@ from hypothesis import given
 
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.pooling.depths import PooledRun, depth_needed, gather, rank_by_rank, reached
-from arqkit.pooling.pools import PoolSources, in_random_order, make_pool, write_pool
+from arqkit.pooling.pools import (
+    PooledRun,
+    PoolSources,
+    depth_needed,
+    gather,
+    in_random_order,
+    make_pool,
+    rank_by_rank,
+    reached,
+    write_pool,
+)
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqkit.records import ItemKind, TaskKind
 from tests.arqkit.pooling.pool_oracle import (

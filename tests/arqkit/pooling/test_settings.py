@@ -2,7 +2,7 @@
 
 import pytest
 
-from arqkit.pooling.depths import LARGEST_SEED, invalid_settings
+from arqkit.pooling.pools import LARGEST_SEED, invalid_settings
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqkit.records import TaskKind
 

@@ -11,8 +11,7 @@ import pytrec_eval
 from scipy.stats import kendalltau, rankdata
 
 from arqkit.measures.names import parse_measures
-from arqkit.reusability.certificate import Certificate, Study, certified_measures, certify
-from arqkit.reusability.rescoring import Rescorer
+from arqkit.reusability.certificate import Certificate, Rescorer, Study, certified_measures, certify
 
 Labels = dict[str, dict[str, int]]
 Runs = dict[str, dict[str, list[str]]]

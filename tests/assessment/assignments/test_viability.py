@@ -8,14 +8,14 @@ import pytest
 from django.urls import reverse
 from scipy.stats import betabinom
 
-from arqkit.judgments.viability import LAB_PRIORS
+from arqkit.judgments.completion import LAB_PRIORS
 from arqkit.records import TaskKind
 from arqlab.core.models import AuditEvent, Topic
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.own_work import task_judging
 from assessment.judging.selectors.places import place_of
 from assessment.judging.selectors.topic_work import next_topic
-from assessment.models import Judgment, PoolItem, Round, SetAsideTopic
+from assessment.models import Judgment, PoolItem, SetAsideTopic
 from tests.assessment.factories import assign, judge, make_pool, make_written_pool
 from tests.assessment.judging.desk import Desk
 from tests.assessment.rounds.factories import round_of, vote
@@ -102,12 +102,12 @@ def test_adjudicated_labels_count_and_those_of_other_rounds_do_not(
     organizing, organizer, task, assessor, pool
 ):
     judge_topic(assessor, "A.1", 3, 0)
-    second = round_of(task, Round.Kind.SECOND, organizer, topics=["A.1"])
+    second = round_of(task, "second", organizer, topics=["A.1"])
     for doc_id in POSTS[:4]:
         vote(second, organizer, doc_id, 3)
     assert forecasts(organizing)["A.1"][1:4] == ["30", "2", "1"]
 
-    decided = round_of(task, Round.Kind.ADJUDICATION, organizer, topics=["A.1"])
+    decided = round_of(task, "adjudication", organizer, topics=["A.1"])
     vote(decided, organizer, POSTS[0], 1)
     assert forecasts(organizing)["A.1"][1:4] == ["30", "2", "0"]
     vote(decided, organizer, POSTS[1], 2)

@@ -26,7 +26,7 @@ from assessment.guidelines.services.entries import (
 )
 from assessment.guidelines.services.rendering import changed_html, guideline_html
 from assessment.guidelines.services.versions import write_guideline
-from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
+from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from assessment.pools.services.changing import close_pool
 from tests.assessment.factories import (
     NOW,
@@ -393,7 +393,7 @@ def test_labels_of_rounds_are_not_listed_but_tell_what_their_assessor_has_read(
 ):
     make_pool(task)
     first = write(task, "<p>Old.</p>")
-    made = round_of(task, Round.Kind.TRAINING, assessor, topics=["A.1"])
+    made = round_of(task, "training", assessor, topics=["A.1"])
     vote(made, assessor, "10", 2, guideline=first)
     write(task, "<p>New.</p>")
 
@@ -406,7 +406,7 @@ def test_an_applicant_gets_the_examples_and_cases_with_the_page(task, outsider, 
     make_pool(task)
     case(task)
     write(task, "<p>Text.</p>")
-    round_of(task, Round.Kind.SAMPLE, outsider, topics=["A.1"])
+    round_of(task, "sample", outsider, topics=["A.1"])
     address = "/labs/arqmath-x/tasks/task1/rounds/sample-1/judge/A.1/"
 
     page = client_of(outsider).get(address).text

@@ -13,7 +13,8 @@ from arqkit.judgments.qrels import Level
 from arqlab.core.models import AuditEvent, User
 from arqlab.core.services.people import revoke_role
 from arqlab.notices.models import Notice
-from assessment.models import Assignment, Judgment, LateLabel, PoolItem, Round, Ticket
+from assessment.models import Assignment, Judgment, LateLabel, PoolItem, Ticket
+from assessment.models.kinds import kinds_that
 from assessment.qrels.selectors.drafts import draft_of
 from tests.assessment.factories import assign, make_pool
 from tests.assessment.judging.desk import Desk, body_for, label_for, name_of
@@ -93,19 +94,19 @@ def report(task, assessor, end):
     return desk.submit(item, 5)
 
 
-def in_round(kind: Round.Kind) -> Way:
+def in_round(kind: str) -> Way:
     def way(task, assessor, end):
         desk = Desk(assessor, round=round_of(task, kind, assessor).key)
         item = desk.next()
         end()
         return desk.submit(item, 3)
 
-    way.__name__ = kind.value
+    way.__name__ = kind
     return way
 
 
 def change_in_round(task, assessor, end):
-    desk = Desk(assessor, round=round_of(task, Round.Kind.SECOND, assessor).key)
+    desk = Desk(assessor, round=round_of(task, "second", assessor).key)
     item = desk.next()
     desk.submit(item, 0)
     again = desk.get(f"items/{item['item']}/")
@@ -115,7 +116,7 @@ def change_in_round(task, assessor, end):
 
 OFFICIAL = [old_lease, expired_lease, trip, outbox_sent_twice, change, report]
 OFFICIAL += [change_while_the_first_is_sent]
-KINDS = [kind for kind in Round.Kind if kind not in (Round.Kind.SAMPLE, Round.Kind.QUESTIONS)]
+KINDS = kinds_that(is_for_applicants=False, asks=False)
 WAYS = [*OFFICIAL, *map(in_round, KINDS), change_in_round]
 
 
@@ -166,7 +167,7 @@ def test_a_late_change_leaves_the_earlier_label_as_it_was(judged, assessor, revo
 
 
 def test_an_applicant_needs_no_role_for_a_sample_task(judged, outsider):
-    desk = Desk(outsider, round=round_of(judged, Round.Kind.SAMPLE, outsider).key)
+    desk = Desk(outsider, round=round_of(judged, "sample", outsider).key)
 
     assert counts(desk.submit(desk.next(), 3))
 

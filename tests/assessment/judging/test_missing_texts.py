@@ -8,7 +8,7 @@ import pytest
 
 from arqlab.core.models import Correction, Task
 from assessment.judging.services.importing import import_judgments
-from assessment.models import Judgment, PoolItem, Round
+from assessment.models import Judgment, PoolItem
 from tests.assessment.factories import NOW, assign, make_formula_pool, make_pool
 from tests.assessment.judging.desk import Desk
 from tests.assessment.rounds.factories import round_of
@@ -50,7 +50,7 @@ def test_an_item_without_text_takes_only_labels_that_are_not_judgments(
         assert answer["errors"][0]["expected"] == "System failure (5) or Do not know (6)"
 
 
-@pytest.mark.parametrize("kind", [Round.Kind.TRAINING, Round.Kind.SECOND, Round.Kind.SAMPLE])
+@pytest.mark.parametrize("kind", ["training", "second", "sample"])
 def test_the_same_holds_in_rounds(task, assessor, kind):
     pool_of(task, "posts")
     desk = Desk(assessor, round=round_of(task, kind, assessor).key)

@@ -10,7 +10,7 @@ import pytest
 from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
-from assessment.models import DismissedFinding, Judgment, PoolInstance, Round
+from assessment.models import DismissedFinding, Judgment, PoolInstance
 from assessment.radar.selectors.findings import findings_of
 from assessment.radar.tasks import find_duplicate_posts
 from collection.models import Post
@@ -116,7 +116,7 @@ def test_an_item_served_twice_to_its_assessor_is_compared(organizing, lab, task,
     other = AssessorFactory(lab=lab).user
     label(assessor, {"10": 3, "11": 2})
     label(other, {"12": 0})
-    made = round_of(task, Round.Kind.SECOND, assessor, other)
+    made = round_of(task, "second", assessor, other)
     vote(made, assessor, "10", 1)
     vote(made, assessor, "11", 2)
     vote(made, assessor, "12", 3)
@@ -129,7 +129,7 @@ def test_an_item_served_twice_to_its_assessor_is_compared(organizing, lab, task,
 
 
 def test_labels_of_other_rounds_are_no_findings(assessor, formulas):
-    for kind in (Round.Kind.TRAINING, Round.Kind.SECOND, Round.Kind.ADJUDICATION):
+    for kind in ("training", "second", "adjudication"):
         made = round_of(formulas, kind, assessor)
         vote(made, assessor, "11", 3)
         vote(made, assessor, "12", 0)

@@ -9,12 +9,12 @@ from arqkit.judgments.questions import SpecialQuestion, answer_scale
 from arqlab.core.models import Task, User
 from assessment.models import PoolInstance, PoolItem, Round
 from assessment.rounds.selectors.rounds import CopiedInstance, copied_items
-from assessment.rounds.services.making import RoundPlan, make_round
+from assessment.rounds.services.rounds import RoundPlan, make_round
 from tests.assessment.factories import NOW, judge
 
 
 def round_of(
-    task: Task, kind: Round.Kind, *people: User, topics: Sequence[str] = (), **fields: Any
+    task: Task, kind: str, *people: User, topics: Sequence[str] = (), **fields: Any
 ) -> Round:
     """Make a round in which everyone judges all official items of the topics, or of all topics."""
     items = PoolItem.official.filter(pool__task=task)
@@ -40,7 +40,7 @@ def questions_of(task: Task, *people: User, keys: Sequence[str] = ("MG",)) -> Ro
         for item in copied_items(PoolItem.official.filter(pool__task=task))
     ]
     plan = RoundPlan(
-        Round.Kind.QUESTIONS,
+        "questions",
         {person.pk: copies for person in people},
         source={"questions": [one._asdict() for one in questions]},
         scale=scale,

@@ -43,7 +43,7 @@ def doubled(task, assessor, other):
     assign(assessor, task.topics.get(query_id="A.1"))
     for doc_id, label in OFFICIAL.items():
         judge(assessor, PoolInstance.official.get(doc_id=doc_id), label, comment=f"Own {doc_id}.")
-    made = round_of(task, Round.Kind.SECOND, other)
+    made = round_of(task, "second", other)
     for doc_id, label in SECOND.items():
         vote(made, other, doc_id, label, comment=f"Second {doc_id}.")
     return task
@@ -80,7 +80,7 @@ def decision(doc_id: str) -> Judgment:
     return Judgment.objects.get(
         is_current=True,
         instance__doc_id=doc_id,
-        instance__item__pool__round__kind=Round.Kind.ADJUDICATION,
+        instance__item__pool__round__kind="adjudication",
     )
 
 
@@ -226,7 +226,7 @@ def test_a_third_opinion_is_asked_for_the_open_instances_of_a_formula(
     make_formula_pool(task, {"B.1": made_of})
     for instance in PoolInstance.official.filter(item__pool__task=task):
         judge(assessor, instance, 3)
-    made = round_of(task, Round.Kind.SECOND, other)
+    made = round_of(task, "second", other)
     for formula_id, label in (("1", 0), ("2", 3), ("3", 1), ("4", 2)):
         vote(made, other, formula_id, label)
     decide(office, "4", 2, queue=QUEUE2)
@@ -253,7 +253,7 @@ def test_only_somebody_who_judged_neither_gives_a_third_opinion(doubled, office,
     for person in (assessor, other):
         answer = office.post(page_of("10"), {"action": "ask", "person": person.pk})
         assert answer.status_code == 422
-    assert not Round.objects.filter(kind=Round.Kind.ADJUDICATION).exists()
+    assert not Round.objects.filter(kind="adjudication").exists()
 
 
 def test_a_meeting_ends_the_wait_for_a_third_opinion(doubled, office, third):

@@ -12,7 +12,7 @@ from tests.assessment.judging.desk import Desk, name_of
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory
 
-KINDS = [Round.Kind.TRAINING, Round.Kind.SECOND]
+KINDS = ["training", "second"]
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def drafted(task) -> dict[str, int]:
 
 
 def test_everyone_judges_their_own_copy_of_the_same_items(pooled, assessor, other):
-    made = round_of(pooled, Round.Kind.TRAINING, assessor, other)
+    made = round_of(pooled, "training", assessor, other)
 
     seen = {}
     for person in (assessor, other):
@@ -67,21 +67,21 @@ def test_an_item_of_a_round_is_closed_to_everyone_else(pooled, kind, assessor, o
 
 
 def test_an_assessor_who_left_the_lab_no_longer_judges(pooled, assessor, lab):
-    made = round_of(pooled, Round.Kind.SECOND, assessor)
+    made = round_of(pooled, "second", assessor)
     lab.memberships.filter(user=assessor).delete()
 
     assert sit(assessor, made).get("next/")["code"] == "not-found"
 
 
 def test_an_applicant_judges_sample_tasks_without_a_role(pooled, outsider):
-    made = round_of(pooled, Round.Kind.SAMPLE, outsider)
+    made = round_of(pooled, "sample", outsider)
 
     assert sit(outsider, made).submit(sit(outsider, made).next(), 2)["done"]
     assert Desk(outsider).get("next/")["code"] == "not-found"
 
 
 def test_a_round_takes_labels_while_the_official_pool_is_closed(pooled, assessor):
-    made = round_of(pooled, Round.Kind.SECOND, assessor)
+    made = round_of(pooled, "second", assessor)
     pooled.pools.filter(round=None).update(closed_at=made.made_at)
     desk = sit(assessor, made)
 
@@ -91,13 +91,13 @@ def test_a_round_takes_labels_while_the_official_pool_is_closed(pooled, assessor
 def test_only_official_and_adjudicated_labels_reach_the_qrels(pooled, assessor, other, organizer):
     for doc_id, label in (("10", 3), ("11", 0)):
         judge(assessor, PoolItem.official.get(item=doc_id).instances.get(), label)
-    for kind in (Round.Kind.TRAINING, Round.Kind.SAMPLE, Round.Kind.SECOND):
+    for kind in ("training", "sample", "second"):
         made = round_of(pooled, kind, other)
         for doc_id in ("10", "11", "12"):
             vote(made, other, doc_id, 2)
     assert drafted(pooled) == {"10": 3, "11": 0}
 
-    decided = round_of(pooled, Round.Kind.ADJUDICATION, organizer)
+    decided = round_of(pooled, "adjudication", organizer)
     vote(decided, organizer, "11", 1, is_current=False)
     assert drafted(pooled) == {"10": 3, "11": 0}
     vote(decided, organizer, "11", 2)
@@ -107,7 +107,7 @@ def test_only_official_and_adjudicated_labels_reach_the_qrels(pooled, assessor, 
 
 @pytest.mark.parametrize("page", ["", "judgments/"])
 def test_the_pages_of_a_round_are_its_assessors(pooled, page, client, assessor, other):
-    made = round_of(pooled, Round.Kind.TRAINING, assessor, title="First training")
+    made = round_of(pooled, "training", assessor, title="First training")
     address = f"/labs/arqmath-x/tasks/task1/rounds/{made.key}/judge/A.1/{page}"
 
     client.force_login(assessor)

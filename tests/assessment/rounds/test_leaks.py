@@ -7,7 +7,7 @@ import re
 import pytest
 from django.test import Client
 
-from assessment.models import PoolInstance, Round
+from assessment.models import PoolInstance
 from tests.assessment.factories import judge
 from tests.assessment.rounds.factories import questions_of, round_of
 from tests.factories import AssessorFactory
@@ -26,7 +26,7 @@ ABOUT_ROUNDS = re.compile(
     r"|collection-load|lab-delete|task-delete"
 )
 
-KINDS = (Round.Kind.TRAINING, Round.Kind.SAMPLE, Round.Kind.SECOND)
+KINDS = ("training", "sample", "second")
 
 
 def contents(names: list[str], scene, run_id: int) -> dict[tuple[str, str], str]:

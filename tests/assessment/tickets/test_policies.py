@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from arqlab.core.models import AuditEvent
 from arqlab.notices.models import Notice
-from assessment.models import Assignment, Judgment, PoolItem, Round, Ticket, TicketPolicy
+from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
 from tests.assessment.factories import NOW, assign, make_pool
 from tests.assessment.judging.desk import Desk
 from tests.assessment.rounds.factories import round_of
@@ -153,7 +153,7 @@ def test_an_item_comes_back_when_nobody_else_is_left(desk, task, other):
 
 def test_the_items_of_a_round_stay_with_their_assessor(desk, task, assessor, other):
     TicketPolicy.objects.create(task=task, actions=ANOTHER)
-    made = round_of(task, Round.Kind.TRAINING, assessor, other)
+    made = round_of(task, "training", assessor, other)
 
     report(Desk(assessor, round=made.key))
 

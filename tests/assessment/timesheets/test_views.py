@@ -19,7 +19,7 @@ from assessment.judging.services.importing import import_judgments
 from assessment.models import Judgment, PayRule, PoolInstance, PoolItem, Round
 from assessment.rounds.selectors.rounds import copied_items
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
-from assessment.rounds.services.making import RoundPlan, make_round
+from assessment.rounds.services.rounds import RoundPlan, make_round
 from tests.assessment.factories import NOW, judge, make_pool
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, TaskFactory, TopicFactory, make_lab
@@ -298,8 +298,8 @@ def test_work_in_rounds_is_paid_and_sample_tasks_only_on_request(
     client_of, organizer, assessor, outsider, task, pool
 ):
     judge(assessor, instance("10"), 3, active_ms=HOUR)
-    training = round_of(task, Round.Kind.TRAINING, assessor, title="First training")
-    sample = round_of(task, Round.Kind.SAMPLE, outsider)
+    training = round_of(task, "training", assessor, title="First training")
+    sample = round_of(task, "sample", outsider)
     vote(training, assessor, "10", 2, active_ms=HOUR // 2)
     vote(sample, outsider, "10", 2, active_ms=HOUR // 4)
     client = client_of(organizer)
@@ -334,7 +334,7 @@ def test_a_round_with_topics_of_an_earlier_lab_is_on_the_sheet_of_its_own_lab(
     earlier = make_lab("arqmath-w")
     make_pool(earlier.task, {"A.1": ["10"]})
     copies = copied_items(PoolItem.official.filter(pool__task=earlier.task))
-    plan = RoundPlan(Round.Kind.TRAINING, {assessor.pk: copies})
+    plan = RoundPlan("training", {assessor.pk: copies})
     made = make_round(task=task, plan=plan, by=None, at=NOW)
     vote(made, assessor, "10", 2, active_ms=HOUR)
 

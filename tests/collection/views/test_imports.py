@@ -25,8 +25,8 @@ def overview(scene: Scene) -> str:
     return reverse("collection:collection-detail", args=[scene.lab.slug])
 
 
-def page(scene: Scene, record: object, name: str = "import-detail") -> str:
-    return reverse(f"collection:{name}", args=[scene.lab.slug, record.pk])
+def page(scene: Scene, record: object) -> str:
+    return reverse("collection:import-detail", args=[scene.lab.slug, record.pk])
 
 
 def test_the_overview_shows_what_is_here_and_what_is_not(
@@ -99,9 +99,7 @@ def test_problems_come_as_a_table_with_all_columns(
 ) -> None:
     record = make_import(load_small(scene.lab, tmp_path), problems=1)
     record.problems.update(found="a\tcell\nand more", line=None)
-    text = (
-        client_of(scene.organizer).get(page(scene, record, "import-problems")).getvalue().decode()
-    )
+    text = client_of(scene.organizer).get(page(scene, record) + "?format=tsv").content.decode()
 
     head, row = csv.reader(StringIO(text, newline=""), delimiter="\t")
     assert head == ["source", "line", "found", "expected", "todo"]
@@ -116,7 +114,7 @@ def test_an_import_that_runs_is_asked_for_its_next_batch(
         load_small(scene.lab, tmp_path), state="running", updated_at=now, finished_at=None
     )
     html = client.get(page(scene, record)).text
-    asked = html.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
+    asked = page(scene, record) + html.split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
 
     assert "5 rows read and stored so far" in html
     assert client.get(asked).status_code == 204

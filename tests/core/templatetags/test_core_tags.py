@@ -3,6 +3,7 @@
 import pytest
 
 from arqlab.core.templatetags import core_tags
+from arqlab.core.views.labs import detail_lines
 from arqlab.web import cells
 
 
@@ -29,7 +30,7 @@ def test_a_chip_escapes_its_state():
     ],
 )
 def test_a_measure_is_written_as_in_the_papers(name, label):
-    assert core_tags.measure(name) == label
+    assert cells.measure(name) == label
 
 
 @pytest.mark.parametrize(("score", "text"), [(0.26254, "0.2625"), (1, "1.0000"), (None, "–")])
@@ -48,7 +49,7 @@ def test_an_event_shows_old_and_new_values_line_by_line():
         "none": [],
     }
 
-    assert core_tags.details(detail) == ["deadline: – → 2027", "overrides: – → quota 7", "by: mail"]
+    assert detail_lines(detail) == ["deadline: – → 2027", "overrides: – → quota 7", "by: mail"]
 
 
 @pytest.mark.parametrize(
@@ -67,4 +68,4 @@ def test_how_long_something_takes_is_written_in_its_largest_units(seconds, text)
 
 
 def test_an_address_can_break_before_its_domain_and_dots():
-    assert core_tags.address("a<b.c@example.org") == ("<wbr>a&lt;b<wbr>.c<wbr>@example<wbr>.org")
+    assert cells.address("a<b.c@example.org") == ("<wbr>a&lt;b<wbr>.c<wbr>@example<wbr>.org")

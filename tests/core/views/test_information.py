@@ -233,4 +233,4 @@ def test_edits_appear_on_the_pages_of_topics(organizing, task):
     found = organizing.get(
         reverse("core:topic-list", args=["arqmath-x", "task1"]), {"difficulty": "hard"}
     )
-    assert [topic.query_id for topic in found.context["topics"]] == ["A.1"]
+    assert [row["query_id"] for row in found.context["topics"].rows_here] == ["A.1"]

@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db.models import Count
 from django.test import override_settings
 
+from arqkit.standings import WITHDRAWN
 from arqlab.core.models import Task, User
 from arqlab.notices.models import Kind, Notice
 from assessment.models import Judgment, Pool, Qrel, QrelSet, Ticket
@@ -55,7 +56,7 @@ def test_the_demo_has_leaderboards_and_runs_in_every_state(demo: Demo, db):
 
     board = released_board(released_leaderboard(task1))
     assert len(board.rows) > 10
-    assert any(row.run.is_withdrawn for row in board.rows)
+    assert any(row.run.standing is WITHDRAWN for row in board.rows)
     assert released_leaderboard(task2) is None
     assert live_board(task2.qrel_sets.get(is_current=True)).rows
     assert {run.state for run in Run.objects.filter(task=progress)} == {

@@ -18,7 +18,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from arqkit.formats.topics.read import read_topics
+from arqkit.formats.topics.files import read_topics
 from arqlab.core.models import Task, Topic
 from assessment.guidelines.services.entries import Decision, record_case
 from assessment.guidelines.services.versions import write_guideline

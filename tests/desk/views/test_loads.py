@@ -235,7 +235,7 @@ def test_a_failed_load_is_repeated_with_the_files_it_has(scene, post, path):
     sent = {"file": [file("tiny.zip", zipped(FILES))], "slug": "mse", "complete": "on"}
     sent["dump"] = file("Tags.xml", (DEMO / "Tags.xml").read_bytes())
     load = post(scene.superuser, path, **sent)
-    Job.objects.update(state=Job.State.FAILED)
+    Job.objects.filter(pk=load.pk).update(state=Job.State.FAILED)
 
     again = post(scene.superuser, f"/loads/{load.pk}/repeat/", slug="mse", complete="on")
 

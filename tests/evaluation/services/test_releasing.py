@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arqkit.leaderboard import Board
+from arqkit.standings import WITHDRAWN
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from arqlab.core.services.labs import change_task
@@ -43,7 +44,7 @@ def test_a_run_withdrawn_after_the_release_is_kept_and_marked(qrel_set, team, ta
     Run.objects.filter(pk=run.pk).update(withdrawn_at=NOW)
 
     [row] = released_board(released_leaderboard(task)).rows
-    assert row.run.is_withdrawn
+    assert row.run.standing is WITHDRAWN
     assert live_board(qrel_set).rows == ()
 
 

@@ -70,7 +70,7 @@ def test_assessors_do_not_see_pages_of_runs(scene: Scene, client_of: SignIn, pag
     assert client_of(scene.assessor).get(url(page)).status_code == 404
 
 
-PAGES = ["run-detail", "run-status", "run-problems", "run-file", "run-edit", "run-withdraw"]
+PAGES = ["run-detail", "run-problems", "run-file", "run-edit", "run-withdraw"]
 
 
 @pytest.mark.parametrize("person", ["outsider", "other_member", "assessor"])
@@ -91,14 +91,15 @@ def test_the_page_of_a_waiting_run_polls_its_state_each_second(
 ) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     html = browser.get(url("run-detail", run.pk)).text
-    assert f'hx-get="{url("run-status", run.pk)}?state=uploaded" hx-trigger="every 1s"' in html
-    assert browser.get(url("run-status", run.pk), {"state": "uploaded"}).status_code == 204
+    assert 'hx-get="?seen=uploaded" hx-trigger="every 1s"' in html
+    assert browser.get(url("run-detail", run.pk), {"seen": "uploaded"}).status_code == 204
 
 
 def test_a_finished_check_is_shown_and_announced(
     scene: Scene, browser: Client, valid_run: Run
 ) -> None:
-    html = browser.get(url("run-status", valid_run.pk), {"state": "validating"}).text
+    page = url("run-detail", valid_run.pk)
+    html = browser.get(page, {"seen": "validating"}, headers={"HX-Request": "true"}).text
     assert "No errors: the run is valid" in html
     assert "Validation finished: the run is valid." in html
     assert "every 1s" not in html

@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arqkit.formats.dumps.posts import PostReading, read_post, read_posts
-from arqkit.formats.dumps.rows import DumpRow
+from arqkit.formats.dumps.blocks import DumpRow
+from arqkit.formats.dumps.records import PostReading, read_post, read_posts
 from tests.real_data import DATA, needs_data
 
 QUESTION = {"Id": "5", "PostTypeId": "1", "Title": "Why?", "Body": "<p>So</p>"}

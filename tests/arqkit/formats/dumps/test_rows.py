@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arqkit.formats.dumps import blocks as dumpblocks
-from arqkit.formats.dumps.blocks import MAX_ROW, blocks
-from arqkit.formats.dumps.rows import DumpRow, rows
+from arqkit.formats.dumps.blocks import MAX_ROW, DumpRow, blocks, rows
 from arqkit.formats.dumps.sources import dump_files, kind_of
 from arqkit.records import FileRefusedError, Problem
 from tests.real_data import DATA, needs_data

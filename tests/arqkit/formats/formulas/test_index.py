@@ -250,7 +250,7 @@ def test_rows_are_the_same_however_the_file_is_cut_into_blocks(
 def test_a_quoted_cell_may_not_go_on_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("arqkit.formats.formulas.tsv_blocks.LONGEST_ROW", 2_000)
+    monkeypatch.setattr("arqkit.formats.formulas.index.LONGEST_ROW", 2_000)
     monkeypatch.setattr(index, "LONGEST_ROW", 2_000)
     pieces = index.read_pieces
     monkeypatch.setattr(index, "read_pieces", lambda path: pieces(path, size=100))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.formats.formulas.tsv_blocks import cells_of, read_tsv_block
+from arqkit.formats.formulas.index import cells_of, read_tsv_block
 
 CELL = st.text('a"\t\n ü', max_size=6)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from arqkit.formats.labs.collection import CollectionFile
 from arqkit.formats.labs.folder import read_lab
+from arqkit.formats.labs.tables import CollectionFile
 from arqkit.records import FileRefusedError, Problem
 from tests.real_data import DATA, needs_data
 
@@ -138,7 +138,7 @@ def test_an_archive_that_cannot_be_read_is_reported(folder, monkeypatch):
             [Problem(str(path), None, "a damaged archive", "a 7z archive", "Fetch it again.")]
         )
 
-    monkeypatch.setattr("arqkit.formats.labs.collection.dump_files", damaged)
+    monkeypatch.setattr("arqkit.formats.labs.tables.dump_files", damaged)
 
     assert mistakes(folder, 'dump = "own.xml"\n') == [(None, "a damaged archive")]
 

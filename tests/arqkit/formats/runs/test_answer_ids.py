@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arqkit.formats.runs.answer_ids import read_answer_ids
+from arqkit.formats.runs.filename import read_answer_ids
 from arqkit.records import FileRefusedError
 
 TOPICS = ("A.301", "A.302")

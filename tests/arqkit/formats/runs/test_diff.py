@@ -5,7 +5,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqkit.formats.runs.diff import repair_diff
+from arqkit.formats.runs.results import repair_diff
 
 FILES = st.lists(st.sampled_from("abcdefgh"), max_size=30).map(
     lambda lines: "".join(f"{line}\n" for line in lines).encode()

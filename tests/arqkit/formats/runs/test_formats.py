@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqkit.formats.runs.formats import RunTable, holds_answers, read_rows
-from arqkit.formats.runs.layouts import (
+from arqkit.formats.runs.formats import (
     TASK1,
     TASK2,
     TASK3,
@@ -15,6 +14,9 @@ from arqkit.formats.runs.layouts import (
     TREC,
     TWO_COLUMNS,
     UNKNOWN,
+    RunTable,
+    holds_answers,
+    read_rows,
     wanted_formats,
 )
 from arqkit.formats.runs.report import RunRules

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from arqkit.formats.runs.limits import kept_rows
+from arqkit.formats.runs.check import kept_rows
 from arqkit.formats.runs.ranks import (
     check_ranks,
     check_scores,

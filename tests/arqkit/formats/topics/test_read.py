@@ -4,7 +4,7 @@ is refused.
 
 import pytest
 
-from arqkit.formats.topics.read import read_topics
+from arqkit.formats.topics.files import read_topics
 from arqkit.records import FileRefusedError, TopicRecord
 from arqkit.topics import natural_key
 from tests.real_data import DATA, needs_data

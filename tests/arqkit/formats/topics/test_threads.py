@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from arqkit.formats.topics.threads import read_topic_threads, threads_of
+from arqkit.formats.topics.files import read_topic_threads, threads_of
 from arqkit.records import FileRefusedError
 from tests.real_data import DATA, needs_data
 

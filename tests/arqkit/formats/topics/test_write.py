@@ -6,8 +6,12 @@ import io
 
 import pytest
 
-from arqkit.formats.topics.read import read_topics
-from arqkit.formats.topics.write import TopicFormula, write_topic_formulas, write_topics
+from arqkit.formats.topics.files import (
+    TopicFormula,
+    read_topics,
+    write_topic_formulas,
+    write_topics,
+)
 from arqkit.records import TopicRecord
 from tests.real_data import DATA, needs_data
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from arqkit.texts.html.document_html import document_html, text_html
+from arqkit.texts.html.foreign import document_html, text_html
 from arqkit.texts.html.sanitizer import clean_title_and_body
 
 PAGE = """<?xml version="1.0" encoding="UTF-8"?>

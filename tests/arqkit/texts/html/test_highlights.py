@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arqkit.formats.topics.read import read_topics
+from arqkit.formats.topics.files import read_topics
 from arqkit.texts.html.highlights import matching_formulas
 from arqkit.texts.html.rendering import compose
 from arqkit.texts.html.sanitizer import FoundFormula

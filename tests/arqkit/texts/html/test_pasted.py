@@ -2,7 +2,7 @@
 
 import pytest
 
-from arqkit.texts.html.pasted import read_shown
+from arqkit.texts.html.foreign import read_shown
 from arqkit.texts.html.rendering import compose, read_text
 from arqkit.texts.html.sanitizer import clean_post
 

@@ -3,8 +3,7 @@
 import hashlib
 import tomllib
 
-from arqkit.texts.maths.latex_repair import MACROS
-from arqkit.texts.maths.typesetting import TEMML, VERSION, typeset
+from arqkit.texts.maths.typesetting import MACROS, TEMML, VERSION, typeset
 from tests.paths import ROOT
 
 RECORD = ROOT / "tests" / "golden" / "typeset.toml"

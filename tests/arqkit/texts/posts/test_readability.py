@@ -2,7 +2,7 @@
 
 import pytest
 
-from arqkit.texts.posts.topic_candidates import TextCounts, count_text, reading_ease, syllables
+from arqkit.texts.posts.topic_making import TextCounts, count_text, reading_ease, syllables
 
 # Published scores of the formula, as encyclopaedias and manuals of style print them.
 PUBLISHED = [

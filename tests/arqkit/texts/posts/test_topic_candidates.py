@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from arqkit.texts.posts.topic_candidates import (
+from arqkit.texts.posts.topic_making import (
     Bounds,
     Candidate,
     Criteria,

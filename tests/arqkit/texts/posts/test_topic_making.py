@@ -4,8 +4,12 @@ import csv
 import io
 from itertools import pairwise
 
-from arqkit.formats.topics.read import read_topics
-from arqkit.formats.topics.write import TopicFormula, write_topic_formulas, write_topics
+from arqkit.formats.topics.files import (
+    TopicFormula,
+    read_topics,
+    write_topic_formulas,
+    write_topics,
+)
 from arqkit.texts.posts.text import text_formulas
 from arqkit.texts.posts.topic_making import Question, layout_size, make_topics, query_formula
 from tests.real_data import DATA, needs_data

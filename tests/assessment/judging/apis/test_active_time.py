@@ -13,7 +13,7 @@ from django.utils import timezone
 from arqlab.core.models import Topic, User
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.services.leases import Seat, signed_lease
-from assessment.models import Judgment, Pool, PoolItem, Round
+from assessment.models import Judgment, Pool, PoolItem
 from tests.assessment.factories import judge, make_formula_pool
 from tests.assessment.judging.desk import Desk, body_for, label_for
 from tests.assessment.rounds.factories import round_of
@@ -233,7 +233,7 @@ def test_imported_labels_take_no_time_from_others(desk: Desk, assessor: User, to
 
 
 def test_times_of_rounds_are_capped_too(desk: Desk, scene: Scene) -> None:
-    made = round_of(scene.task, Round.Kind.TRAINING, scene.assessor)
+    made = round_of(scene.task, "training", scene.assessor)
     training = Desk(scene.assessor, round=made.key)
     item = training.next()
     training.work(minutes=1)

@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from assessment.models import Assignment, PoolInstance, Round
+from assessment.models import Assignment, PoolInstance
 from tests.assessment.factories import NOW, assign, judge, make_pool, raise_ticket
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, TopicFactory
@@ -64,8 +64,8 @@ def test_hours_in_topics_of_others_stay_on_the_page(client_of, assessor, judging
 
 def test_work_in_a_round_has_its_own_rows(client_of, assessor, task, judging):
     judge(assessor, instance("10"), 3, active_ms=HOUR)
-    training = round_of(task, Round.Kind.TRAINING, assessor, title="First training")
-    sample = round_of(task, Round.Kind.SAMPLE, assessor)
+    training = round_of(task, "training", assessor, title="First training")
+    sample = round_of(task, "sample", assessor)
     vote(training, assessor, "10", 2, active_ms=HOUR // 2)
     vote(sample, assessor, "10", 2, active_ms=HOUR)
     page = client_of(assessor).get(WORK).text
@@ -126,7 +126,7 @@ def test_answered_tickets_are_listed_and_open_ones_counted(client_of, assessor, 
 def test_a_ticket_of_a_round_does_not_link_to_the_official_page(
     client_of, assessor, organizer, task, judging
 ):
-    made = round_of(task, Round.Kind.TRAINING, assessor)
+    made = round_of(task, "training", assessor)
     answered = {"answer": "We repaired it.", "answered_by": organizer, "answered_at": NOW}
     copied = PoolInstance.objects.get(item__pool=made.pool, doc_id="10")
     for one in (instance("11"), copied):

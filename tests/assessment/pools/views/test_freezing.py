@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from arqkit.formats.runs.layouts import TASK3_IDS
+from arqkit.formats.runs.formats import TASK3_IDS
 from arqlab.core.models import AuditEvent, Task
 from assessment.models import Pool
 from assessment.pools.views.frozen import pool_news

@@ -86,7 +86,7 @@ def test_the_list_shows_how_much_is_judged_in_few_queries(
     with django_assert_max_num_queries(17):
         page = browser.get(at(task, "list"))
 
-    assert [tuple(size) for _, size in page.context["rows"]] == [(2, 2, 1)]
+    assert [tuple(size) for _, size in page.context["pools"].rows] == [(2, 2, 1)]
 
 
 def test_the_page_of_a_pool_shows_what_it_was_made_of(browser, pool, task):
@@ -112,7 +112,9 @@ def test_the_page_of_a_pool_shows_the_labels_of_each_topic(browser, pool, task, 
 
     topic = instances[0].item.topic.query_id
     # Of High, Medium, Low, Not relevant, System failure and Do not know
-    assert response.context["chart"]["topics"] == [{"topic": topic, "counts": [1, 0, 0, 1, 0, 0]}]
+    assert response.context["label_counts"].chart.data["topics"] == [
+        {"topic": topic, "counts": [1, 0, 0, 1, 0, 0]}
+    ]
     assert 'data-chart="label-shares"' in response.text
     assert 'id="label-counts"' in response.text
 

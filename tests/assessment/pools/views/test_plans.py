@@ -70,7 +70,7 @@ def test_the_overlap_of_runs_is_a_heat_map_and_a_table(browser, task, runs):
     page = browser.get(at(task, "plan"))
 
     # Of the four items of "deep", "tfidf" has one; it has two items itself.
-    assert page.context["overlap_chart"] == {
+    assert page.context["plan_overlap"].chart.data == {
         "runs": ["tfidf (baseline)", "Alpha deep"],
         "percents": [[100, 50], [25, 100]],
     }

@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from arqkit.standings import OUT_OF_COMPETITION
 from arqlab.core.models import AuditEvent, Task
 from assessment.models import Judgment, Pool, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
@@ -161,7 +162,7 @@ def test_a_run_out_of_competition_is_scored_and_listed_apart(browser, runs, task
         }
     ]
     rows = live_board(made).rows
-    assert [(row.run.tag, row.run.is_out_of_competition) for row in rows] == [
+    assert [(row.run.tag, OUT_OF_COMPETITION in row.run.standings) for row in rows] == [
         ("own", False),
         ("late", True),
     ]
@@ -180,8 +181,8 @@ def test_a_release_takes_the_runs_of_the_qrels_and_can_change_them(browser, runs
     confirmed(browser, f"{BOARD}release/", qrels="official", **{f"runs-{runs['late'].pk}": ""})
     second = released_board(released_leaderboard(task))
 
-    assert [row.run.is_out_of_competition for row in first.rows] == [False, True]
-    assert [row.run.is_out_of_competition for row in second.rows] == [False, False]
+    assert [OUT_OF_COMPETITION in row.run.standings for row in first.rows] == [False, True]
+    assert [OUT_OF_COMPETITION in row.run.standings for row in second.rows] == [False, False]
     assert task.leaderboards.count() == 2
     assert "Beta late: Late." in browser.get(f"{BOARD}?live=1").content.decode()
 

@@ -39,13 +39,13 @@ def test_the_draft_shows_how_far_judging_is_and_why_topics_are_left_out(browser,
 
 
 def test_the_labels_of_each_judged_topic_are_a_chart(browser, judged):
-    draft = browser.get(LIST).context["chart"]
-    version = confirmed(browser, f"{LIST}freeze/", name="official").context["chart"]
+    draft = browser.get(LIST).context["topics"].chart.data
+    version = confirmed(browser, f"{LIST}freeze/", name="official").context["topics"]
 
     assert [label["word"] for label in draft["labels"]][:2] == ["High", "Medium"]
     # Of High, Medium, Low, Not relevant, System failure and Do not know. A.2 has no label.
     assert draft["topics"] == [{"topic": "A.1", "counts": [1, 1, 0, 0, 0, 1]}]
-    assert version["topics"] == [{"topic": "A.1", "counts": [1, 1, 0, 0, 0, 0]}]
+    assert version.chart.data["topics"] == [{"topic": "A.1", "counts": [1, 1, 0, 0, 0, 0]}]
 
 
 def test_without_labels_there_is_no_chart(browser, task):

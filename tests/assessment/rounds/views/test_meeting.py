@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from assessment.models import GuidelineEntry, Judgment, Round
+from assessment.models import GuidelineEntry, Judgment
 from assessment.rounds.tasks import reveal_complete_rounds
 from tests.assessment.factories import make_formula_pool, make_pool
 from tests.assessment.rounds.factories import round_of, vote
@@ -29,7 +29,7 @@ def voted(task, lab, assessor, other, tmp_path):
     """A judged round of two assessors, who differ most on 12 and least on 10."""
     load_small(lab, tmp_path)
     make_pool(task, {"A.1": ["10", "11", "12"]})
-    made = round_of(task, Round.Kind.TRAINING, assessor, other)
+    made = round_of(task, "training", assessor, other)
     for doc_id, one, two in (("10", 1, 0), ("11", 2, 2), ("12", 3, 0)):
         vote(made, assessor, doc_id, one, comment=f"One on {doc_id}.")
         vote(made, other, doc_id, two)
@@ -105,7 +105,7 @@ def test_assessors_read_along_and_decide_nothing(client, assessor, client_of):
 
 def test_reports_are_no_disagreement(task, assessor, other, organizer, client_of):
     make_pool(task, {"A.1": ["10"]})
-    made = round_of(task, Round.Kind.TRAINING, assessor, other)
+    made = round_of(task, "training", assessor, other)
     vote(made, assessor, "10", 3)
     vote(made, other, "10", 6)
     client = client_of(organizer)
@@ -119,7 +119,7 @@ def test_the_judged_formula_is_marked_in_its_post(
 ):
     load_small(lab, tmp_path)
     make_formula_pool(task, {"A.1": {"80": [("8", "10")]}})
-    made = round_of(task, Round.Kind.TRAINING, assessor, other)
+    made = round_of(task, "training", assessor, other)
     vote(made, assessor, "8", 3)
     vote(made, other, "8", 0)
     client = client_of(organizer)

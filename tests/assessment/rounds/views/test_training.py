@@ -36,7 +36,7 @@ def people(lab, assessor):
 def made(task, people):
     """A round of three assessors with five items."""
     make_pool(task, {"A.1": list(LABELS)[:3], "A.2": list(LABELS)[3:]})
-    return round_of(task, Round.Kind.TRAINING, *people, title="Warm-up")
+    return round_of(task, "training", *people, title="Warm-up")
 
 
 @pytest.fixture
@@ -244,7 +244,7 @@ def test_training_rounds_are_compared(voted, task, people, organizer, client_of)
     client = client_of(organizer)
     reveal_complete_rounds()
     assert 'id="rounds-table"' not in client.get(ROUND).text
-    second = round_of(task, Round.Kind.TRAINING, *people)
+    second = round_of(task, "training", *people)
     for doc_id in LABELS:
         for person in people:
             vote(second, person, doc_id, int(doc_id) % 4)

@@ -308,7 +308,7 @@ def test_comments_are_read_again_if_posts_were_imported_later(
         kind="posts",
         sha256="1",
         state="done",
-        started_at=later,
+        created_at=later,
         updated_at=later,
         finished_at=later,
     )
@@ -347,8 +347,8 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     )
     comments = tuple(f'Id="{number}" PostId="1" Text="No. {number}"' for number in range(1, 1501))
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(24):
         take(small, "votes", dump(tmp_path, "Votes.xml", many))
-    with django_assert_max_num_queries(50):
+    with django_assert_max_num_queries(54):
         take(small, "comments", dump(tmp_path, "Comments.xml", comments))
     assert votes_of(small)["2"] == (1000, 0, 1000)

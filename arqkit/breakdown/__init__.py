@@ -1,1 +1,0 @@
-"""Breakdowns: the scores of runs by groups of topics."""

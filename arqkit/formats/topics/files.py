@@ -1,0 +1,294 @@
+"""Read and write topics: the XML of ARQMath, NTCIR's two columns, and the index of their formulas.
+
+Titles and bodies are HTML: escaped as text in the files of the labs, but elements are read too. All
+problems of a file are reported at once. Written bytes are those of the files of ARQMath: three
+spaces per level, escaped quotation marks, a space after a question, tags separated by commas.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+from lxml import etree
+
+from arqkit.formats.archives.compressed import DamagedFileError, read_pieces
+from arqkit.formats.formulas.index import read_index
+from arqkit.formats.source_text import HEAD, FileKind, require_kind, source_text
+from arqkit.records import FileRefusedError, Problem, TopicRecord
+
+_ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
+_LONGEST_ID = 100
+_TWO_COLUMNS = "two tab-separated columns: topic and LaTeX"
+
+
+def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[TopicRecord]:
+    """Return the topics of a file in order.
+
+    With `formulas=True` (formula retrieval), every topic must have LaTeX. Raise FileRefusedError
+    with every problem: malformed XML, a DOCTYPE, an unknown element, a missing or repeated number,
+    neither title nor body, no LaTeX.
+    """
+    require_kind(data, FileKind.TOPICS, path=path)
+    is_xml = data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<")
+    topics, problems = _xml_topics(data, path, formulas) if is_xml else _text_topics(data, path)
+    problems.extend(_repeated(topics, path))
+    problems.extend(_bad_numbers(topics, path))
+    if not topics and not problems:
+        problems.append(
+            Problem(
+                path, None, "no topics", "at least one topic", "Check that this is a topic file."
+            )
+        )
+    if problems:
+        raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
+    return [topic for topic, _ in topics]
+
+
+def _repeated(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Problem]:
+    first: dict[str, int] = {}
+    for topic, line in topics:
+        if topic.query_id in first:
+            actual = f"the topic {topic.query_id} again (first on line {first[topic.query_id]})"
+            yield Problem(
+                path,
+                line,
+                actual,
+                "each topic once",
+                "Give the topic another number, or remove it.",
+            )
+        first.setdefault(topic.query_id, line)
+
+
+def _bad_numbers(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Problem]:
+    """Find topic numbers that cannot be used in a space-separated run file or in a URL."""
+    for topic, line in topics:
+        if len(topic.query_id) > _LONGEST_ID or re.search(r"[\s/]", topic.query_id):
+            actual, todo = (
+                f"the topic number {topic.query_id[:80]!r}",
+                "Give the topic another number.",
+            )
+            yield Problem(
+                path,
+                line,
+                actual,
+                f"at most {_LONGEST_ID} characters without spaces and slashes",
+                todo,
+            )
+        if len(topic.formula_id or "") > _LONGEST_ID:
+            actual, todo = (
+                f"the formula id {(topic.formula_id or '')[:80]!r}",
+                "Correct the formula id.",
+            )
+            yield Problem(path, line, actual, f"at most {_LONGEST_ID} characters", todo)
+
+
+def _text_topics(data: bytes, path: str) -> tuple[list[tuple[TopicRecord, int]], list[Problem]]:
+    topics: list[tuple[TopicRecord, int]] = []
+    problems: list[Problem] = []
+    for line, text in enumerate(source_text(data, path=path).split("\n"), start=1):
+        query_id, _, latex = (part.strip() for part in text.partition("\t"))
+        if query_id and latex:
+            topics.append((TopicRecord(query_id, "", "", latex=latex), line))
+        elif text.strip():
+            todo = "Write the topic number, a tab and the LaTeX, or use the XML format."
+            problems.append(Problem(path, line, repr(text[:80]), _TWO_COLUMNS, todo))
+    return topics, problems
+
+
+def _xml_topics(
+    data: bytes, path: str, formulas: bool
+) -> tuple[list[tuple[TopicRecord, int]], list[Problem]]:
+    topics: list[tuple[TopicRecord, int]] = []
+    problems: list[Problem] = []
+    for element in _root(data, path):
+        if not isinstance(element.tag, str):
+            continue  # a comment or a processing instruction
+        if element.tag != "Topic":
+            problems.append(_unknown_element(element, ("Topic",), path))
+            continue
+        topic, faults = _xml_topic(element, path, formulas)
+        problems.extend(faults)
+        if topic.query_id:
+            topics.append((topic, _line(element)))
+    return topics, problems
+
+
+def _root(data: bytes, path: str) -> etree._Element:
+    """Return the root of untrusted XML: no entities, no network, no DOCTYPE, no huge trees."""
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        faults = [(fault.line, fault.message) for fault in parser.error_log] or [
+            (error.lineno, error.msg)
+        ]
+        todo = "Correct the XML."
+        raise FileRefusedError(
+            [Problem(path, line, text, "well-formed XML", todo) for line, text in faults]
+        ) from error
+    if root.getroottree().docinfo.internalDTD is not None:
+        actual, todo = (
+            "a DOCTYPE",
+            "Remove the DOCTYPE. A topics file cannot define entities.",
+        )
+        raise FileRefusedError([Problem(path, 1, actual, "XML without a DOCTYPE", todo)])
+    if root.tag != "Topics":
+        raise FileRefusedError([_unknown_element(root, ("Topics",), path)])
+    return root
+
+
+def _xml_topic(
+    element: etree._Element, path: str, formulas: bool
+) -> tuple[TopicRecord, list[Problem]]:
+    number = (element.get("number") or "").strip()
+    children = [child for child in element if isinstance(child.tag, str)]
+    problems = [
+        _unknown_element(child, _ELEMENTS, path) for child in children if child.tag not in _ELEMENTS
+    ]
+    texts = {str(child.tag): _inner_html(child).strip() for child in children}
+    topic = TopicRecord(
+        query_id=number,
+        title=texts.get("Title", ""),
+        body=texts.get("Question", ""),
+        tags=tuple(tag.strip() for tag in texts.get("Tags", "").split(",") if tag.strip()),
+        formula_id=texts.get("Formula_Id") or None,
+        latex=texts.get("Latex") or None,
+    )
+    named = f"the topic {number}" if number else "the topic"
+    lacks = [
+        (
+            not number,
+            "a topic without a number",
+            'an attribute such as number="A.1"',
+            "Number the topic.",
+        ),
+        (
+            not topic.title and not topic.body,
+            f"neither title nor body in {named}",
+            "a Title or a Question",
+            "Add one of them.",
+        ),
+        (
+            not topic.latex and (formulas or "Formula_Id" in texts or "Latex" in texts),
+            f"no LaTeX in {named}",
+            "the query formula in a Latex element",
+            "Add the LaTeX of the query formula.",
+        ),
+    ]
+    problems.extend(
+        Problem(path, _line(element), *sentence) for is_lacking, *sentence in lacks if is_lacking
+    )
+    return topic, problems
+
+
+def _inner_html(element: etree._Element) -> str:
+    """Return the content of an element: text unescaped once, child elements as written."""
+    if not len(element):
+        return element.text or ""
+    return escape(element.text or "") + "".join(
+        etree.tostring(child, encoding="unicode") for child in element
+    )
+
+
+def _unknown_element(element: etree._Element, known: tuple[str, ...], path: str) -> Problem:
+    tag = str(element.tag)
+    near = get_close_matches(tag, known, n=1)
+    todo = f"Did you mean {near[0]}?" if near else "Remove the element."
+    return Problem(path, _line(element), f"the element {tag}", " or ".join(known), todo)
+
+
+def _line(element: etree._Element) -> int:
+    line: int | None = element.sourceline  # type: ignore[assignment]  # untyped in the stubs
+    return line or 1
+
+
+def read_topic_threads(path: Path) -> dict[str, str]:
+    """Return {topic: thread} from an index of topic formulas (TSV, plain or compressed).
+
+    Raise FileRefusedError with every problem: those of `read_index`, and topics with two threads.
+    """
+    with suppress(DamagedFileError):  # the index reports it
+        require_kind(next(read_pieces(path, size=HEAD), b""), FileKind.FORMULAS, path=path.name)
+    threads: dict[str, str] = {}
+    problems: list[Problem] = []
+    for part in read_index(path):
+        problems += part.problems
+        for topic, thread in (
+            part.frame.select("post_id", "thread_id")
+            .drop_nulls()
+            .unique(maintain_order=True)
+            .rows()
+        ):
+            if threads.setdefault(topic, thread) != thread:
+                actual = f"the threads {threads[topic]} and {thread} of the topic {topic}"
+                problems.append(
+                    Problem(
+                        path.name, None, actual, "one thread per topic", "Correct one of the two."
+                    )
+                )
+    if problems:
+        raise FileRefusedError(problems)
+    return threads
+
+
+def threads_of(query_ids: Iterable[str], threads: Mapping[str, str]) -> dict[str, str]:
+    """Return the thread of each topic, or of the topic with the same number (A.9 for B.9)."""
+    by_number = {_number(topic): thread for topic, thread in threads.items()}
+    by_topic = {topic: threads.get(topic) or by_number.get(_number(topic)) for topic in query_ids}
+    return {topic: thread for topic, thread in by_topic.items() if thread}
+
+
+def _number(query_id: str) -> str:
+    return re.sub(r"^[A-Za-z]+\.(?=[0-9])", "", query_id)
+
+
+INDEX_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula")
+
+
+class TopicFormula(NamedTuple):
+    """A row of the index of topic formulas; `type` is title or body, the thread a question post."""
+
+    formula_id: str
+    topic_id: str
+    thread_id: str
+    type: str
+    latex: str
+
+
+def write_topics(topics: Iterable[TopicRecord], *, newline: str = "\n") -> bytes:
+    """Return the XML of topics. ARQMath-1 and -2 have CRLF as line ends, ARQMath-3 has LF."""
+    lines = ['<?xml version="1.0" ?>', "<Topics>"]
+    for topic in topics:
+        lines += [f'   <Topic number="{_text(topic.query_id)}">', *_elements(topic), "   </Topic>"]
+    return "".join(f"{line}{newline}" for line in [*lines, "</Topics>"]).encode()
+
+
+def write_topic_formulas(formulas: Iterable[TopicFormula]) -> bytes:
+    """Return the index of topic formulas as TSV, with CRLF line ends as in all editions."""
+    file = io.StringIO(newline="")
+    rows = csv.writer(file, dialect="excel-tab")
+    rows.writerow(INDEX_COLUMNS)
+    rows.writerows(formulas)
+    return file.getvalue().encode()
+
+
+def _elements(topic: TopicRecord) -> list[str]:
+    formula = [("Formula_Id", topic.formula_id), ("Latex", topic.latex)] if topic.latex else []
+    question = [
+        ("Title", topic.title),
+        ("Question", f"{topic.body} "),
+        ("Tags", ",".join(topic.tags)),
+    ]
+    return [f"      <{name}>{_text(text or '')}</{name}>" for name, text in [*formula, *question]]
+
+
+def _text(text: str) -> str:
+    return escape(text, {'"': "&quot;"})

@@ -1,0 +1,198 @@
+"""The kinds of rounds as data: who judges which items, what is hidden until when, what it reports.
+
+Everything else asks a round for its `rules`, or `kinds_that` for the kinds to search for; nothing
+compares with a kind.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Judges(Enum):
+    """Who judges in a round."""
+
+    ASSESSORS = "assessors of the lab, whom organizers choose"
+    APPLICANTS = "an expert, and whoever opens a link: they need no role, and see nothing else"
+
+
+class ItemSource(Enum):
+    """The items that may be chosen for a round, and so the form that makes it."""
+
+    DRAWN = "items of the official pool, or of the qrels of an earlier lab"
+    SAMPLES = "items of the official pool, for an expert and applicants"
+    JUDGED = "officially judged items, for somebody who has not judged them"
+    ASKED = "officially judged items with one text, with questions about them"
+    DISPUTED = "official items, one by one, when organizers decide about them"
+
+
+class Opening(Enum):
+    """When organizers see the labels of a round."""
+
+    AT_ONCE = "as they come"
+    TOGETHER = "when all are in, or when an organizer reveals them, which ends judging"
+    AFTER_EXPERT = "when the expert has judged all items"
+
+
+class Comparison(Enum):
+    """The labels of which a round reports the agreement."""
+
+    NOTHING = "none"
+    VOTES = "those of its assessors for the same items, and gold labels"
+    OFFICIAL = "the official labels, and those of the round"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundKind:
+    """What a kind of round says about itself.
+
+    - key: its name in addresses, files and the database; name: its name in titles and tables.
+    - start, about: the heading and the summary of the page that makes a round.
+    - verb: what happens to its items.
+    - hidden, opened: what organizers read while labels are hidden, and then; told: what its
+      assessors read, if the page of the round is theirs too.
+    - tells_judges: its assessors see the votes too when they are revealed, without names.
+    - decides: its label counts in the qrels in place of the official one; a task has one round.
+    - asks: its labels are answers to special questions, and no labels of the items.
+    - parts: the parts of its page (`evaluation.views.rounds.PARTS`), if it has one.
+    - file, contents: the file in which organizers get its judgments, and what it contains.
+    """
+
+    key: str
+    name: str
+    items: ItemSource
+    opens: Opening
+    judges: Judges = Judges.ASSESSORS
+    compares: Comparison = Comparison.NOTHING
+    tells_judges: bool = False
+    decides: bool = False
+    asks: bool = False
+    start: str = ""
+    about: str = ""
+    verb: str = "judged"
+    hidden: str = ""
+    opened: str = ""
+    told: str = ""
+    parts: tuple[str, ...] = ()
+    file: str = ""
+    contents: str = ""
+
+    @property
+    def is_for_applicants(self) -> bool:
+        """Return whether people without a role judge: they get no links into the lab, nor pay."""
+        return self.judges is Judges.APPLICANTS
+
+    @property
+    def can_be_revealed(self) -> bool:
+        """Return whether organizers may see the labels before all are in, which ends judging."""
+        return self.opens is Opening.TOGETHER
+
+    @property
+    def shows_page_to_judges(self) -> bool:
+        """Return whether those who judge in a round may open its page."""
+        return self.tells_judges or self.is_for_applicants
+
+    @property
+    def has_votes(self) -> bool:
+        """Return whether all get the same items, so that organizers download their votes."""
+        return self.items in (ItemSource.DRAWN, ItemSource.SAMPLES)
+
+
+KINDS = {
+    kind.key: kind
+    for kind in (
+        RoundKind(
+            key="training",
+            name="Training",
+            items=ItemSource.DRAWN,
+            opens=Opening.TOGETHER,
+            compares=Comparison.VOTES,
+            tells_judges=True,
+            start="New training round",
+            about="Every assessor judges the same few items alone. After the reveal, the round "
+            "shows their agreement and what to discuss. Labels of training never enter the qrels.",
+            hidden="The labels of a round are hidden from everyone, including organizers, until "
+            "all are in or you reveal them. Revealing them ends judging in the round.",
+            told="Everyone judges the same items alone. You see the others’ labels when all are "
+            "in, or when the organizers reveal them.",
+            parts=("own", "agreement", "progress", "items"),
+        ),
+        RoundKind(
+            key="sample",
+            name="Sample task",
+            items=ItemSource.SAMPLES,
+            opens=Opening.AFTER_EXPERT,
+            judges=Judges.APPLICANTS,
+            start="New sample task",
+            about="People who want to become assessors judge a few samples with a link that you "
+            "send. An expert judges the same samples and scores them. The labels never enter the "
+            "qrels.",
+            told="The organizers see your labels, your comments and the time that you take.",
+            parts=("link", "own", "sheet"),
+        ),
+        RoundKind(
+            key="second",
+            name="Second judgments",
+            items=ItemSource.JUDGED,
+            opens=Opening.TOGETHER,
+            compares=Comparison.OFFICIAL,
+            start="Plan second judgments",
+            about="Second assessors never see the first labels, and you see no second label until "
+            "the round is completed or you reveal it.",
+            verb="judged again",
+            hidden="The results appear when all items are judged, or when you reveal them. "
+            "Revealing them ends judging in the round. Second assessors never see the "
+            "labels of others, not even then.",
+            parts=("again", "progress"),
+            file="second-judgments",
+            contents="The labels of completed or revealed rounds of second judgments, with their "
+            "history.",
+        ),
+        RoundKind(
+            key="questions",
+            name="Special questions",
+            items=ItemSource.ASKED,
+            opens=Opening.AT_ONCE,
+            asks=True,
+            start="New special questions",
+            about="Ask assessors about a sample of the judged items. The suggested questions are "
+            "those of ARQMath-3. The answers give each run one measure per question, and never "
+            "enter the qrels.",
+            verb="answered",
+            opened="The results cover the answers so far, which never enter the qrels.",
+            parts=("answers", "progress"),
+        ),
+        RoundKind(
+            key="adjudication",
+            name="Adjudication",
+            items=ItemSource.DISPUTED,
+            opens=Opening.AT_ONCE,
+            decides=True,
+            file="adjudications",
+            contents="The adjudicated labels with their history and reasons. Those who decided "
+            "have pseudonyms.",
+        ),
+    )
+}
+
+
+def kind_choices() -> list[tuple[str, str]]:
+    """Return the kinds as choices of a field."""
+    return [(kind.key, kind.name) for kind in KINDS.values()]
+
+
+def kinds_that(**facts: object) -> list[str]:
+    """Return the keys of the kinds with these facts, such as `decides=True`, to search for."""
+    return [
+        key
+        for key, kind in KINDS.items()
+        if all(getattr(kind, name) == value for name, value in facts.items())
+    ]
+
+
+def parts_of_key(key: str) -> tuple[str, int] | None:
+    """Return the kind and the number in the key of a round, or None if it is no key."""
+    kind, _, number = key.rpartition("-")
+    is_number = number.isascii() and number.isdigit() and len(number) < 5
+    return (kind, int(number)) if kind in KINDS and is_number else None

@@ -1,0 +1,178 @@
+"""The votes of rounds, with the gold labels as another assessor, and their agreement."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+import polars as pl
+from django.db.models import QuerySet
+
+from arqkit.agreement.estimates import RESAMPLES, Agreement, agreement_of
+from arqkit.records import ItemKind
+from arqlab.core.models import Task, User
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Qrel, Round
+from assessment.models.kinds import Comparison, RoundKind
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.frames import read_frame
+from assessment.rounds.selectors.rounds import letters_at
+from assessment.rounds.selectors.second import only_judged_pairs, pair_agreement, second_pairs
+
+VOTES = {
+    "topic": pl.String,
+    "item": pl.String,
+    "doc_id": pl.String,
+    "assessor": pl.Int64,
+    "label": pl.Int8,
+    "judgment": pl.Int64,
+}
+
+
+def round_votes(pool: Pool) -> pl.DataFrame:
+    """Return the current labels of a round, one row per instance and assessor (`VOTES`).
+
+    Instances that an assessor has not judged have no row.
+    """
+    fields = ("item__topic__query_id", "item__item", "doc_id", "item__assessor")
+    judged = PoolInstance.objects.filter(item__pool=pool, judgments__is_current=True)
+    rows = judged.order_by("item__topic__position", "item__position", "position", "item__assessor")
+    return read_frame(rows.values_list(*fields, "judgments__label", "judgments__pk"), VOTES)
+
+
+def round_judgments(task: Task, kind: RoundKind) -> QuerySet[Judgment]:
+    """Return all judgments of a task's rounds of a kind whose labels organizers see."""
+    rounds = Round.objects.filter(task=task, kind=kind.key).opened()
+    return Judgment.objects.filter(instance__item__pool__round__in=rounds)
+
+
+GOLD = "gold"
+"""The key of the gold labels among the assessors of votes."""
+SEPARATOR = "\t"
+
+
+def agreement_votes(round_: Round) -> pl.DataFrame:
+    """Return the votes of a round as `arqkit.agreement` reads them, with the gold labels.
+
+    An item is a topic and an id in qrels; an assessor is the key of a user, or GOLD.
+    """
+    rows = round_votes(round_.pool).select(
+        item=pl.concat_str("topic", "doc_id", separator=SEPARATOR),
+        assessor=pl.col("assessor").cast(pl.String),
+        label=pl.col("label").cast(pl.Int64),
+    )
+    gold = [(SEPARATOR.join(item), GOLD, label) for item, label in gold_labels(round_).items()]
+    return pl.concat([rows, pl.DataFrame(gold, schema=rows.schema, orient="row")])
+
+
+def gold_labels(round_: Round) -> dict[tuple[str, str], int]:
+    """Return the gold labels of a round's items by topic and id in qrels."""
+    if round_.gold is None:
+        return {}
+    is_visual = round_.gold.items == ItemKind.VISUAL_IDS
+    instances = PoolInstance.objects.filter(item__pool=round_.pool).order_by()
+    rows = set(instances.values_list("item__topic__query_id", "item__item", "doc_id"))
+    topics = {topic for topic, _, _ in rows}
+    ids = {item if is_visual else doc_id for _, item, doc_id in rows}
+    labels = Qrel.objects.filter(qrel_set=round_.gold, query_id__in=topics, doc_id__in=ids)
+    known = {
+        (topic, doc_id): label
+        for topic, doc_id, label in labels.values_list("query_id", "doc_id", "relevance")
+    }
+    keys = {(topic, doc_id): (topic, item if is_visual else doc_id) for topic, item, doc_id in rows}
+    return {instance: known[key] for instance, key in sorted(keys.items()) if key in known}
+
+
+def round_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement | None:
+    """Return the agreement of the labels that a kind compares, or None if it compares none.
+
+    Votes are those of the assessors of the round, and the gold labels.
+    """
+    relevant_from, compared = round_.task.protocol.relevant_from, round_.rules.compares
+    if compared is Comparison.NOTHING:
+        return None
+    if compared is Comparison.OFFICIAL:
+        scale = task_scale(round_.task)
+        pairs = only_judged_pairs(second_pairs(round_), scale)
+        return pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=resamples)
+    return agreement_of(
+        agreement_votes(round_),
+        scale=round_.pool.label_scale,
+        relevant_from=relevant_from,
+        resamples=resamples,
+    )
+
+
+def pseudonyms(round_: Round) -> dict[str, str]:
+    """Return the assessors of a round by key as Assessor A, B and so on, and the gold labels.
+
+    The letters are the same on all pages, and do not follow the order of the names.
+    """
+    items = PoolItem.objects.filter(pool=round_.pool).order_by()
+    keys = [str(key) for key in items.values_list("assessor", flat=True).distinct()]
+    keys.sort(key=lambda key: sha256(f"{round_.pk} {key}".encode()).hexdigest())
+    names = {key: f"Assessor {letters_at(place)}" for place, key in enumerate(keys)}
+    return names | ({GOLD: "Gold"} if round_.gold else {})
+
+
+def real_names(round_: Round) -> dict[str, str]:
+    """Return the names of the assessors of a round by key, in their order, and the gold labels."""
+    people = User.objects.filter(pk__in=round_.pool.items.order_by().values("assessor"))
+    ordered = people.order_by("first_name", "last_name", "username")
+    return {str(person.pk): person.name for person in ordered} | (
+        {GOLD: "Gold"} if round_.gold else {}
+    )
+
+
+def own_names(round_: Round, user: User) -> dict[str, str]:
+    """Return pseudonyms as an assessor of the round sees them, their own marked and first."""
+    names, own = pseudonyms(round_), str(user.pk)
+    if own not in names:
+        return names
+    return {own: f"You ({names[own]})"} | {key: names[key] for key in names if key != own}
+
+
+def exported_votes(round_: Round, names: dict[str, str]) -> pl.DataFrame:
+    """Return the current labels of a round as a table for people, by topic, item and assessor."""
+    item = "instance__item"
+    judged = Judgment.objects.filter(instance__item__pool=round_.pool, is_current=True)
+    ordered = judged.order_by(
+        f"{item}__topic__position", f"{item}__position", "instance__position", f"{item}__assessor"
+    )
+    rows = [
+        (
+            *(topic, doc_id, names[str(person)], label, comment, (ms or 0) / 1000, version),
+            *(round_.key, json.dumps(marks, ensure_ascii=False) if marks else ""),
+        )
+        for topic, doc_id, person, label, comment, ms, version, marks in ordered.values_list(
+            f"{item}__topic__query_id",
+            "instance__doc_id",
+            "assessor",
+            "label",
+            "comment",
+            "active_ms",
+            "guideline__version",
+            "marks",
+        )
+    ]
+    rows += [
+        (topic, doc_id, names[GOLD], label, "", None, None, round_.key, "")
+        for (topic, doc_id), label in gold_labels(round_).items()
+    ]
+    return pl.DataFrame(rows, schema=EXPORTED, orient="row")
+
+
+EXPORTED = {
+    "topic": pl.String,
+    "item": pl.String,
+    "assessor": pl.String,
+    "label": pl.Int64,
+    "comment": pl.String,
+    "seconds": pl.Float64,
+    "guidelines": pl.Int64,
+    "round": pl.String,
+    "marks": pl.String,
+}
+"""The columns of exported votes.
+
+`guidelines` is the version that the assessor followed, `marks` the passages that decided, as JSON.
+"""

@@ -1,0 +1,280 @@
+"""Rounds: made with copies of items for each assessor, announced, revealed, put away."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.urls import reverse
+
+from arqkit.labels import LabelScale
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
+from arqlab.core.services.audit import record_event
+from arqlab.notices.models import Kind
+from arqlab.notices.services.notifying import notify
+from assessment.models import Judgment, Pool, PoolInstance, PoolItem, QrelSet, Round
+from assessment.qrels.selectors.drafts import task_scale
+from assessment.rounds.selectors.rounds import CopiedItem, complete_rounds
+
+NO_NOTE = "Read the guidelines before you start."
+
+
+def announce_round(
+    round_: Round, items: Mapping[int, int], *, by: User, note: str = "", key: str = ""
+) -> None:
+    """Notify assessors of their items in a round, by number; call it in the same transaction.
+
+    The notice has the note of the round, or another one. Of notices with the same `key`, by default
+    that of the round, each gets one.
+    """
+    task = round_.task
+    for person in User.objects.filter(pk__in=items).exclude(pk=by.pk):
+        count = items[person.pk]
+        notify(
+            lab=task.lab,
+            kind=Kind.ROUND_STARTED,
+            people=[person] if count else [],
+            path=reverse("assessment:judging-home", args=[task.lab.slug]) + "#rounds",
+            key=key or f"round-started {round_.pk}",
+            values={
+                "task": task.name,
+                "person": by.name,
+                "round": str(round_),
+                "items": f"{count} item{'s' * (count != 1)}",
+                "note": note or round_.note or NO_NOTE,
+            },
+        )
+
+
+@transaction.atomic
+def reveal_round(*, round_: Round, by: User | None, at: datetime) -> None:
+    """Show the labels of a round and close it for judging.
+
+    From now on organizers see them, and if the kind says so its assessors, who get a notice. Nobody
+    judges after the reveal: labels would no longer be independent of those of others. Raise
+    `UserError` if the labels are already revealed (`revealed`), or are never (`not-revealed`).
+    """
+    if not round_.rules.can_be_revealed:
+        raise UserError("The labels of this round are never revealed.", code="not-revealed")
+    if not Round.objects.filter(pk=round_.pk, revealed_at=None).update(revealed_at=at):
+        raise UserError("The votes of this round are already revealed.", code="revealed")
+    Pool.objects.filter(round=round_, closed_at=None).update(closed_at=at)
+    items = PoolItem.objects.filter(pool__round=round_).order_by()
+    record_round("round.reveal", round_, by, open_items=items.filter(done_at=None).count())
+    if round_.rules.tells_judges:
+        _announce_votes(round_, items, by)
+    round_.refresh_from_db()
+
+
+def _announce_votes(round_: Round, items: QuerySet[PoolItem], by: User | None) -> None:
+    notify(
+        lab=round_.task.lab,
+        kind=Kind.ROUND_REVEALED,
+        people=User.objects.filter(pk__in=items.values("assessor")).exclude(pk=by.pk if by else 0),
+        path=round_.address,
+        key=f"round-revealed {round_.pk}",
+        values={"task": round_.task.name, "round": str(round_)},
+    )
+
+
+@transaction.atomic
+def archive_round(*, round_: Round, by: User, at: datetime) -> None:
+    """Archive a round: nobody can judge it any more, and lists omit it. Nothing is deleted."""
+    Pool.objects.filter(round=round_, closed_at=None).update(closed_at=at)
+    if Round.objects.filter(pk=round_.pk, archived_at=None).update(archived_at=at, token=None):
+        record_round("round.archive", round_, by)
+
+
+@transaction.atomic
+def restore_round(*, round_: Round, by: User) -> None:
+    """Return an archived round to the lists. It stays closed until it is opened for judging."""
+    if Round.objects.filter(pk=round_.pk, archived_at__isnull=False).update(archived_at=None):
+        record_round("round.restore", round_, by)
+
+
+@transaction.atomic
+def discard_round(*, round_: Round, by: User) -> None:
+    """Delete a round that nobody has judged. Raise `UserError` if somebody has (`judged`)."""
+    Task.objects.select_for_update(no_key=True).get(pk=round_.task_id)  # applicants wait
+    # A submitted label locks its item: either we see the label, or the submit finds no item.
+    items = PoolItem.objects.filter(pool__round=round_)
+    list(items.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+    if Judgment.objects.filter(instance__item__pool__round=round_).exists():
+        raise UserError("This round has judgments. Archive it instead.", code="judged")
+    if round_.applicants.exists():
+        raise UserError("This sample task has applicants. Archive it instead.", code="applicants")
+    record_round("round.discard", round_, by, items=items.count())
+    PoolInstance.objects.filter(item__pool__round=round_).delete()
+    Pool.objects.filter(round=round_).delete()
+    round_.delete()
+
+
+def record_round(verb: str, round_: Round, by: User | None, **detail: int) -> None:
+    """Record what somebody did with a round."""
+    record_event(
+        verb=verb, target=round_, lab=round_.task.lab, actor=by, round=round_.key, **detail
+    )
+
+
+@transaction.atomic
+def start_round(*, task: Task, plan: RoundPlan, by: User, at: datetime) -> Round:
+    """Make a round and notify its assessors, or open its link. Raises as `make_round` does."""
+    round_ = make_round(task=task, plan=plan, by=by, at=at)
+    if round_.rules.is_for_applicants:
+        renew_link(round_=round_, by=by)
+    else:
+        announce_round(round_, {key: len(copies) for key, copies in plan.items.items()}, by=by)
+    return round_
+
+
+@transaction.atomic
+def renew_link(*, round_: Round, by: User) -> None:
+    """Open a new link to a sample task; the earlier link stops working."""
+    round_.token = secrets.token_urlsafe(24)
+    round_.save(update_fields=["token"])
+    record_round("round.renew-link", round_, by)
+
+
+@transaction.atomic
+def close_link(*, round_: Round, by: User) -> None:
+    """Close the link to a sample task; those who applied before can continue."""
+    round_.token = None
+    round_.save(update_fields=["token"])
+    record_round("round.close-link", round_, by)
+
+
+def reveal_complete(*, at: datetime) -> None:
+    """Reveal the votes of each round whose assessors wait for them, when all are in."""
+    for round_ in complete_rounds():
+        with suppress(UserError):  # an organizer came first
+            reveal_round(round_=round_, by=None, at=at)
+
+
+AT_ONCE = 500  # rows per INSERT
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """A round before it is made: its kind, its texts, and the items of each assessor (by key).
+
+    `source` says how the items were chosen; it is stored as it is.
+    """
+
+    kind: str
+    items: Mapping[int, Sequence[CopiedItem]]
+    title: str = ""
+    note: str = ""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    gold: QrelSet | None = None
+    scale: LabelScale | None = None
+
+
+@transaction.atomic
+def make_round(*, task: Task, plan: RoundPlan, by: User | None, at: datetime) -> Round:
+    """Store a round with a copy of the items for each of its assessors.
+
+    Raises `UserError` if nobody has an item (`nothing-to-judge`).
+    """
+    if not any(plan.items.values()):
+        raise UserError(
+            "The round has no items to judge. Choose topics with items, and assessors.",
+            code="nothing-to-judge",
+        )
+    # Of two organizers who make a round at once, the second waits and gets the next number.
+    Task.objects.select_for_update(no_key=True).get(pk=task.pk)
+    others = Round.objects.filter(task=task, kind=plan.kind)
+    round_ = Round.objects.create(
+        task=task,
+        kind=plan.kind,
+        number=(others.aggregate(last=Max("number"))["last"] or 0) + 1,
+        title=plan.title,
+        note=plan.note,
+        source=dict(plan.source),
+        gold=plan.gold,
+        made_by=by,
+        made_at=at,
+    )
+    pool = Pool.objects.create(
+        task=task,
+        round=round_,
+        number=1,
+        settings={},
+        scale=(plan.scale or task_scale(task)).rows(),
+        seed=int(plan.source.get("seed", 0)),
+        runs=[],
+        sha256=_hash(plan.items),
+        frozen_at=at,
+        frozen_by=by,
+    )
+    add_items(pool, plan.items)
+    counts = [len(items) for items in plan.items.values() if items]
+    record_round("round.make", round_, by, assessors=len(counts), items=sum(counts))
+    return round_
+
+
+def add_items(pool: Pool, items: Mapping[int, Sequence[CopiedItem]]) -> None:
+    """Add copies of items to a round, after those that an assessor has; the caller locks the task.
+
+    A copy that the assessor already has is left out.
+    """
+    rows = list(_rows(pool, items))
+    added = PoolItem.objects.bulk_create([row for row, _ in rows], batch_size=AT_ONCE)
+    PoolInstance.objects.bulk_create(
+        (
+            PoolInstance(
+                item=row, doc_id=instance.doc_id, post_id=instance.post_id, position=position
+            )
+            for row, (_, item) in zip(added, rows, strict=True)
+            for position, instance in enumerate(item.instances)
+        ),
+        batch_size=AT_ONCE,
+    )
+
+
+def _rows(
+    pool: Pool, items: Mapping[int, Sequence[CopiedItem]]
+) -> Iterator[tuple[PoolItem, CopiedItem]]:
+    known = set(pool.items.order_by().values_list("assessor", "topic", "item"))
+    positions = _last_positions(pool, items)
+    for assessor, copies in items.items():
+        for copy in copies:
+            if (assessor, copy.topic_id, copy.item) in known:
+                continue
+            known.add((assessor, copy.topic_id, copy.item))
+            positions[assessor, copy.topic_id] += 1
+            yield (
+                PoolItem(
+                    pool=pool,
+                    topic_id=copy.topic_id,
+                    assessor_id=assessor,
+                    kind=copy.kind,
+                    item=copy.item,
+                    text=copy.text,
+                    position=positions[assessor, copy.topic_id],
+                ),
+                copy,
+            )
+
+
+def _last_positions(pool: Pool, assessors: Collection[int]) -> Counter[tuple[int, int]]:
+    own = pool.items.filter(assessor__in=assessors).order_by().values("assessor", "topic")
+    rows = own.annotate(last=Max("position")).values_list("assessor", "topic", "last")
+    return Counter({(assessor, topic): last for assessor, topic, last in rows if assessor})
+
+
+def _hash(items: Mapping[int, Sequence[CopiedItem]]) -> str:
+    """Return a hash of who judges which items, to be the hash of the pool."""
+    rows = {
+        person: [[copy.topic_id, copy.item] for copy in items[person]] for person in sorted(items)
+    }
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
