@@ -381,8 +381,8 @@ def choice_column(
 ) -> Column:
     """Return the column of boxes that select rows, with a box for all (`static/js/choose-rows.js`).
 
-    A row whose value is None has none. They are the field `name` of a form, by default the one with the id of the table and `-form`. An
-    empty `form` is the one around the table.
+    A row whose value is None has none. They are the field `name` of a form: by default the one with
+    the id of the table and `-form`, with an empty `form` the one around the table.
     """
     owner = f"{table}-form" if form is None else form
     of, words = reader(value), reader(spoken)

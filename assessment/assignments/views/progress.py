@@ -134,6 +134,7 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table:
                 *("forecasts", "topics", "row.topic.query_id"),
                 spoken=lambda forecast: f"Forecast of {forecast.row.topic.query_id}",
             ),
+            words_column("row.topic"),
             Column("State", lambda forecast: topic_chip(forecast.row.state), css="nowrap"),
             Column("Items", "sample.total", COUNT),
             Column("Judged", "sample.judged", COUNT),
