@@ -104,8 +104,13 @@ class Column:
     hides_heading: bool = False
 
     @property
+    def head_classes(self) -> str:
+        """Return the classes of the heading, which is no code, even over ids."""
+        return self.classes.removeprefix("id").strip()
+
+    @property
     def classes(self) -> str:
-        """Return the classes of the heading and the cells."""
+        """Return the classes of the cells."""
         return f"{self.kind.css} {self.css}".strip()
 
     def cell(self, row: Any) -> Cell:
