@@ -113,6 +113,12 @@ def test_a_second_click_freezes_nothing(browser):
     assert QrelSet.objects.count() == 1
 
 
+def test_topics_are_picked_and_left_out_with_one_reason(browser):
+    confirmed(browser, FREEZE, name="official", picked=["A.2"], picked_reason="Edited.")
+
+    assert AuditEvent.objects.get(verb="qrels.freeze").detail["topics"] == {"A.2": "Edited."}
+
+
 def test_a_topic_is_left_out_by_hand_with_a_reason_that_the_version_records(browser):
     confirmed(browser, FREEZE, name="official", **{"topics-A.2": "The question was edited."})
 
