@@ -15,7 +15,7 @@ from lxml import html as lxml_html
 from scipy.stats import pearsonr
 
 from arqkit.judgments.qrels import Level
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
+from assessment.models import Judgment, PoolInstance, PoolItem, Round
 from assessment.qrels.selectors.drafts import draft_of
 from evaluation.models import RunScore, TopicScore
 from evaluation.services.releasing import release_leaderboard
@@ -293,16 +293,6 @@ def test_answers_change_nothing_in_the_qrels(judged, assessor, other, office):
 
     assert Judgment.objects.filter(instance__doc_id="UI").exists()
     assert [one.equals(two) for one, two in zip(before, drafts(), strict=True)] == [True, True]
-
-
-def test_judging_is_closed_and_opened_again(judged, assessor, office):
-    office.post(NEW, given(judged, [assessor]))
-    office.post(f"{PAGE}state/", {"action": "close"})
-    assert Pool.objects.get(round__kind="questions").closed_at
-    assert "Closed for judging" in office.get(PAGE).text
-    office.post(f"{PAGE}state/", {"action": "open"})
-
-    assert not Pool.objects.get(round__kind="questions").closed_at
 
 
 @pytest.mark.parametrize(
