@@ -67,15 +67,7 @@ def require_shown(kind: str, value: str) -> None:
 
 def _record(verb: str, correction: Correction, by: User, **detail: str | None) -> None:
     """Record the change, and typeset the topics that contain the formula again."""
-    record_event(
-        verb=verb,
-        target=correction,
-        lab=correction.lab,
-        actor=by,
-        kind=correction.kind,
-        key=correction.key,
-        **detail,
-    )
+    record_event(verb, correction, by, kind=correction.kind, key=correction.key, **detail)
     if correction.kind == Correction.Kind.FORMULA:
         renew_topics(correction.lab, correction.key)
 

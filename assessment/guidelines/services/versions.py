@@ -223,10 +223,9 @@ def _locked_version(task: Task) -> int:
 
 def _record(entry: GuidelineEntry, verb: str, by: User | None) -> None:
     record_event(
-        verb=verb,
-        target=entry.task,
-        lab=entry.task.lab,
-        actor=by,
+        verb,
+        entry.task,
+        by,
         kind=entry.kind,
         topic=entry.topic,
         item=entry.item,
@@ -326,7 +325,5 @@ def write_guideline(
         written_by=by,
         written_at=at,
     )
-    record_event(
-        verb="guideline.write", target=task, lab=task.lab, actor=by, version=guideline.version
-    )
+    record_event("guideline.write", task, by, version=guideline.version)
     return guideline

@@ -120,10 +120,9 @@ def reopen_finding(*, task: Task, key: str, at: datetime, by: User) -> bool:
 
 def _record(verb: str, finding: DismissedFinding, by: User, **detail: str) -> None:
     record_event(
-        verb=verb,
-        target=finding.task,
-        lab=finding.task.lab,
-        actor=by,
+        verb,
+        finding.task,
+        by,
         kind=finding.kind,
         assessor=finding.assessor.get_username(),
         finding=finding.summary,

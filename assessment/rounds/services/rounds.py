@@ -122,9 +122,7 @@ def discard_round(*, round_: Round, by: User) -> None:
 
 def record_round(verb: str, round_: Round, by: User | None, **detail: int) -> None:
     """Record what somebody did with a round."""
-    record_event(
-        verb=verb, target=round_, lab=round_.task.lab, actor=by, round=round_.key, **detail
-    )
+    record_event(verb, round_, by, round=round_.key, **detail)
 
 
 @transaction.atomic
@@ -321,10 +319,10 @@ def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: dateti
     known.save()
     round_ = applicant.round
     record_event(
-        verb="round.rate-applicant",
-        target=applicant,
+        "round.rate-applicant",
+        applicant,
+        by,
         lab=round_.task.lab,
-        actor=by,
         round=round_.key,
         score=rating.score,
         decision=rating.decision,

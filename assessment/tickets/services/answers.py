@@ -196,7 +196,7 @@ def close_ticket_as_expert(
 def record_ticket(verb: str, ticket: Ticket, by: User | None, **detail: Any) -> None:
     """Record what somebody did with a ticket; None is the policy of its task."""
     target = f"{ticket}, {ticket.topic}"
-    record_event(verb=verb, target=target, lab=ticket.lab, actor=by, **detail)
+    record_event(verb, target, by, lab=ticket.lab, **detail)
 
 
 def _notify(
