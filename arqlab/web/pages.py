@@ -129,7 +129,7 @@ def page_of(request: HttpRequest) -> Page:
     return page if isinstance(page, Page) else Page()
 
 
-def place_of(request: HttpRequest) -> dict[str, Any]:
+def lab_and_task(request: HttpRequest) -> dict[str, Any]:
     """Return the lab and the task of a page's subject, which every template has."""
     subject, place = getattr(request, "subject", None), {}
     while isinstance(subject, Model):
