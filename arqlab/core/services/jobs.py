@@ -289,7 +289,7 @@ def _finish(job: Job, state: State, *, problems: Iterable[Problem] = (), **repor
 
 
 def add_problems(job: Job, problems: Iterable[Problem], *, stored: int = 0) -> None:
-    """Store problems of a job that has `stored` ones, up to `STORED_PROBLEMS`."""
+    """Store further problems of a job that has `stored` ones, up to `STORED_PROBLEMS`."""
     JobProblem.objects.bulk_create(
         JobProblem(
             job=job,
