@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 
 from arqkit.judgments.qrels import Level
-from arqlab.core.forms.lists import ReasonsForm
+from arqlab.core.forms.reasons import ReasonsForm
 from arqlab.core.models import Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.drafts import Draft, levels_of, task_scale

@@ -15,7 +15,7 @@ from django.utils import timezone
 from arqkit.protocols.presets import PROTOCOLS
 from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
-from arqlab.core.forms.lists import ReasonsForm
+from arqlab.core.forms.reasons import ReasonsForm
 from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in

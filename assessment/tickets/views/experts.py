@@ -17,7 +17,7 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
-from arqlab.web.cells import PROSE, TIME, chip
+from arqlab.web.cells import EXCERPT, TIME, chip
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Ticket
@@ -69,7 +69,7 @@ def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "tickets",
         [
             *ticket_columns("assessment:ticket-advice", lab),
-            Column("Question", "question", PROSE),
+            Column("Question", "question", EXCERPT),
             Column("Sent", "sent_at", TIME),
             Column("State", lambda ticket: chip(*REPLIED if ticket.advised_at else WAITING)),
         ],
