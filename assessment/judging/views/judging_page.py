@@ -48,7 +48,7 @@ from assessment.judging.services.judged_list import JudgedRow, judged_list, judg
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.leases import DEFAULT_HOURS, TRIP_HOURS
 from assessment.judging.views.judgments import SECONDS
-from assessment.judging.views.own_work import own_tickets_table
+from assessment.judging.views.own_work import own_tickets_table, round_topics_table
 from assessment.models import Guideline, Judgment
 from assessment.tickets.selectors import own_answered_tickets, sent_tickets, with_policies
 from assessment.tickets.services.policies import policy_sentences
@@ -90,7 +90,6 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
         "tasks": tasks,
         "changed": changed_guidelines(user, tasks),
         "versions": current_versions(tasks),
-        "round_topics": [row for row in rounds if row not in earlier],
         "earlier": len(earlier),
         "rosters": own_rosters(user, lab),
         "sent": sent_tickets(lab, user).filter(advised_at=None).count(),
@@ -98,7 +97,9 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     }
     own = {row.topic.pk for row in rows}
     tickets = own_tickets_table(lab, own, own_answered_tickets(lab, user)[:ANSWERS])
-    return answer(request, "assessment/judging_home.html", context, tickets)
+    later = [row for row in rounds if row not in earlier]
+    tables = tickets, round_topics_table(later, with_rounds=True)
+    return answer(request, "assessment/judging_home.html", context, *tables)
 
 
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}

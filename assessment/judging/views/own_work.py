@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
@@ -11,8 +11,8 @@ from django.utils.html import format_html
 from arqlab.core.models import Lab
 from arqlab.web.cells import COUNT, DAY, DURATION, EXCERPT, HOURS, ID, LABEL, NUMBER, PROSE, TIME
 from arqlab.web.tables import Chart, Column, Table
-from assessment.assignments.views.progress import topic_chip
-from assessment.judging.selectors.own_work import OwnHours, OwnTask, OwnTopic
+from assessment.assignments.views.progress import topic_chip, words_column
+from assessment.judging.selectors.own_work import OwnHours, OwnTask, OwnTopic, RoundTopic
 from assessment.models import Ticket
 
 OwnPlace = tuple[OwnTask, OwnTopic]
@@ -146,3 +146,24 @@ def own_tickets_table(lab: Lab, own: Collection[int], tickets: Iterable[Ticket])
         ],
         tickets,
     )
+
+
+def round_topics_table(topics: Sequence[RoundTopic], *, with_rounds: bool) -> Table:
+    """Return a user's own topics in rounds, perhaps with their rounds."""
+    rounds = [Column("Round", "round", link=_round_page, css="nowrap")] if with_rounds else []
+    return Table(
+        "round-topics",
+        [
+            Column("Topic", "topic.query_id", ID, link="address", is_head=True),
+            *rounds,
+            words_column("topic"),
+            Column("State", lambda row: topic_chip(row.state), css="nowrap"),
+            Column("Judged by you", "done", COUNT),
+            Column("Items", "items", COUNT),
+        ],
+        topics,
+    )
+
+
+def _round_page(row: RoundTopic) -> str:
+    return str(row.round.address) if row.round.rules.shows_page_to_judges else ""
