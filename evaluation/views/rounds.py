@@ -60,8 +60,14 @@ from assessment.rounds.selectors.second import (
     pair_confusion,
     second_pairs,
 )
-from assessment.rounds.selectors.selection import ScoreRow, ScoreSheet, score_sheet
-from assessment.rounds.selectors.votes import own_names, real_names, round_agreement
+from assessment.rounds.selectors.votes import (
+    ScoreRow,
+    ScoreSheet,
+    own_names,
+    real_names,
+    round_agreement,
+    score_sheet,
+)
 from assessment.rounds.views.charts import agreement_table, confusion_table, rounds_table
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
 from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from arqkit.formats.labs.folder import LabFile, TaskFile
 from arqkit.labels import ScaleLabel
@@ -19,7 +20,7 @@ from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
 from assessment.tickets.selectors import policy_of, tickets_of
-from assessment.tickets.services.experts import send_ticket
+from assessment.tickets.services.answers import record_ticket, send_ticket
 
 
 def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> None:
@@ -105,8 +106,13 @@ def edit_policy(
     )
 
 
-def policy_sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
-    """Return what happens with each label that is not a judgment, in words for assessors."""
+def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[ScaleLabel, str]]]]:
+    """Return what happens with each label that is not a judgment, in words, by task in order."""
+    read = tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
+    return [(task, _sentences(task)) for task in read]
+
+
+def _sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
     policy = policy_of(task)
     return [
         (label, _SENTENCES[policy.action_of(label.value)]) for label in task.protocol.labels.reports
@@ -139,7 +145,7 @@ def _send_to_expert(ticket: Ticket, expert: User, at: datetime) -> None:
 def _return_to_another(ticket: Ticket, at: datetime) -> None:
     """Return the item for another assessor of its topic, if there is one; but only once."""
     judgment = ticket.judgment
-    others = Assignment.objects.filter(topic=judgment.instance.item.topic_id, ended_at=None)
+    others = Assignment.objects.filter(topic=ticket.topic, ended_at=None)
     items = PoolItem.official.filter(pk=judgment.instance.item_id, kept_from=None)
     if not judgment.is_current or not others.exclude(assessor=judgment.assessor).exists():
         return
@@ -150,10 +156,5 @@ def _return_to_another(ticket: Ticket, at: datetime) -> None:
     Judgment.objects.filter(pk=judgment.pk).update(is_current=False)
     Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=RETURNED, answered_at=at)
     end_reviews(PoolItem.official.filter(pk=judgment.instance.item_id))
-    record_event(
-        verb="ticket.return",
-        target=f"{ticket}, {judgment.instance.item.topic}",
-        lab=ticket.lab,
-        actor=None,
-        kept_from=judgment.assessor.get_username() if judgment.assessor else "",
-    )
+    who = judgment.assessor.get_username() if judgment.assessor else ""
+    record_ticket("ticket.return", ticket, None, kept_from=who)

@@ -113,16 +113,10 @@ def test_a_second_click_freezes_nothing(browser):
     assert QrelSet.objects.count() == 1
 
 
-@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
-def test_only_organizers_see_the_page_freeze_and_delete(role, scene, browser, client_of):
-    shown = seen(browser.get(FREEZE))
-    confirmed(browser, FREEZE, name="kept")
-    client = client_of(scene.people[role])
+def test_topics_are_picked_and_left_out_with_one_reason(browser):
+    confirmed(browser, FREEZE, name="official", picked=["A.2"], picked_reason="Edited.")
 
-    assert client.get(FREEZE).status_code == 404
-    assert client.post(FREEZE, {"name": "official", **shown}).status_code == 404
-    assert client.post(f"{QRELS}1/delete/").status_code == 404
-    assert QrelSet.objects.get().name == "kept"
+    assert AuditEvent.objects.get(verb="qrels.freeze").detail["topics"] == {"A.2": "Edited."}
 
 
 def test_a_topic_is_left_out_by_hand_with_a_reason_that_the_version_records(browser):
