@@ -7,9 +7,8 @@ from typing import Any
 
 import polars as pl
 from django.http import HttpRequest, HttpResponse
-from django.template.defaultfilters import linebreaksbr
 from django.urls import reverse
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.views.decorators.cache import never_cache
 
 from arqkit.labels import ScaleLabel
@@ -18,7 +17,6 @@ from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.web.cells import (
     COUNT,
-    DURATION,
     ID,
     LABEL,
     PROSE,
@@ -26,7 +24,6 @@ from arqlab.web.cells import (
     TAU,
     chip,
     decimals,
-    duration,
     label,
     run_name,
 )
@@ -61,14 +58,13 @@ from assessment.rounds.selectors.second import (
     second_pairs,
 )
 from assessment.rounds.selectors.votes import (
-    ScoreRow,
-    ScoreSheet,
     own_names,
     real_names,
     round_agreement,
     score_sheet,
 )
 from assessment.rounds.views.charts import agreement_table, confusion_table, rounds_table
+from assessment.rounds.views.selection import scores_table
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
 from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers
 from submissions.models import Run
@@ -97,55 +93,7 @@ def _link(request: HttpRequest, seen: SeenRound) -> Part:
 def _sheet(request: HttpRequest, seen: SeenRound) -> Part:
     """Return the score sheet of applicants, for organizers and the expert."""
     sheet = score_sheet(seen.round) if seen.rates else None
-    return {"sheet": sheet, "scores": _scores_table(seen.round, sheet)} if sheet else {}
-
-
-def _scores_table(round_: Round, sheet: ScoreSheet) -> Table:
-    """Return the applicants, and the expert once the labels are shown."""
-    task, samples = round_.task, len(sheet.samples)
-    address = [task.lab.slug, task.slug, round_.key]
-    page = to("assessment:sample-rate", *address, of="person.pk")
-    votes = [
-        Column("Same label", lambda row: f"{row.same} of {row.compared}", css="num"),
-        Column("Same relevance", lambda row: f"{row.same_binary} of {row.compared}", css="num"),
-        Column("Time", "seconds", DURATION),
-        *(
-            Column(f"{sample.topic}, sample {sample.place}", _vote(place), css="wrap")
-            for place, sample in enumerate(sheet.samples)
-        ),
-    ]
-    return Table(
-        "scores",
-        [
-            Column(
-                "Applicant",
-                lambda row: row.person.name if row.applicant else f"{row.person.name} (expert)",
-                link=lambda row: page(row) if row.applicant else "",
-                is_head=True,
-            ),
-            Column("Judged", lambda row: f"{row.done} of {samples}", css="num"),
-            *(votes if sheet.is_open else []),
-            Column("Score", "applicant.score", COUNT),
-            Column("Note", "applicant.note", PROSE),
-            Column("Decision", "applicant.get_decision_display", css="nowrap"),
-        ],
-        [*([sheet.expert] if sheet.is_open else []), *sheet.applicants],
-        row_css=lambda row: "" if row.applicant else "is-own",
-    )
-
-
-def _vote(place: int) -> Callable[[ScoreRow], str]:
-    """Return what shows the label of a sample with its time and comment."""
-
-    def cell(row: ScoreRow) -> str:
-        vote = row.votes[place]
-        if vote is None:
-            return ""
-        time = "" if vote.seconds is None else duration(vote.seconds)
-        html = '{} <span class="muted small nowrap">{}</span> {}'
-        return format_html(html, label(vote.label), time, linebreaksbr(vote.comment))
-
-    return cell
+    return {"sheet": sheet, "scores": scores_table(seen.round, sheet)} if sheet else {}
 
 
 def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
