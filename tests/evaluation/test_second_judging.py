@@ -180,7 +180,7 @@ def test_topics_with_a_planned_second_assessor_are_chosen_at_first(judged, offic
     SecondPlan.objects.create(topic=topic, assessor=people[2], planned_at=NOW)
     page = lxml_html.fromstring(office.get(PLAN).content.decode())
 
-    assert page.xpath("//select[@id='id_topics']/option[@selected]/@value") == ["A.2"]
+    assert page.xpath("//input[@name='topics'][@checked]/@value") == ["A.2"]
     assert page.xpath("//input[@name='by'][@checked]/@value") == ["topics"]
 
 
@@ -253,15 +253,15 @@ def test_both_assessors_of_a_revealed_round_see_their_own_agreement(
     judge_again(made, people)
     client = client_of(people[0])
     address = "/labs/arqmath-x/judging/work/"
-    assert client.get(address).context["agreements"] == []
+    assert client.get(address).context["own_agreement"].rows == []
 
     office.post(f"{PAGE}state/", {"action": "close"})
-    [row] = client.get(address).context["agreements"]
-    shown = office.get(PAGE).context["picture"]
+    [row] = client.get(address).context["own_agreement"].rows
+    shown = office.get(PAGE).context["assessors"]
     [own] = [each for each in shown.rows if each.name == people[0].name]
     assert row.items == own.items
     assert (row.graded[0], row.binary[0]) == tuple(each.value for each in own.figures)
-    assert row.graded[1] == shown.total.figures[0].value
+    assert row.graded[1] == shown.foot[0][2]
 
 
 def test_items_left_in_a_revealed_round_can_be_judged_in_another(judged, office, people):
@@ -451,7 +451,7 @@ def test_a_decided_label_has_no_effect_left_to_decide(judged, office, people, ru
     office.post(f"{ADJUDICATION}{found.pk}/", answer)
 
     rows = table(office.get(ADJUDICATION, {"sort": "-effect"}).content.decode(), "disagreements")
-    assert [rows[-1][at] for at in (0, 1, 5, 6)] == [*first[:2], "–", "decided"]
+    assert [rows[-1][at] for at in (0, 1, 5, 7)] == [*first[:2], "–", "decided"]
 
 
 def test_the_effect_of_a_formula_is_that_of_its_highest_label(lab, office, team, people):
