@@ -19,10 +19,9 @@ from arqkit.texts.html.rendering import (
     keys_of,
     read_text,
 )
-from arqkit.texts.html.sanitizer import FoundFormula
 from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.maths.typesetting import Typeset
-from arqkit.texts.posts.text import plain_title
+from arqkit.texts.posts.text import TextFormula, plain_title
 from arqlab.core.models import Lab, Topic
 from arqlab.core.services.formulas import typeset_formulas
 from collection.models import Author, Comment, Post
@@ -205,7 +204,7 @@ def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozen
     if topic is None or thread.question is None:
         return frozenset()
     formulas = [
-        FoundFormula(formula.formula_id, formula.latex, formula.key[1], is_numbered=False)
+        TextFormula(formula.formula_id, formula.latex, formula.key[1])
         for text in (read[0].title, read[0].body)
         for formula in text.formulas
     ]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from arqkit.formulas.layout import layout_string
-from arqkit.texts.html.sanitizer import FoundFormula
 from arqkit.texts.maths.typesetting import presentation_mathml
+from arqkit.texts.posts.text import TextFormula
 
 
 def matching_formulas(
-    formulas: Iterable[FoundFormula], *, formula_id: str, latex: str
+    formulas: Iterable[TextFormula], *, formula_id: str, latex: str
 ) -> frozenset[str]:
     """Return the ids of the formulas in a post that match the query formula.
 

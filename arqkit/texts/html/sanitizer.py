@@ -18,7 +18,7 @@ from typing import NamedTuple, cast
 from arqkit.texts.html.allowed_html import FORMULA, IN_LINES, IN_POSTS, is_clean
 from arqkit.texts.html.formulas import bare_formulas, has_marks, plain_formulas, runs, with_dollars
 from arqkit.texts.html.tidying import Inside, tidy
-from arqkit.texts.posts.text import without_marks
+from arqkit.texts.posts.text import TextFormula, without_marks
 
 # The version of these rules. Raise it when the output changes; `clean_posts` then updates stored
 # texts.
@@ -26,18 +26,6 @@ RULES = 3
 
 _TAG = re.compile(r"<[^<>]*+>")
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.:-]")
-
-
-class FoundFormula(NamedTuple):
-    """A formula of a text: its id, its LaTeX without dollars, its style and the origin of its id.
-
-    `is_numbered` is True if we made the id.
-    """
-
-    formula_id: str
-    latex: str
-    is_display: bool
-    is_numbered: bool
 
 
 @dataclass(frozen=True)
@@ -53,7 +41,7 @@ class CleanText:
     ids: list[str]
     written: list[str]
     numbered: int
-    within: tuple[FoundFormula, ...] = ()
+    within: tuple[TextFormula, ...] = ()
     was_safe: bool = field(default=False, compare=False)
 
     @cached_property
@@ -86,7 +74,7 @@ class CleanText:
         return [without_marks(text)[0] for text in together.split("\0")]
 
     @cached_property
-    def formulas(self) -> tuple[FoundFormula, ...]:
+    def formulas(self) -> tuple[TextFormula, ...]:
         """Return the formulas in order, built on first use; those inside environments come last."""
         return (*map(_formula, self.ids, self.written), *self.within)
 
@@ -104,7 +92,7 @@ class CleanText:
         return None if self.was_safe else self.html
 
 
-_found = partial(tuple.__new__, FoundFormula)  # FoundFormula._make at half the cost
+_found = partial(tuple.__new__, TextFormula)  # TextFormula._make at half the cost
 
 
 def clean_post(html: str, *, prefix: str, first: int = 1) -> CleanText:
@@ -164,7 +152,7 @@ def _clean(
     if not was_safe:
         parts = _apart(tidy(html, inside))
         text = "\0".join(parts.texts)
-    within: list[FoundFormula] = []
+    within: list[TextFormula] = []
     if has_marks(text):
         if plain := None if parts.given or has_typed_code else plain_formulas(text):
             texts, written = plain
@@ -192,7 +180,7 @@ def _is_text(html: str) -> bool:
         return False
 
 
-def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> Iterator[str]:
+def _wrapped(html: str, within: list[TextFormula], *, has_typed_code: bool) -> Iterator[str]:
     """Yield clean HTML with elements around the formulas that had none.
 
     Formulas inside environments are added to `within`.
@@ -208,8 +196,9 @@ def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> 
         for bare in bare_formulas(run, has_typed_code=has_typed_code):
             source = run[bare.inner].replace("<br>", " ")
             if "<" in source:
-                held = [_formula(known, text) for known, text in FORMULA.findall(source) if known]
-                within += [formula._replace(is_numbered=False) for formula in held]
+                within += [
+                    _formula(known, text) for known, text in FORMULA.findall(source) if known
+                ]
                 source = _TAG.sub("", source)
             dollars = "$$" if bare.is_display else "$"
             element = f'<span class="math-container">{dollars}{source}{dollars}</span>'
@@ -219,7 +208,7 @@ def _wrapped(html: str, within: list[FoundFormula], *, has_typed_code: bool) -> 
 
 
 def _numbered(
-    parts: _Parts, within: list[FoundFormula], prefix: str, first: int, *, was_safe: bool
+    parts: _Parts, within: list[TextFormula], prefix: str, first: int, *, was_safe: bool
 ) -> CleanText:
     """Return the text with an id for every formula; an id with a dot is replaced.
 
@@ -239,8 +228,8 @@ def _numbered(
     return CleanText(parts.texts, ids, written, numbered, tuple(within), was_safe=was_safe)
 
 
-def _formula(formula_id: str, text: str) -> FoundFormula:
-    return _found((formula_id, *source_latex(text), "." in formula_id))
+def _formula(formula_id: str, text: str) -> TextFormula:
+    return _found((formula_id, *source_latex(text)))
 
 
 def _joined(parts: _Parts) -> str:

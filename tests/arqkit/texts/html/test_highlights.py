@@ -7,13 +7,13 @@ from pathlib import Path
 from arqkit.formats.topics.files import read_topics
 from arqkit.texts.html.highlights import matching_formulas
 from arqkit.texts.html.rendering import compose
-from arqkit.texts.html.sanitizer import FoundFormula
+from arqkit.texts.posts.text import TextFormula
 from arqlab.core.services.topic_pages import topic_pages
 
 
-def found(**latex: str) -> list[FoundFormula]:
+def found(**latex: str) -> list[TextFormula]:
     """Return formulas as the sanitizer finds them, by their ids."""
-    return [FoundFormula(formula_id, text, False, False) for formula_id, text in latex.items()]
+    return [TextFormula(formula_id, text, False) for formula_id, text in latex.items()]
 
 
 def test_the_formula_with_the_id_matches_alone() -> None:
