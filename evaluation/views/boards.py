@@ -14,7 +14,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
+from arqkit.formats.leaderboards import write_board
+from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqkit.standings import POST_HOC

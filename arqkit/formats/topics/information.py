@@ -1,4 +1,4 @@
-"""Read topic information: category, difficulty, dependency, multi-part, complexity (protocol §3).
+"""Read and write topic information: category, difficulty, dependency, complexity (protocol §3).
 
 ARQMath-1 has it as JSON, ARQMath-2 and -3 as CSV, with different names: `Dependence` or
 `Dependency`, `TopicType` or `Category`, `Low` or `Easy`. Here each has one name and one set of
@@ -9,11 +9,12 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from arqkit.formats.source_text import FileKind, source_text
+from arqkit.formats.tables import exact_table
 from arqkit.records import FileRefusedError, Problem
-from arqkit.topics import InfoRow, normalized_value
+from arqkit.topics import InfoRow, heading, normalized_value
 
 TopicInfo = dict[str, dict[str, str]]
 
@@ -161,3 +162,10 @@ def _cells(
         problems.append(
             Problem(path, line, f"invalid CSV ({error})", "valid CSV", "Correct the line.")
         )
+
+
+def write_topic_info(topics: Mapping[str, Mapping[str, str]], fields: Iterable[str]) -> bytes:
+    """Return topic information as CSV: Topic and the fields, with ARQMath-3's column headings."""
+    names = list(fields)
+    rows = ([topic, *(facts.get(name, "") for name in names)] for topic, facts in topics.items())
+    return exact_table([["Topic", *map(heading, names)], *rows])

@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from arqkit.formats.topics.information import read_info_rows
+from arqkit.formats.topics.information import read_info_rows, write_topic_info
 from arqkit.records import Problem, TaskKind
 from arqkit.topics import (
     InfoChange,
@@ -19,7 +19,6 @@ from arqkit.topics import (
     info_changes,
     info_fields,
     normalized_value,
-    write_topic_info,
 )
 from arqlab.core import permissions
 from arqlab.core.errors import UserError
