@@ -98,8 +98,11 @@ class Ceremony:
 
 
 def with_left_out(data: QueryDict) -> QueryDict:
-    """Return a form's data with the reasons of the "Leave out" button that was pressed."""
+    """Return a form's data with reasons for the topics picked, and for what a button leaves out."""
     filled = data.copy()
+    for topic in filled.pop("picked", []):
+        name = f"topics-{topic}"
+        filled[name] = data.get(name) or data.get("picked_reason", "")
     for name, reason in QueryDict(data.get("leave_out", "")).items():
         filled[name] = str(reason)
     return filled

@@ -8,10 +8,8 @@ from typing import Any
 from django import forms
 
 from arqkit.judgments.qrels import Level
-from arqlab.core.forms.lists import ReasonsForm
 from arqlab.core.models import Task
-from assessment.models import QrelSet
-from assessment.qrels.selectors.drafts import Draft, levels_of, task_scale
+from assessment.qrels.selectors.drafts import levels_of, task_scale
 from assessment.qrels.services.versions import QrelsChoice
 
 LEVELS = {
@@ -62,20 +60,4 @@ class FreezeForm(forms.Form):
             complete=self.cleaned_data.get("complete", False),
             topics=topics,
             runs=runs,
-        )
-
-
-class LeftOutTopicsForm(ReasonsForm):
-    """The topics of a draft, each with a reason to leave it out."""
-
-    def __init__(
-        self, data: Mapping[str, Any] | None, *, draft: Draft, last: QrelSet | None
-    ) -> None:
-        """Fill in the reasons of the last version."""
-        dropped = last.dropped if last else ()
-        super().__init__(
-            data,
-            kind="topics",
-            names={topic.topic: topic.topic for topic in draft.topics},
-            reasons={row["topic"]: row["reason"] for row in dropped if row.get("by_hand")},
         )

@@ -7,10 +7,11 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, PlanTopic, Preference
+from arqlab.core.forms.topics import topic_words
 from arqlab.core.models import Lab
 from arqlab.core.selectors import corrections_of
 from assessment.assignments.selectors.planning import TaskPlanning
-from assessment.assignments.views.progress import topic_chip, topic_words
+from assessment.assignments.views.progress import topic_chip
 from assessment.judging.services.judged_list import QuotedMark, quoted_marks
 from assessment.models import Judgment, TopicBid
 

@@ -172,6 +172,13 @@ def typeset_posts(posts: Iterable[Post]) -> None:
     typeset_formulas(keys_of(_texts(_read(post, ()) for post in posts)))
 
 
+def typeset_titles(posts: Iterable[Post]) -> dict[str, SafeHtml]:
+    """Return the titles of posts as safe HTML, by the ids of the posts."""
+    texts = {post.post_id: read_text(post.safe_title) for post in posts}
+    formulas = typeset_formulas(keys_of(texts.values()))
+    return {post_id: compose(text, formulas=formulas) for post_id, text in texts.items()}
+
+
 def _read(post: Post, comments: Iterable[Comment]) -> _Read:
     definitions = Definitions()
     return _Read(

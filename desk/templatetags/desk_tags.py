@@ -25,6 +25,12 @@ def phase(row: LabRow, overview: LabsOverview) -> str:
     return overview.phase(row)
 
 
+@register.inclusion_tag("desk/_next_action.html")
+def next_action(row: TaskRow, overview: LabsOverview, standing: LabRoles) -> dict[str, Any]:
+    """Return the next step of a person in a task for its button."""
+    return {"cell": overview.next_cell(row, standing)}
+
+
 @register.inclusion_tag("desk/_stages.html")
 def task_stages(row: TaskRow, overview: LabsOverview, standing: LabRoles) -> dict[str, Any]:
     """Return the stages of a task for its progress chart."""

@@ -18,6 +18,8 @@ from arqlab.core.tasks import queue_job
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import Pages
 from arqlab.web.problems import problem_table
+from collection.selectors.threads import posts_of
+from collection.services.rendering import typeset_titles
 from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm
 from desk.permissions import load_or_404
@@ -64,7 +66,11 @@ def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponse:
         lab=lab,
         candidates=[row["post_id"] for row in rows],
     )
-    context = {"load": load, "lab": lab, "form": form, "rows": rows[:SHOWN], "total": len(rows)}
+    shown = rows[:SHOWN]
+    titles = typeset_titles(posts_of(lab, [row["post_id"] for row in shown]).values())
+    for row in shown:
+        row["title_html"] = titles.get(row["post_id"], "")
+    context = {"load": load, "lab": lab, "form": form, "rows": shown, "total": len(rows)}
     if request.method == "POST" and form.is_valid():
         try:
             return _make_topics(request, lab, form.cleaned_data)

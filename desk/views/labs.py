@@ -19,7 +19,7 @@ from arqlab.notices.selectors import unread_notices
 from arqlab.web.cells import CHIP, COUNT, DEADLINE
 from arqlab.web.pages import LAB, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
-from desk.selectors import LabsOverview, labs_overview, with_phases
+from desk.selectors import LabsOverview, lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_lab, delete_task, deletion_refusal
 
@@ -142,5 +142,7 @@ def lab_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     standing = roles_in(request.user, lab)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
     context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
+    context["dates"] = lab_dates(row, organizes=standing.organizes, at=now)
+    context["matrix"] = [(entry, overview.cells(entry, standing)) for entry in row.tasks]
     context["downloads"] = lab_exports(organizes=standing.organizes)
     return render(request, "desk/lab_detail.html", context)

@@ -14,7 +14,7 @@ for (const bar of document.querySelectorAll("[data-choose]")) {
   const showCount = () => {
     const selected = boxes().filter((box) => box.checked).length;
     const visible = shown();
-    const rows = `${selected} ${bar.dataset.noun ?? "topic"}${selected === 1 ? "" : "s"} selected:`;
+    const rows = `${selected} ${bar.dataset.noun ?? "topic"}${selected === 1 ? "" : "s"} selected`;
     count.textContent = selected ? rows : hint;
     all.checked = visible.length > 0 && visible.every((box) => box.checked);
     all.indeterminate = !all.checked && visible.some((box) => box.checked);

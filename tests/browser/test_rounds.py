@@ -13,7 +13,7 @@ from tests.browser.judging import SHOWN, Assessor
 from tests.browser.test_every_page import enter
 from tests.browser.test_judging_aids import HIGHLIGHTED
 from tests.collection.factories import load_small
-from tests.factories import AssessorFactory, make_lab
+from tests.factories import AssessorFactory, TopicFactory, make_lab
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SINCE = [{"exact": "Since \ufffc", "formulas": ["a=2b"], "ordinal": 1, "prefix": "", "suffix": "."}]
@@ -34,6 +34,35 @@ def scene(transactional_db, tmp_path):
     load_small(scene.lab, tmp_path)
     make_pool(scene.task, {"A.1": ["10", "11", "12"]})
     return scene
+
+
+def test_topics_of_a_round_are_searched_and_picked_by_range_and_by_keyboard(
+    page: Page, scene, look
+):
+    for number in range(3, 7):
+        TopicFactory(task=scene.task, query_id=f"A.{number}", position=number)
+    make_pool(scene.task, {f"A.{number}": ["10"] for number in range(2, 7)})
+    page.goto("/healthz/")
+    enter(page, scene.organizer)
+    page.goto(f"{ROUNDS}training/new/")
+    page.get_by_label("A.2", exact=True).click()
+    page.get_by_label("A.5", exact=True).click(modifiers=["Shift"])
+    page.get_by_label("A.3", exact=True).press("Space")
+    page.get_by_label("Search topics").fill("A.6")
+    page.get_by_label("All", exact=True).press("Space")
+
+    expect(page.get_by_text("4 topics selected")).to_be_visible()
+    page.get_by_label("Search topics").press("Enter")
+    look("picker")
+    page.get_by_role("button", name="Start training round").press("Enter")
+    expect(page.get_by_text("Choose at least one assessor.").first).to_be_visible()
+    checked = page.locator("[name=topics]:checked")
+    assert [box.get_attribute("aria-label") for box in checked.all()] == [
+        "A.2",
+        "A.4",
+        "A.5",
+        "A.6",
+    ]
 
 
 def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):

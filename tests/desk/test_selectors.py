@@ -111,6 +111,49 @@ def test_a_released_lab_is_marked(scene, release, client_of, role):
     assert "chip-released" in text_of(client_of(scene.people[role]).get("/"))
 
 
+def matrix(client) -> dict[str, list[str]]:
+    """Return the cells of the only task on the page of its lab, by stage."""
+    page = client.get("/labs/arqmath-x/").context
+    [(_, cells)] = page["matrix"]
+    return {cell.stage: [cell.figure, cell.action] for cell in cells}
+
+
+def test_the_page_of_a_lab_shows_each_stage_with_a_figure_and_an_action(scene, close, client_of):
+    make_pool(scene.task)
+    items = PoolItem.objects.count()
+
+    assert matrix(client_of(scene.organizer)) == {
+        "Topics": ["2", "Load topics"],
+        "Runs": ["0", "View runs"],
+        "Pool": [f"{items}", "Plan pool"],
+        "Judging": [f"0 of {items} items judged", "Assign 2 unassigned topics"],
+        "Qrels": ["0", "Freeze qrels"],
+        "Board": ["Waiting", "View leaderboard"],
+    }
+
+
+def test_a_visitor_sees_topics_and_the_leaderboard_without_actions(scene, client):
+    assert matrix(client) == {"Topics": ["2", ""], "Board": ["Waiting", ""]}
+
+
+def test_the_dates_of_a_lab_are_in_order(scene, client_of):
+    end = timezone.now() + timedelta(days=3)
+    Task.objects.update(deadline=end, judging_deadline=end + timedelta(days=9))
+    dates = client_of(scene.organizer).get("/labs/arqmath-x/").context["dates"]
+
+    name = scene.task.name
+    assert [date.events for date in dates] == [[f"{name} closes"], [f"{name} judging ends"]]
+    assert [date.when for date in dates] == [end, end + timedelta(days=9)]
+
+
+def test_the_steps_of_a_new_lab_begin_with_its_collection(scene, client_of):
+    Lab.objects.update(is_public=False)
+    page = text_of(client_of(scene.organizer).get("/labs/arqmath-x/"))
+
+    steps = page.partition('<ul class="next-steps">')[2]
+    assert steps.index("<h3>Collection</h3>") < steps.index("<h3>Draft</h3>")
+
+
 def test_a_lab_without_tasks_asks_for_one(scene, client_of):
     Task.objects.all().delete()
 

@@ -17,6 +17,7 @@ from arqkit.formats.assignments import share_out
 from arqkit.loads import LoadChoice
 from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
+from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
@@ -58,7 +59,6 @@ from assessment.assignments.views.progress import (
     person_column,
     topics_table,
     trips_table,
-    words_column,
 )
 from assessment.models import Assignment, LateLabel
 from assessment.qrels.selectors.frames import late_labels

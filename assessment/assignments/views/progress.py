@@ -8,7 +8,8 @@ from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from arqlab.core.models import Task, Topic
+from arqlab.core.forms.topics import words_column
+from arqlab.core.models import Task
 from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TIME, CellKind, chip, day, decimals
 from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
 from assessment.assignments.selectors.days import JudgedDays
@@ -48,22 +49,6 @@ def topic_column(task: Task, query_id: str) -> Column:
     """Return the column of topics, whose ids are at a path, with links to their pages."""
     url = to("core:topic-detail", task.lab.slug, task.slug, of=query_id)
     return Column("Topic", query_id, ID, link=url, is_head=True, css="nowrap")
-
-
-def topic_words(topic: Topic) -> SafeString:
-    """Return the query formula, title and tags of a topic."""
-    texts = filter(None, (topic.formula_html, topic.title_html))
-    html = SafeString("<br>".join(texts))
-    if not topic.tags:
-        return html
-    tags = ", ".join(topic.tags)
-    return format_html('{} <span class="muted small topic-tags">{}</span>', html, tags)
-
-
-def words_column(path: str) -> Column:
-    """Return the column with the words of topics, which are at a path."""
-    topic = reader(path)
-    return Column("Title and tags", lambda row: topic_words(topic(row)), css="topic-words")
 
 
 def people_table(grid: AssignmentGrid) -> Table:
@@ -149,6 +134,7 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table:
                 *("forecasts", "topics", "row.topic.query_id"),
                 spoken=lambda forecast: f"Forecast of {forecast.row.topic.query_id}",
             ),
+            words_column("row.topic"),
             Column("State", lambda forecast: topic_chip(forecast.row.state), css="nowrap"),
             Column("Items", "sample.total", COUNT),
             Column("Judged", "sample.judged", COUNT),

@@ -15,11 +15,10 @@ from django.utils import timezone
 from arqkit.protocols.presets import PROTOCOLS
 from arqlab.celery import wake_after_commit
 from arqlab.core.errors import UserError
-from arqlab.core.forms.lists import ReasonsForm
+from arqlab.core.forms.topics import LeftOutTopicsForm
 from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.core.selectors import topic_ids
 from arqlab.web.pages import TASK, Pages
 from assessment.models import PayRule, Pool
 from assessment.pools.forms import CostForm, PoolForm, SupplementForm, choice_data
@@ -53,7 +52,7 @@ class _Settings:
     form: PoolForm
     cost: CostForm
     runs: LeftOutRunsForm
-    topics: ReasonsForm
+    topics: LeftOutTopicsForm
 
     @property
     def is_valid(self) -> bool:
@@ -166,14 +165,13 @@ def _settings(task: Task, data: QueryDict) -> _Settings:
         "seconds": data.get("seconds", task.protocol.seconds),
         "wage": data.get("wage", PayRule.of(task.lab).hourly_rate or WAGE),
     }
-    names = {topic: topic for topic in topic_ids(task)}
     return _Settings(
         task,
         pools,
         form,
         CostForm(costs),
         LeftOutRunsForm(filled, runs=candidate_runs(task)),
-        ReasonsForm(filled, kind="topics", names=names),
+        LeftOutTopicsForm(filled, topics=task.topics.all()),
     )
 
 

@@ -19,6 +19,7 @@ from django.utils.html import format_html
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import JudgedTopic, Level, QrelDiff, diff_qrels
 from arqkit.labels import LabelScale, ScaleLabel
+from arqlab.core.forms.topics import LeftOutTopicsForm
 from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony, is_preview, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in
@@ -30,7 +31,7 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Judgment, QrelSet
-from assessment.qrels.forms import FreezeForm, LeftOutTopicsForm
+from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items, task_scale
 from assessment.qrels.selectors.frames import adjudicated_judgments
 from assessment.qrels.selectors.joining import join_warnings
@@ -106,11 +107,14 @@ class _Forms:
 def _forms(data: QueryDict | None, draft: Draft) -> _Forms:
     """Return the forms as sent, or with what the last version left out."""
     last = draft.task.qrel_sets.order_by("-version").first()
-    runs = Run.objects.valid().filter(task=draft.task)
+    dropped = last.dropped if last else ()
+    reasons = {row["topic"]: row["reason"] for row in dropped if row.get("by_hand")}
+    runs, names = Run.objects.valid().filter(task=draft.task), [row.topic for row in draft.topics]
+    topics = draft.task.topics.filter(query_id__in=names)
     return _Forms(
         draft,
         FreezeForm(data, task=draft.task),
-        LeftOutTopicsForm(data, draft=draft, last=last),
+        LeftOutTopicsForm(data, topics=topics, reasons=reasons),
         LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs)),
     )
 

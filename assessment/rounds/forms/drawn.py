@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from arqkit.labels import LabelScale
 from arqkit.pooling.pools import LARGEST_SEED
-from arqkit.texts.html.rendering import title_text
+from arqlab.core.forms.topics import TopicsField
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.guidelines.services.entries import LONGEST_ENTRY
@@ -32,16 +32,6 @@ from assessment.rounds.selectors.rounds import CopiedItem
 from assessment.rounds.services.rounds import RoundPlan
 
 MOST_ITEMS = 200
-CTRL = "Hold Ctrl or ⌘ to choose several."
-
-
-class TopicsField(forms.ModelMultipleChoiceField):
-    """Topics to choose from, by id and title."""
-
-    def label_from_instance(self, obj: Any) -> str:
-        """Return the id and the start of the title of a topic."""
-        title = title_text(obj.title)
-        return f"{obj.query_id} {title[:70]}{'…' * (len(title) > 70)}".strip()
 
 
 class RoundForm(forms.Form):
@@ -65,11 +55,7 @@ class RoundForm(forms.Form):
         max_length=LONGEST_ENTRY,
         required=False,
     )
-    topics = TopicsField(
-        Topic.objects.none(),
-        widget=forms.SelectMultiple(attrs={"size": 8}),
-        error_messages={"required": "Choose at least one topic."},
-    )
+    topics = TopicsField(error_messages={"required": "Choose at least one topic."})
     seed = forms.IntegerField(
         min_value=0,
         max_value=LARGEST_SEED,
@@ -94,7 +80,7 @@ class RoundForm(forms.Form):
         self.initial["seed"] = f"{timezone.now():%Y%m%d}"
         fields: dict[str, Any] = self.fields
         fields["topics"].queryset = self.offered_topics()
-        fields["topics"].help_text = f"{self.topics_help} {CTRL}".strip()
+        fields["topics"].help_text = self.topics_help
         people = fields["people" if "people" in fields else "expert"]
         people.queryset = staff = judging_staff(task.lab)
         people.label_from_instance = attrgetter("name")

@@ -54,7 +54,7 @@ def forecasts(client) -> dict[str, list[str]]:
         [" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in re.split("</t[hd]>", part)[:-1]]
         for part in table.split("<tr>")[2:]
     ]
-    return {row[0]: row[2:] for row in rows}
+    return {row[0]: row[3:] for row in rows}
 
 
 def after(user, query_id: str) -> Topic | None:

@@ -125,6 +125,12 @@ def test_only_organizers_see_the_page_freeze_and_delete(role, scene, browser, cl
     assert QrelSet.objects.get().name == "kept"
 
 
+def test_topics_are_picked_and_left_out_with_one_reason(browser):
+    confirmed(browser, FREEZE, name="official", picked=["A.2"], picked_reason="Edited.")
+
+    assert AuditEvent.objects.get(verb="qrels.freeze").detail["topics"] == {"A.2": "Edited."}
+
+
 def test_a_topic_is_left_out_by_hand_with_a_reason_that_the_version_records(browser):
     confirmed(browser, FREEZE, name="official", **{"topics-A.2": "The question was edited."})
 

@@ -68,11 +68,16 @@ def cells(page: str, table: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in clean}
 
 
-def test_topics_are_offered_with_plain_titles(task, organizer, client_of):
+def test_topics_are_offered_with_typeset_titles_and_tags(task, organizer, client_of):
     make_pool(task, {"A.1": ["10"]})
-    task.topics.filter(query_id="A.1").update(title="Is $a<b$ &amp; <i>c</i>?")
+    task.topics.filter(query_id="A.1").update(
+        title_html="Is <math></math> <i>c</i>?", tags=["sums"]
+    )
 
-    assert "A.1 Is $a&lt;b$ &amp; c?</option>" in client_of(organizer).get(NEW).text
+    page = client_of(organizer).get(NEW).text
+
+    assert "Is <math></math> <i>c</i>?" in page
+    assert cells(page, "pick-topics")["A.1"] == ["", "Is c ? sums"]
 
 
 def test_everyone_gets_the_same_items_drawn_with_the_seed(task, people, organizer, client_of):
