@@ -70,7 +70,7 @@ EXEMPT = {
         desk:topic-choose desk:visual-ids-make notices:message-create notices:invitation-list
         submissions:api-run-list submissions:run-upload submissions:run-repaired
         assessment:assignment-roster assessment:assignment-roster-invite
-        evaluation:paper-kit-detail""",
+        evaluation:paper-kit-detail evaluation:certificate-detail evaluation:look-alike-list""",
     "only reads: a preview, or a guess": """
         assessment:assignment-import core:topic-information-upload submissions:run-guess""",
     "one act on one thing, which the database refuses or does once": """
@@ -85,7 +85,7 @@ EXEMPT = {
         notices:mail-preference desk:load-repeat evaluation:leaderboard-hide submissions:run-move
         submissions:run-primary submissions:run-submit submissions:task-reopen
         assessment:late-label-list core:people-allow-team
-        submissions:run-withdraw""",
+        submissions:run-withdraw desk:load-stop""",
     "carries the digest of the oddities that were shown": """
         assessment:pool-freeze assessment:qrels-freeze evaluation:leaderboard-release
         submissions:task-close""",
