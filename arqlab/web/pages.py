@@ -28,7 +28,8 @@ class Page:
     """An address and the view that answers it.
 
     `access` is asked first, with the user and as many arguments of the address as it takes. It
-    returns the subject of the page, such as a task, or raises `Http404`. `section` is the tab that
+    returns the subject of the page, such as a task, or raises `Http404`. Templates get its lab and
+    task. `section` is the tab that
     is marked on the page. An action `in_archive` also answers in an archived lab or task. A page
     that `takes_loads` accepts whole labs and collections, up to the room on the server.
     """
@@ -51,6 +52,7 @@ class Page:
                 return view(request, **kwargs)
             names = list(kwargs)[:asked]
             subject = access(request.user, *(kwargs.pop(name) for name in names))
+            request.subject = subject  # type: ignore[attr-defined]
             return view(request, subject, **kwargs)
 
         signed_in = login_required(answered) if self.sign_in else answered
