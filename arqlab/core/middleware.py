@@ -1,7 +1,4 @@
-"""Middleware: sign-in after a lost session, pages instead of an empty 405, visits, archives.
-
-Also the context processor of all pages.
-"""
+"""Middleware: sign-in after a lost session, pages instead of an empty 405, visits, archives."""
 
 from __future__ import annotations
 
@@ -35,14 +32,6 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 JUDGING = "assessment:api-judging-"
 """Judging has no time for another query: its own see no topic of an archive."""
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
-
-
-def page_place(request: HttpRequest) -> dict[str, Lab | Task | None]:
-    """Return the lab and the task of the subject of a page, for its template."""
-    subject = getattr(request, "subject", None)
-    task = subject if isinstance(subject, Task) else getattr(subject, "task", None)
-    lab = subject if isinstance(subject, Lab) else getattr(task or subject, "lab", None)
-    return {"lab": lab, "task": task} if isinstance(lab, Lab) else {}
 
 
 class HealthCheck:

@@ -12,6 +12,7 @@ from pkgutil import walk_packages
 from typing import Any, TypeVar
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Model
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
@@ -28,10 +29,10 @@ class Page:
     """An address and the view that answers it.
 
     `access` is asked first, with the user and as many arguments of the address as it takes. It
-    returns the subject of the page, such as a task, or raises `Http404`. Templates get its lab and
-    task. `section` is the tab that
-    is marked on the page. An action `in_archive` also answers in an archived lab or task. A page
-    that `takes_loads` accepts whole labs and collections, up to the room on the server.
+    returns the subject of the page, such as a task, or raises `Http404`; the template gets its lab
+    and task. `section` is the tab that is marked on the page. An action `in_archive` also answers
+    in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
+    the room on the server.
     """
 
     access: Callable[..., object] | None = None
@@ -127,3 +128,12 @@ def page_of(request: HttpRequest) -> Page:
     match = request.resolver_match
     page = getattr(match.func, "page", None) if match else None
     return page if isinstance(page, Page) else Page()
+
+
+def lab_and_task(request: HttpRequest) -> dict[str, Any]:
+    """Return the lab and the task of a page's subject, which every template has."""
+    subject, place = getattr(request, "subject", None), {}
+    while isinstance(subject, Model):
+        place[str(subject._meta.model_name)] = subject
+        subject = getattr(subject, "task", None) or getattr(subject, "lab", None)
+    return {name: place[name] for name in ("lab", "task") if name in place}

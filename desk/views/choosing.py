@@ -70,7 +70,7 @@ def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponse:
     titles = typeset_titles(posts_of(lab, [row["post_id"] for row in shown]).values())
     for row in shown:
         row["title_html"] = titles.get(row["post_id"], "")
-    context = {"load": load, "form": form, "rows": shown, "total": len(rows)}
+    context = {"load": load, "lab": lab, "form": form, "rows": shown, "total": len(rows)}
     if request.method == "POST" and form.is_valid():
         try:
             return _make_topics(request, lab, form.cleaned_data)
