@@ -123,6 +123,13 @@ def _placeholders(pattern: URLPattern) -> list[int]:
     return [2 if "<path:" in part else int("<" in part) for part in parts]
 
 
+def number_of(text: str) -> int | None:
+    """Return the whole number that an address or a form has, or None if it is no number or is too
+    long for the database.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
 def page_of(request: HttpRequest) -> Page:
     """Return the page of a request, or one without access and section if none was declared."""
     match = request.resolver_match
