@@ -177,8 +177,6 @@ def _board_context(
     """Return what the page of a leaderboard shows beside its lines."""
     task = sight.task
     return {
-        "task": task,
-        "lab": task.lab,
         "sight": sight,
         "visible": visible,
         "own": None if visible else own_means(sight),
@@ -218,8 +216,6 @@ def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpR
     lines = board_lines(visible, sight, sort=sort, further=measures, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
     context = {
-        "task": task,
-        "lab": task.lab,
         "sight": sight,
         "visible": visible,
         "released": released,

@@ -103,7 +103,7 @@ def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
 def provisional_board(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs by the current labels; with `compute=yes`, compute missing scores first."""
     board = provisional_scores(task, computes=request.GET.get("compute") == "yes")
-    context = {"task": task, "lab": task.lab, "provisional": board, "top": TOP}
+    context = {"provisional": board, "top": TOP}
     tables = _provisional_table(task, board), _judged_table(board)
     return answer(request, "evaluation/provisional_board.html", context, *tables)
 
@@ -145,7 +145,7 @@ def progress(request: HttpRequest, task: Task) -> HttpResponse:
     if visible is None:
         raise Http404
     systems = system_progress(request.user, task, visible)
-    context = {"task": task, "lab": task.lab, "visible": visible}
+    context = {"visible": visible}
     file = f"progress-{task.lab.slug}-{task.slug}-{visible.qrel_set.name}"
     table = _systems_table(systems, file)
     return answer(
@@ -227,8 +227,6 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     sort = request.GET.get("sort", "")
     task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
     context = {
-        "task": task,
-        "lab": task.lab,
         "source": access.task,
         "visible": visible,
         "sight": access,
@@ -255,8 +253,6 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     result = measure_correlations(further.visible.board, question_columns(task, rounds))
     query = live_query(visible)
     context = {
-        "task": task,
-        "lab": task.lab,
         "visible": further.visible,
         "further": further,
         "kinds": MEASURE_KINDS,
