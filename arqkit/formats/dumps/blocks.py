@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from arqkit.formats.dumps.sources import DUMP_FILES, READ_ERRORS, Source, opened
+from arqkit.formats.archives.compressed import READ_ERRORS
+from arqkit.formats.dumps.sources import DUMP_FILES, Source, opened
 from arqkit.records import FileRefusedError, Problem
 
 BLOCK = 2**20
@@ -118,7 +119,7 @@ class _Scan:
         yield self._last_block(problems)
 
     def _read(self) -> bool:
-        """Read more, and return False at the end or at a fault."""
+        """Read another part of the file; return False at its end or at a fault."""
         try:
             part = self.source.text.read(BLOCK)
         except READ_ERRORS as error:
