@@ -1,13 +1,10 @@
-"""The search form of the collection, and the lists of a version of the visual ids."""
+"""The search form of the collection."""
 
 from __future__ import annotations
-
-from typing import ClassVar
 
 from django import forms
 
 from arqkit.texts.posts.queries import LONGEST, PostQuery, parse_query, with_filters
-from arqlab.core.forms.lists import FrameListForm
 
 
 class LookUpForm(forms.Form):
@@ -37,26 +34,3 @@ class LookUpForm(forms.Form):
         return with_filters(
             query, kind=read.get("kind", ""), tags=read.get("tags", ""), least=read.get("score")
         )
-
-
-class ChangeListForm(FrameListForm):
-    """The merges and splits of a version of the visual ids."""
-
-    searched = ("old_visual_id", "new_visual_id", "old_latex", "new_latex")
-    filters: ClassVar = {"change": ("Change", "change")}
-    orders: ClassVar = {
-        "change": "place",
-        "instances": "instances",
-        "before": "old_visual_id",
-        "now": "new_visual_id",
-    }
-    default_order = "change"
-
-
-class OpinionListForm(FrameListForm):
-    """The formulas that ArqLab would group differently from their given visual ids."""
-
-    searched = ("visual_ids", "formula_ids", "latex")
-    filters: ClassVar = {"kind": ("ArqLab would", "kind")}
-    orders: ClassVar = {"kind": "place", "instances": "instances"}
-    default_order = "kind"

@@ -1,16 +1,13 @@
-"""The reason of a release, and lists of the adjudication."""
+"""The reason of a release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 from django import forms
 
 from arqkit.leaderboard import Board, BoardRun, main_measures
 from arqkit.measures.names import Measure
-
-from arqlab.core.forms.lists import FrameListForm
 
 
 class ReleaseForm(forms.Form):
@@ -35,7 +32,6 @@ class BoardPartForm(forms.Form):
         label="Type",
         required=False,
     )
-    data = forms.ChoiceField(label="Data", required=False)
     measures = forms.ChoiceField(
         choices=[("", "main"), ("all", "all")], label="Measures", required=False
     )
@@ -44,7 +40,8 @@ class BoardPartForm(forms.Form):
         """Read the address (`request.GET`), and offer the data of the runs of the board."""
         super().__init__(asked, auto_id="part-%s")
         data = sorted({row.run.data for row in board.rows} - {""})
-        self.fields["data"].choices = [("", "any"), *((word, word) for word in data)]  # type: ignore[attr-defined]
+        choices = [("", "any"), *((word, word) for word in data)]
+        self.fields["data"] = forms.ChoiceField(choices=choices, label="Data", required=False)
         self.board = board
         self.is_valid()
 
@@ -71,16 +68,3 @@ class BoardPartForm(forms.Form):
             and asked.get("manual") in (None, "", "manual" if run.is_manual else "automatic")
             and asked.get("data") in (None, "", run.data)
         )
-
-
-class AdjudicationListForm(FrameListForm):
-    """The disagreements of official and second judgments."""
-
-    searched = ("topic", "doc_id")
-    filters: ClassVar = {
-        "topic": ("Topic", "topic"),
-        "state": ("State", "state"),
-        "size": ("Difference", "spread"),
-    }
-    orders: ClassVar = {"topic": "topic", "size": "spread", "effect": "effect"}
-    default_order = "-size"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.files import File
 from django.db.models import QuerySet
-from django.db.models.functions import Lower
 
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Standing
-from arqlab.core.forms.lists import ListForm, ReasonsForm
+from arqlab.core.forms.lists import ReasonsForm
 from arqlab.core.forms.people import PublicationForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
@@ -231,28 +230,6 @@ class WithdrawForm(forms.Form):
         max_length=2000,
         error_messages={"required": "Enter a reason for the withdrawal."},
     )
-
-
-class RunListForm(ListForm):
-    """The submitted runs of a task."""
-
-    searched = ("tag", "identifier", "team__name", "upload__name", "member", "description")
-    filters: ClassVar = {"team": ("Team", "team__name"), "state": ("State", "shown_state")}
-    orders: ClassVar = {
-        "run": Lower("tag"),
-        "team": Lower("team__name"),
-        "state": "shown_state",
-        "errors": "errors",
-        "warnings": "warnings",
-        "submitted": "submitted_at",
-    }
-    default_order = "-submitted"
-
-    def __init__(self, data: Mapping[str, Any], *, runs: QuerySet[Run]) -> None:
-        """Offer the teams of the runs, and all states."""
-        teams = runs.order_by("team__name").values_list("team__name", "team__name").distinct()
-        states = [*Run.Status.choices, ("withdrawn", "Withdrawn")]
-        super().__init__(data, team=teams, state=states)
 
 
 class LeftOutRunsForm(ReasonsForm):

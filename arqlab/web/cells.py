@@ -191,3 +191,4 @@ RUN = CellKind(
 )
 """A run that is not the subject of its row."""
 LABEL = CellKind(label, file=lambda value: value.value)
+LABELS = CellKind(lambda labels: format_html_join(" ", "{}", ((label(one),) for one in labels)))

@@ -22,13 +22,13 @@ Search = tuple[str, ...] | Callable[[QuerySet[Any], list[str]], QuerySet[Any]]
 class Filter(NamedTuple):
     """A filter: its name in addresses, its label, and the lookup or column that it compares.
 
-    `choices` are values and texts. Without them, a list of a frame offers the values of the column.
+    `choices` are values and texts, by default the values that the rows have.
     """
 
     name: str
     label: str
     lookup: str
-    choices: Iterable[tuple[Any, str]] = ()
+    choices: Iterable[tuple[Any, str]] | None = None
 
 
 class Listing(forms.Form):
@@ -60,10 +60,7 @@ class Listing(forms.Form):
         self.rows, self.searched, self.orders = rows, searched, orders
         self.filters = {each.name: each for each in filters}
         for name, (_, label, lookup, choices) in self.filters.items():
-            offered = list(choices)
-            if not offered and isinstance(rows, pl.DataFrame):
-                values = topic_order(rows[lookup].cast(pl.String).drop_nulls())
-                offered = [(value, value) for value in values.categories]
+            offered = _values(rows, lookup) if choices is None else list(choices)
             self.fields[name] = forms.ChoiceField(
                 label=label, choices=[("", "any"), *offered], required=False
             )
@@ -136,6 +133,14 @@ class Listing(forms.Form):
     @property
     def _by(self) -> tuple[str | Transform, bool]:
         return self.orders[self.order.removeprefix("-")], self.order.startswith("-")
+
+
+def _values(rows: Rows, lookup: str) -> list[tuple[Any, str]]:
+    if isinstance(rows, pl.DataFrame):
+        values = topic_order(rows[lookup].cast(pl.String).drop_nulls()).categories.to_list()
+    else:
+        values = sorted(filter(None, rows.order_by().values_list(lookup, flat=True).distinct()))
+    return [(value, value) for value in values]
 
 
 class _FrameRows:

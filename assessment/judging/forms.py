@@ -9,12 +9,10 @@ from django import forms
 from django.db.models import QuerySet
 
 from arqlab.core.forms.lists import ListForm
-from arqlab.core.models import Lab, Task
-from assessment.guidelines.selectors.versions import current_guideline, version_of
+from arqlab.core.models import Lab
 from assessment.judging.services.judged_list import judgments_with
 from assessment.judging.services.late_labels import LONGEST_REASON
 from assessment.models import Judgment, LateLabel
-from assessment.qrels.selectors.drafts import task_scale
 
 
 class JudgmentListForm(ListForm):
@@ -37,71 +35,6 @@ class JudgmentListForm(ListForm):
     def matching(self, rows: QuerySet[Judgment], words: Iterable[str]) -> QuerySet[Judgment]:
         """Return the judgments with all words in heading, text, comment or reason."""
         return rows.filter(pk__in=judgments_with(words, rows, lab=self.lab))
-
-
-class GuidelineJudgmentListForm(ListForm):
-    """The labels of a task by the version of the guidelines that their assessors followed."""
-
-    searched = ("comment", "reason", "instance__doc_id", "instance__item__item")
-    filters: ClassVar = {
-        "before": ("Before version", "version__lt"),
-        "version": ("Version", "version"),
-        "label": ("Label", "label"),
-        "topic": ("Topic", "instance__item__topic__query_id"),
-        "assessor": ("Assessor", "assessor__username"),
-    }
-    orders: ClassVar = {
-        "topic": "instance__item__topic__position",
-        "label": "label",
-        "version": "version",
-        "assessor": "assessor__username",
-        "judged": "judged_at",
-    }
-    default_order = "-judged"
-
-    def __init__(self, data: Mapping[str, Any], *, task: Task, rows: QuerySet[Judgment]) -> None:
-        """Offer the versions, labels and topics of a task, and the assessors of `rows`."""
-        versions = range(version_of(current_guideline(task)) + 1)
-        names = rows.order_by().values_list("assessor__username", flat=True).distinct()
-        topics = task.topics.order_by("position").values_list("query_id", flat=True)
-        super().__init__(
-            data,
-            before=[(str(number), str(number)) for number in versions[1:]],
-            version=[(str(number), str(number)) for number in versions],
-            label=[(str(label.value), label.word) for label in task_scale(task)],
-            topic=[(topic, topic) for topic in topics],
-            assessor=[(name, name) for name in sorted(filter(None, names))],
-        )
-
-
-class LateLabelListForm(ListForm):
-    """The late labels of a task."""
-
-    searched = (
-        "judgment__instance__doc_id",
-        "judgment__instance__item__topic__query_id",
-        "judgment__comment",
-        "reason",
-    )
-    filters: ClassVar = {
-        "decision": ("Decision", "decision"),
-        "assessor": ("Assessor", "judgment__assessor__username"),
-    }
-    orders: ClassVar = {
-        "topic": "judgment__instance__item__topic__position",
-        "assessor": "judgment__assessor__username",
-        "arrived": "judgment__judged_at",
-    }
-    default_order = "-arrived"
-
-    def __init__(self, data: Mapping[str, Any], *, rows: QuerySet[LateLabel]) -> None:
-        """Offer the decisions, and the assessors of `rows`."""
-        names = rows.order_by().values_list("judgment__assessor__username", flat=True).distinct()
-        super().__init__(
-            data,
-            decision=LateLabel.Decision.choices,
-            assessor=[(name, name) for name in sorted(filter(None, names))],
-        )
 
 
 class LateDecisionForm(forms.Form):

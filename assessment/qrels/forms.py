@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 
 from arqkit.judgments.qrels import Level
-from arqlab.core.forms.lists import FrameListForm
 from arqlab.core.models import Task
 from assessment.qrels.selectors.drafts import levels_of, task_scale
 from assessment.qrels.services.versions import QrelsChoice
@@ -62,23 +61,3 @@ class FreezeForm(forms.Form):
             topics=topics,
             runs=runs,
         )
-
-
-class AffectedListForm(FrameListForm):
-    """The judgments of formulas that a version of the visual ids merged or split."""
-
-    searched = ("topic", "formula_id", "visual_id_before", "visual_id_after", "latex", "why")
-    filters: ClassVar = {
-        "topic": ("Topic", "topic"),
-        "label": ("Label", "label"),
-        "qrels": ("Qrels", "version"),
-    }
-    orders: ClassVar = {
-        "qrels": "place",
-        "topic": "topic",
-        "before": "visual_id_before",
-        "now": "visual_id_after",
-        "formula": "formula_id",
-        "label": "label",
-    }
-    default_order = "qrels"

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 
 from arqkit.judgments.radar import RadarFinding
-from arqlab.core.forms.lists import ListForm
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
-from arqlab.web.cells import COUNT, ID, PROSE, TIME
+from arqlab.web.cells import COUNT, ID, LABEL, LABELS, PROSE, TIME
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
-from assessment.models import DuplicatePosts
-from assessment.pools.services.texts import thread_url
+from assessment.judging.views.judgments import ITEM, SECONDS, with_threads
+from assessment.models import DuplicatePosts, Judgment
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.radar.selectors.findings import (
     dismissed_findings,
@@ -31,23 +30,8 @@ from assessment.radar.selectors.findings import (
     judgments_of_finding,
 )
 from assessment.radar.services.dismissing import LONGEST_NOTE, dismiss_finding, reopen_finding
-from collection.selectors.threads import posts_of
 
 pages = Pages(f"{TASK}radar/", organized_task_or_404, section="judging")
-
-
-class FindingJudgmentListForm(ListForm):
-    """The judgments of a finding."""
-
-    searched = ("instance__doc_id", "instance__item__topic__query_id", "comment")
-    filters: ClassVar = {}
-    orders: ClassVar = {
-        "order": "pk",
-        "topic": "instance__item__topic__position",
-        "label": "label",
-        "seconds": "active_ms",
-    }
-    default_order = "order"
 
 
 class NoteForm(forms.Form):
@@ -155,10 +139,9 @@ def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse
         "form": form,
         "finding": finding_rows([radar_finding], scale=task_scale(task)).row(0, named=True),
         "dismissed": dismissed_findings(task).filter(key=finding).first(),
-        **_judgments(request, task, radar_finding),
     }
-    status = 422 if form.errors else 200
-    return render(request, "assessment/radar_detail.html", context, status=status)
+    status, table = 422 if form.errors else 200, _judgments_table(request, task, radar_finding)
+    return answer(request, "assessment/radar_detail.html", context, table, status=status)
 
 
 def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: NoteForm) -> bool:
@@ -185,16 +168,38 @@ def _redirect_vanished(request: HttpRequest, task: Task, key: str) -> HttpRespon
     return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
 
 
-def _judgments(request: HttpRequest, task: Task, finding: RadarFinding) -> dict[str, Any]:
-    """Return the page of the finding's judgments: each with its earlier labels and its thread."""
-    listing = FindingJudgmentListForm(request.GET)
-    page = listing.page_of(judgments_of_finding(task, finding))
-    judgments = list(page.object_list)
-    earlier = earlier_labels(judgments, scale=task_scale(task))
-    held = posts_of(task.lab, {judgment.instance.post_id for judgment in judgments})
-    rows = []
-    for judgment in judgments:
-        instance, post_id = judgment.instance, judgment.instance.post_id
-        address = thread_url(instance.item, instance.doc_id, post_id, task.lab.slug)
-        rows.append((judgment, earlier.get(instance.pk), address if post_id in held else ""))
-    return {"listing": listing, "page": page, "rows": rows}
+def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) -> Table:
+    """Return the judgments of the finding, each with its earlier labels and its thread."""
+    topic, scale = "0.instance.item.topic.query_id", task_scale(task)
+
+    def with_labels(
+        judgments: list[Judgment],
+    ) -> list[tuple[Any, ...]]:
+        earlier = earlier_labels(judgments, scale=scale)
+        rows = with_threads(task.lab, judgments)
+        return [(judgment, url, earlier.get(judgment.instance_id)) for judgment, url in rows]
+
+    return Table(
+        "judgments",
+        [
+            Column(
+                "Topic",
+                topic,
+                ID,
+                link=to("core:topic-detail", task.lab.slug, task.slug, of=topic),
+                order="topic",
+                by="instance__item__topic__position",
+            ),
+            ITEM,
+            Column("Label", "0.scale_label", LABEL, order="label"),
+            Column("Earlier labels", "2", LABELS),
+            Column("Comment", "0.comment", PROSE),
+            Column("Seconds", "0.active_ms", SECONDS, order="seconds", by="active_ms"),
+            Column("Judged", "0.judged_at", TIME, order="order", by="pk"),
+        ],
+        judgments_of_finding(task, finding),
+        asked=request.GET,
+        order="order",
+        searched=("instance__doc_id", "instance__item__topic__query_id", "comment"),
+        prepare=with_labels,
+    )

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import polars as pl
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 
+from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import joined, marked
 from arqlab.core.models import Lab
 from arqlab.core.permissions import looked_up_lab_or_404, organized_lab_or_404
-from arqlab.web.downloads import table_response
+from arqlab.web.cells import COUNT, ID, TIME, CellKind
+from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
-from collection.forms import ChangeListForm, OpinionListForm
+from arqlab.web.tables import Column, Empty, Table, answer, to
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import (
@@ -33,17 +39,16 @@ from collection.selectors.formulas import (
 from collection.selectors.visual_maps import (
     changed_formulas,
     map_before,
-    map_table,
+    map_frame,
     opinion_rows,
 )
 from collection.services.lookup import ready_for_formulas, snippet_html
 
 pages = Pages(LAB, looked_up_lab_or_404, section="search")
 
-LISTS = {
-    "changes": (ChangeListForm, changed_formulas),
-    "opinion": (OpinionListForm, opinion_rows),
-}
+LATEX = CellKind(render_formula)
+WORD = CellKind(capfirst, file=str)
+MISSING = SafeString('<span class="muted">(its question is not in the collection)</span>')
 
 
 @pages.read(
@@ -55,27 +60,125 @@ LISTS = {
 def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpResponse:
     """Show the merges and splits of a visual id version, or the ids we would group differently."""
     visual_map = _version_or_404(lab, version)
-    chosen = request.GET.get("list", "")
-    if request.GET.get("format") == "tsv":
-        return _file(visual_map, chosen)
-    if chosen not in LISTS:
-        chosen = "changes" if map_before(visual_map) else "opinion"
-    form, rows_of = LISTS[chosen]
-    rows = rows_of(visual_map)
-    listing = form(request.GET, rows)
-    page, part = listing.page_of_frame(rows)
+    before = map_before(visual_map)
+    chosen = request.GET.get("list") or ("changes" if before else "opinion")
+    if chosen not in ("changes", "opinion"):
+        raise Http404
+    listed = _changes_table if chosen == "changes" else _opinion_table
     context = {
         "lab": lab,
-        "collection": visual_map.collection,
         "version": visual_map,
         "versions": VisualMap.objects.filter(collection=visual_map.collection).order_by("-version"),
-        "before": map_before(visual_map),
+        "before": before,
         "chosen": chosen,
-        "listing": listing,
-        "page": page,
-        "rows": part.to_dicts(),
+        "table": (table := listed(request, lab, visual_map)),
     }
-    return render(request, "collection/visual_map_detail.html", context)
+    exact = _exact_changes(visual_map) if "format" in request.GET and chosen == "changes" else None
+    return answer(request, "collection/visual_map_detail.html", context, table, file=exact)
+
+
+def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
+    formula = to("collection:formula-detail", lab.slug, of="old_visual_id")
+    new_formula = to("collection:formula-detail", lab.slug, of="new_visual_id")
+    return Table(
+        "changes",
+        [
+            Column("Change", "change", WORD, order="change", by="place"),
+            Column("Instances", "instances", COUNT, order="instances"),
+            Column(
+                "Visual id before",
+                "old_visual_id",
+                ID,
+                link=formula,
+                order="before",
+                by="old_visual_id",
+            ),
+            Column("Formula before", "old_latex", LATEX),
+            Column(
+                "Visual id now",
+                "new_visual_id",
+                ID,
+                link=new_formula,
+                order="now",
+                by="new_visual_id",
+            ),
+            Column("Formula now", "new_latex", LATEX),
+        ],
+        changed_formulas(version),
+        asked=request.GET,
+        order="change",
+        searched=("old_visual_id", "new_visual_id", "old_latex", "new_latex"),
+        filters=[Filter("change", "Change", "change")],
+        file=_file_name(version, "changes"),
+        empty=Empty(
+            "No merges or splits",
+            "This version differs from the previous one only in added or removed formulas.",
+        )
+        if map_before(version)
+        else Empty(
+            "No earlier version",
+            "When formulas or their layouts change, make new visual ids on the Collection page. "
+            "The merges and splits of the new version appear here.",
+        ),
+    )
+
+
+def _exact_changes(version: VisualMap) -> Table:
+    """Return the table whose file has all instances that were merged or split."""
+    frame = map_frame(version, "changes")
+    columns = [Column("", name, name=name) for name in frame.columns]
+    return Table("changes", columns, frame, file=_file_name(version, "changes"))
+
+
+def _opinion_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
+    visual_id = to("collection:formula-detail", lab.slug, of="")
+    return Table(
+        "differences",
+        [
+            Column("ArqLab would", "kind", WORD, name="kind", order="kind", by="place"),
+            Column(
+                "Given visual ids",
+                "visual_ids",
+                _first(
+                    10, lambda key: format_html('<a href="{}">{}</a> ', visual_id(key), key), "id"
+                ),
+                name="visual_ids",
+            ),
+            Column("Formula ids", "formula_ids", _first(5, "{} ".format, "id"), name="formula_ids"),
+            Column(
+                "Formulas",
+                "latex",
+                _first(5, lambda latex: format_html("<div>{}</div>", render_formula(latex))),
+                name="latex",
+            ),
+            Column("Instances", "instances", COUNT, name="instances", order="instances"),
+        ],
+        opinion_rows(version),
+        asked=request.GET,
+        order="kind",
+        searched=("visual_ids", "formula_ids", "latex"),
+        filters=[Filter("kind", "ArqLab would", "kind")],
+        file=_file_name(version, "opinion"),
+        empty=Empty(
+            "No differences",
+            "ArqLab groups the formulas in the same way as the visual ids in the formula index. "
+            "All other visual ids were assigned by ArqLab.",
+        ),
+    )
+
+
+def _first(most: int, written: Callable[[str], str], css: str = "") -> CellKind:
+    """Return the kind of lists of which the page has only the first texts, and files all."""
+
+    def html(texts: list[str]) -> str:
+        parts = format_html_join("", "{}", ((written(text),) for text in texts[:most]))
+        return format_html("{}…", parts) if len(texts) > most else parts
+
+    return CellKind(html, css, " ".join)
+
+
+def _file_name(version: VisualMap, field: str) -> str:
+    return f"{version.collection.slug}-visual-ids-{version.version}-{field}"
 
 
 def _version_or_404(lab: Lab, version: int) -> VisualMap:
@@ -84,13 +187,6 @@ def _version_or_404(lab: Lab, version: int) -> VisualMap:
         collection=collection_of(lab),
         version=version,
     )
-
-
-def _file(version: VisualMap, chosen: str) -> HttpResponse:
-    if chosen not in LISTS:
-        raise Http404
-    name = f"{version.collection.slug}-visual-ids-{version.version}-{chosen}.tsv"
-    return table_response(map_table(version, chosen), name)
 
 
 class ShownFormula(NamedTuple):
@@ -105,18 +201,6 @@ class ShownFormula(NamedTuple):
     same: list[Form]
     similar: list[Form]
     slt: str
-
-
-class FormulaOccurrence(NamedTuple):
-    """An instance of a formula with its post."""
-
-    formula_id: str
-    post_id: str
-    comment_id: str
-    kind: str
-    latex: str
-    thread_id: str
-    title: SafeString
 
 
 def show_formula(
@@ -148,22 +232,15 @@ def show_formula(
     )
 
 
-def show_instances(*, collection: Collection, instances: pl.DataFrame) -> list[FormulaOccurrence]:
-    """Return instances with the titles of their threads."""
-    titles = thread_questions(collection, set(instances["thread_id"].drop_nulls()))
-    html_titles = {thread: _title(post) for thread, post in titles.items()}
-    columns = ("formula_id", "post_id", "comment_id", "type", "latex", "thread_id")
-    rows = instances.with_columns(pl.col(pl.String).fill_null("")).select(columns).rows()
-    return [
-        FormulaOccurrence._make((*row, html_titles.get(row[-1], SafeString("")))) for row in rows
-    ]
+def _with_titles(collection: Collection, instances: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return instances with the titles of their threads, None if a question is missing."""
+    threads = {row["thread_id"] for row in instances if row["thread_id"]}
+    titles = {key: _title(post) for key, post in thread_questions(collection, threads).items()}
+    return [{**row, "title": titles.get(row["thread_id"])} for row in instances]
 
 
 def _title(post: Post) -> SafeString:
     return snippet_html(joined(marked(post.safe_title, terms=())))
-
-
-INSTANCES_A_PAGE = 50
 
 
 @pages.read("formulas/by-id/<str:formula_id>/", "formula-by-id")
@@ -183,20 +260,79 @@ def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpRespon
     formula = show_formula(collection=collection, version=version, visual_id=visual_id)
     if formula is None:
         raise Http404
-    page = Paginator(range(formula.instances.height), INSTANCES_A_PAGE).get_page(
-        request.GET.get("page")
-    )
-    rows = formula.instances.slice(max(page.start_index() - 1, 0), len(page.object_list))
     context = {
         "lab": lab,
         "collection": collection,
         "version": version,
         "visual_id": visual_id,
-        "shown": formula,
-        "page": page,
-        "rows": show_instances(collection=collection, instances=rows),
+        "formula": formula,
     }
-    return render(request, "collection/formula_detail.html", context)
+    tables = (
+        _written_table(formula),
+        _instances_table(request, lab, collection, formula),
+        _history_table(lab, visual_id, formula),
+    )
+    return answer(request, "collection/formula_detail.html", context, *tables)
+
+
+def _written_table(formula: ShownFormula) -> Table:
+    code = CellKind(lambda latex: format_html("<code>{}</code>", latex), "wrap")
+    columns = [Column("Instances", "1", COUNT), Column("Written as", "0", code)]
+    return Table("written", columns, formula.latex, css="written-as")
+
+
+def _instances_table(
+    request: HttpRequest, lab: Lab, collection: Collection, formula: ShownFormula
+) -> Table:
+    def post(row: dict[str, Any]) -> str:
+        if row["comment_id"]:
+            words = 'Comment <span class="id">{}</span> on {}'
+            return format_html(words, row["comment_id"], row["post_id"])
+        return format_html('{} <span class="id">{}</span>', capfirst(row["type"]), row["post_id"])
+
+    def address(row: dict[str, Any]) -> str:
+        path = reverse("collection:post-detail", args=[lab.slug, row["post_id"]])
+        comment, post_id = row["comment_id"], row["post_id"]
+        place = f"comment-{comment}" if comment else f"post-{post_id}"
+        return f"{path}?formula={quote(row['formula_id'])}#{place}"
+
+    def thread(row: dict[str, Any]) -> str:
+        missing = format_html('<span class="id">{}</span> {}', row["thread_id"] or "", MISSING)
+        return row["title"] or missing
+
+    return Table(
+        "instances",
+        [
+            Column("Instance", "formula_id", ID, is_head=True),
+            Column("Post or comment", post, link=address),
+            Column("Thread", thread, css="wrap"),
+            Column("", order="place", name=None),
+        ],
+        formula.instances,
+        asked=request.GET,
+        order="place",
+        prepare=lambda rows: _with_titles(collection, rows),
+    )
+
+
+def _history_table(lab: Lab, visual_id: str, formula: ShownFormula) -> Table:
+    def other(row: dict[str, Any]) -> str:
+        is_old = row["old_visual_id"] == visual_id
+        key = row["new_visual_id"] if is_old else row["old_visual_id"]
+        words = ("merged" if row["change"] == "merge" else "split", "into" if is_old else "from")
+        url = reverse("collection:formula-detail", args=[lab.slug, key])
+        return format_html('{} {} <a href="{}">formula {}</a>', *words, url, key)
+
+    return Table(
+        "history",
+        [
+            Column("Version", "version", is_head=True),
+            Column("Change", other),
+            Column("Instances", "instances", COUNT),
+            Column("Created", "made_at", TIME),
+        ],
+        formula.history,
+    )
 
 
 def _forms_or_404(lab: Lab) -> tuple[Collection, VisualMap]:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html_join
 
 from arqlab.core import permissions
 from arqlab.core.forms.creating import CopyLabForm, DeleteForm
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import lab_or_404, labs_visible_to, tasks_visible_to
-from arqlab.core.selectors import lab_row, lab_rows, own_labs, roles_in
+from arqlab.core.selectors import LabRow, lab_row, lab_rows, own_labs, roles_in
 from arqlab.core.views.answers import refused
 from arqlab.notices.selectors import unread_notices
+from arqlab.web.cells import CHIP, COUNT, DEADLINE
 from arqlab.web.pages import LAB, TASK, Pages
-from desk.selectors import lab_dates, labs_overview, with_phases
+from arqlab.web.tables import Column, Empty, Table, answer, to
+from desk.selectors import LabsOverview, lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
 from desk.services.labs import copy_lab, delete_lab, delete_task, deletion_refusal
 
@@ -88,9 +92,11 @@ def home(request: HttpRequest) -> HttpResponse:
     standings = [(lab.row.lab, lab.standing) for lab in own]
     overview = labs_overview(standings, request.user, at=now)
     labs = lab_rows(others, tasks=tasks, at=now)
-    context = {"own_labs": own, "labs": labs, "overview": with_phases(overview, labs)}
+    overview = with_phases(overview, labs)
+    context = {"own_labs": own, "overview": overview}
     context["notices"] = unread_notices(request.user)[:NOTICES]
-    return render(request, "desk/home.html", context)
+    empty = Empty("No public labs yet", "Labs appear here when their organizers make them public.")
+    return answer(request, "desk/home.html", context, _labs_table(labs, overview, empty))
 
 
 @pages.read("labs/", "lab-list", section="")
@@ -99,7 +105,33 @@ def lab_list(request: HttpRequest) -> HttpResponse:
     tasks = tasks_visible_to(request.user)
     labs = lab_rows(labs_visible_to(request.user), tasks=tasks, at=timezone.now())
     overview = with_phases(labs_overview([], request.user, at=timezone.now()), labs)
-    return render(request, "desk/lab_list.html", {"labs": labs, "overview": overview})
+    empty = Empty(
+        "No labs yet",
+        "Labs appear here when their organizers make them public. People who may create labs can "
+        "create one here.",
+    )
+    return answer(request, "desk/lab_list.html", {}, _labs_table(labs, overview, empty))
+
+
+def _labs_table(labs: list[LabRow], overview: LabsOverview, empty: Empty) -> Table:
+    return Table(
+        "labs",
+        [
+            Column("Lab", "lab.name", link=to("desk:lab-detail", of="lab.slug"), is_head=True),
+            Column("State", overview.phase, CHIP),
+            Column("Tasks", _task_links),
+            Column("Teams", "teams", COUNT),
+            Column("Next deadline", "next_deadline", DEADLINE),
+        ],
+        labs,
+        empty=empty,
+    )
+
+
+def _task_links(row: LabRow) -> str:
+    tasks = [entry.task for entry in row.tasks]
+    links = ((reverse("desk:task-detail", args=[row.lab.slug, t.slug]), t.name) for t in tasks)
+    return format_html_join(", ", '<a href="{}">{}</a>', links)
 
 
 @pages.read(LAB, "lab-detail", access=lab_or_404, section="overview")

@@ -26,7 +26,6 @@ from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
 from submissions.standings import standings_of
 
-
 KEPT_CERTAINTIES = 7 * 24 * 60 * 60  # seconds
 _CERTAINTY_RULES = 1
 """The version of the computation. Increase it with every change, so that nothing old is read."""
@@ -85,7 +84,7 @@ def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:
         np.nanmean(scores - scores[0], axis=1) < 0
     )
     return {
-        run: Certainty(*ends, is_lower)
+        run: Certainty(ends[0], ends[1], is_lower)
         for run, ends, is_lower in zip(
             runs, mean_intervals(scores).tolist(), lower.tolist(), strict=True
         )

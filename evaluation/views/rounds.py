@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.views.decorators.cache import never_cache
 
-from arqkit.formats.tables import csv_lines
+from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.web.downloads import file_response, table_response
+from arqlab.web.cells import COUNT, ID, LABEL, PROSE, SCORE, TAU, decimals, label, run_name
+from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, answer, to
 from assessment.judging.selectors.own_work import own_round_topics
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
@@ -36,13 +38,15 @@ from assessment.rounds.selectors.second import (
 from assessment.rounds.selectors.selection import score_sheet
 from assessment.rounds.selectors.votes import own_names, real_names, round_agreement
 from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
-from evaluation.forms import AdjudicationListForm
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
-from evaluation.services.questions import MEASURES, RunAnswers, round_answers
+from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers
+from submissions.models import Run
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
 
 
+TENTHS = decimals(1)
+HUNDREDTHS = decimals(2)
 Part = dict[str, Any]
 
 
@@ -111,15 +115,147 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
         "confusion": confusion_picture(
             confusion, scale, first="first judgment", second="second judgment"
         ),
-        "times": assessor_times(pairs),
-        "consistency": own_consistency(own, scale, relevant_from=relevant_from),
-        "effect": second_effect(round_, pairs) if request.GET.get("effect") == "yes" else None,
+        "times": _times_table(assessor_times(pairs)),
+        "consistency": _consistency_table(own_consistency(own, scale, relevant_from=relevant_from)),
+        **(_effect(round_, pairs) if request.GET.get("effect") == "yes" else {}),
     }
+
+
+def _consistency_table(rows: Sequence[Any]) -> Table:
+    return Table(
+        "consistency",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("Labels", "labels", COUNT),
+            Column("Equal", "same", COUNT),
+            Column("Cohen’s kappa", "graded", HUNDREDTHS),
+            Column("Binary", "binary", HUNDREDTHS),
+        ],
+        rows,
+        caption="First and second labels of the same assessor for the same item.",
+    )
+
+
+def _times_table(rows: Sequence[Any]) -> Table:
+    return Table(
+        "times",
+        [
+            Column("Assessor", "name", is_head=True),
+            Column("First labels", "first", COUNT),
+            Column("Seconds", "first_seconds", TENTHS),
+            Column("Second labels", "second", COUNT),
+            Column("Seconds", "second_seconds", TENTHS),
+        ],
+        rows,
+        caption="Median seconds per label of the items above.",
+    )
+
+
+def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
+    """Return the effect of second labels on the leaderboard, with its tables."""
+    effect = second_effect(round_, pairs)
+    measures = Table(
+        "effect-measures",
+        [
+            Column("Measure", "measure.heading", is_head=True),
+            Column("Runs", "all_topics.runs", COUNT),
+            Column(f"Tau, all {effect.topics:,} topics", "all_topics.tau", TAU),
+            Column("Swaps", lambda row: len(row.all_topics.swaps), COUNT),
+            Column(f"Tau, {counted(effect.again, 'topic')} judged again", "judged_again.tau", TAU),
+            Column("Swaps", lambda row: len(row.judged_again.swaps), COUNT),
+        ],
+        effect.measures,
+        caption="Kendall’s tau-b between the two rankings, and the pairs of runs whose order is "
+        "reversed.",
+    )
+    scores = Table(
+        "effect-scores",
+        [
+            Column("Run", "run", is_head=True),
+            Column("Measure", "heading"),
+            Column("Official", "first", SCORE),
+            Column("Second", "second", SCORE),
+            Column("Official, judged again", "first_again", SCORE),
+            Column("Second, judged again", "second_again", SCORE),
+        ],
+        effect.rows,
+        has_tools=True,
+    )
+    return {"effect": effect, "effect_measures": measures, "effect_scores": scores}
 
 
 def _answers(request: HttpRequest, seen: SeenRound) -> Part:
     """Return the answers to special questions so far."""
-    return {"results": round_answers(seen.round), "measures": MEASURES}
+    results = round_answers(seen.round)
+    table = _runs_table(seen.round, results)
+    return {"questions": _questions_table(results), "runs": table, "table": table}
+
+
+def _questions_table(results: RoundAnswers) -> Table:
+    labels = [label.word for label, _ in results.questions[0].labels]
+    return Table(
+        "questions",
+        [
+            Column("Measure", "share.question.key", is_head=True),
+            Column("Question", "share.question.text", PROSE, note="share.question.help"),
+            *(Column(word, f"labels.{place}.1", COUNT) for place, word in enumerate(labels)),
+            Column("Share", "share.share", TAU),
+            Column(f"% not relevant, {labels[0]}", "counted", TENTHS),
+            Column("% not relevant, all", "every", TENTHS),
+        ],
+        results.questions,
+        caption="Items by answer, the share of the first answer, and the % of items that are "
+        "officially not relevant: of those with the first answer, and of all.",
+    )
+
+
+def _runs_table(round_: Round, results: RoundAnswers) -> Table:
+    """Return the runs of all tasks with the shares of their items by question."""
+    lab, scored = round_.task.lab.slug, results.is_scored
+    caption = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
+    means = [
+        Column(name if scored else "", f"means.values.{place}", TAU, name=name)
+        for place, name in enumerate(MEASURES)
+    ]
+    shares = [
+        column
+        for place, question in enumerate(round_.questions)
+        for column in (
+            Column(question.key, f"shares.{place}.share", TAU),
+            Column("", f"shares.{place}.answered", name=f"{question.key} answers"),
+        )
+    ]
+    return Table(
+        "runs",
+        [
+            Column("", "run.task.slug", name="task"),
+            Column("Team", "run.team.name", name="team"),
+            Column("Run", lambda row: run_name(row.run, _page(lab, row)), name=None, is_head=True),
+            Column("", "run.tag", name="run"),
+            Column("", "run.is_baseline", name="baseline"),
+            Column("", "run.standing.key", name="standing"),
+            Column("", "run.is_manual", name="manual"),
+            Column("", "run.answer_kind", name="kind"),
+            Column("Type", lambda row: ", ".join(_types(row.run)), name=None),
+            Column("Topics" if scored else "", "means.topics", COUNT, name="topics"),
+            *means,
+            Column("Items", "items", COUNT, name="items"),
+            *shares,
+        ],
+        results.runs,
+        caption=f"{caption}The measure of a question is the share of the run's items with its "
+        "first answer.",
+        file=f"{lab}-{round_.task.slug}-{round_.key}",
+    )
+
+
+def _page(lab: str, row: RunAnswers) -> str:
+    return reverse("desk:run-detail", args=[lab, row.run.task.slug, row.run.pk])
+
+
+def _types(run: Run) -> list[str]:
+    kind = [run.get_answer_kind_display().lower()] if run.answer_kind else []
+    return ["manual" if run.is_manual else "automatic", *kind]
 
 
 def _nothing(request: HttpRequest, seen: SeenRound) -> Part:
@@ -142,14 +278,12 @@ PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
 
 @pages.read("rounds/<slug:round>/", "round-detail", access=round_or_404, sign_in=True)
 @never_cache
-def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponseBase:
+def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show the progress of a round, and what its kind reports and the user may see.
 
-    With `format=csv`, return the answers to special questions.
+    Answers to special questions are a file in all formats of tables.
     """
     round_, parts = seen.round, [PARTS[name] for name in seen.round.rules.parts]
-    if round_.rules.asks and request.GET.get("format") == "csv":
-        return _as_csv(round_, round_answers(round_).runs)
     progress = round_progress(round_) if seen.organizes else []
     items, done = (sum(getattr(row, name) for row in progress) for name in ("items", "done"))
     context: dict[str, Any] = {
@@ -166,70 +300,74 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponseBase:
     }
     for _, part in parts:
         context |= part(request, seen)
-    return render(request, "evaluation/round_detail.html", context)
-
-
-def _as_csv(round_: Round, rows: list[RunAnswers]) -> HttpResponseBase:
-    columns: dict[str, Callable[[RunAnswers], object]] = {
-        "task": attrgetter("run.task.slug"),
-        "team": attrgetter("run.team.name"),
-        "run": attrgetter("run.tag"),
-        "baseline": attrgetter("run.is_baseline"),
-        "standing": attrgetter("run.standing.key"),
-        "manual": attrgetter("run.is_manual"),
-        "kind": attrgetter("run.answer_kind"),
-        "topics": attrgetter("means.topics"),
-        **{name: _mean(place) for place, name in enumerate(MEASURES)},
-        "items": attrgetter("items"),
-    }
-    for place, question in enumerate(round_.questions):
-        columns[question.key] = _share(place, "share")
-        columns[f"{question.key} answers"] = _share(place, "answered")
-    lines = csv_lines(columns, rows)
-    return file_response(lines, f"{round_.task.lab.slug}-{round_.task.slug}-{round_.key}.csv")
-
-
-def _mean(place: int) -> Callable[[RunAnswers], object]:
-    return lambda row: row.means.values[place]
-
-
-def _share(place: int, name: str) -> Callable[[RunAnswers], object]:
-    return lambda row: getattr(row.shares[place], name)
+    file = context.pop("table", None)
+    return answer(request, "evaluation/round_detail.html", context, file=file)
 
 
 @pages.read("adjudication/", "adjudication-list")
 def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show the labels on which official and second judgments differ, or return them as TSV."""
+    """Show the labels on which official and second judgments differ, or return them as a file."""
     rows, by_effect = disagreement_queue(task), "effect" in request.GET.get("sort", "")
     rows = _with_effects(task, rows) if by_effect else rows.with_columns(effect=None)
-    if request.GET.get("format") == "tsv":
-        return _as_tsv(task, rows if by_effect else rows.drop("effect"))
-    listing = AdjudicationListForm(request.GET, rows)
-    page, part = listing.page_of_frame(rows)
-    scale = task_scale(task)
-    lines = [
-        {
-            **row,
-            "first_label": scale.of(row["first"]),
-            "second_labels": [scale.of(label) for label in row["seconds"]],
-            "decided": None if row["decision"] is None else scale.of(row["decision"]),
-        }
-        for row in part.to_dicts()
-    ]
     context = {
         "task": task,
         "lab": task.lab,
         "count": rows.height,
         "decided": rows.filter(pl.col("state") == DECIDED).height,
-        "listing": listing,
-        "page": page,
-        "rows": lines,
         "by_effect": by_effect,
         "most": MOST_CHANGES,
         "measure": main_measure(task),
         "proposals": open_proposals(task),
     }
-    return render(request, "evaluation/adjudication_list.html", context)
+    table = _disagreements_table(request, task, rows, by_effect=by_effect)
+    return answer(request, "evaluation/adjudication_list.html", context, table)
+
+
+def _disagreements_table(
+    request: HttpRequest, task: Task, rows: pl.DataFrame, *, by_effect: bool
+) -> Table:
+    scale, address = task_scale(task), [task.lab.slug, task.slug]
+
+    def label_of(name: str) -> Callable[[Mapping[str, Any]], ScaleLabel | None]:
+        return lambda row: None if row[name] is None else scale.of(row[name])
+
+    def seconds(row: Mapping[str, Any]) -> str:
+        return format_html_join(
+            " ", "{}", ((label(scale.of(second)),) for second in row["seconds"])
+        )
+
+    effect = Column("Effect", "effect", SCORE, order="effect", name="effect")
+    return Table(
+        "disagreements",
+        [
+            Column("Topic", "topic", ID, order="topic", name="topic", css="nowrap"),
+            Column(
+                "Item",
+                "doc_id",
+                ID,
+                name="doc_id",
+                link=to("assessment:adjudication-detail", *address, of="instance"),
+                is_head=True,
+            ),
+            Column("Official", label_of("first"), LABEL, name="first"),
+            Column("Second", seconds, name=None),
+            Column("", lambda row: " ".join(map(str, row["seconds"])), name="seconds"),
+            Column("Difference", "spread", COUNT, order="size", by="spread", name="spread"),
+            *([effect] if by_effect else []),
+            Column("Decision", label_of("decision"), LABEL, name="decision"),
+            Column("State", "state", name="state"),
+        ],
+        rows,
+        asked=request.GET,
+        order="-size",
+        searched=("topic", "doc_id"),
+        filters=[
+            Filter("topic", "Topic", "topic"),
+            Filter("state", "State", "state"),
+            Filter("size", "Difference", "spread"),
+        ],
+        file=f"{task.lab.slug}-{task.slug}-disagreements",
+    )
 
 
 def _with_effects(task: Task, rows: pl.DataFrame) -> pl.DataFrame:
@@ -244,9 +382,3 @@ def _with_effects(task: Task, rows: pl.DataFrame) -> pl.DataFrame:
     effects = label_effects(task, changes.drop("first"))
     values = [effects.get(instance) for instance in rows["instance"]]
     return rows.with_columns(effect=pl.Series(values, dtype=pl.Float64))
-
-
-def _as_tsv(task: Task, rows: pl.DataFrame) -> HttpResponse:
-    seconds = pl.col("seconds").cast(pl.List(pl.String)).list.join(" ")
-    table = rows.drop("instance").with_columns(seconds=seconds)
-    return table_response(table, f"{task.lab.slug}-{task.slug}-disagreements.tsv")

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
+from typing import Any
 
 import polars as pl
 from django.core.files.base import ContentFile
+from django.db.models.functions import Lower
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, organized_task_or_404
+from arqlab.web.cells import COUNT, ID, TIME, CellKind, chip
 from arqlab.web.downloads import table_response
+from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
-from submissions.forms import RunListForm
+from arqlab.web.tables import Column, Empty, Table, answer
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.run_map import run_map
@@ -25,9 +29,11 @@ from submissions.selectors import (
     run_occurrences,
     runs_visible_to,
 )
+from submissions.standings import RunQuerySet
 
 pages = Pages(f"{TASK}runs/", run_or_404, section="runs", sign_in=True)
 
+STATES = {**dict(Run.Status.choices), "withdrawn": "Withdrawn"}
 WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 
 
@@ -35,23 +41,96 @@ WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs of the user's teams, or of all teams for organizers."""
     runs = runs_visible_to(request.user, task).for_lists()
-    listing = RunListForm(request.GET, runs=runs)
     organizes, now = may_organize(request.user, task.lab), timezone.now()
     is_post_hoc = task.takes_post_hoc(now) and not organizes
     teams = teams_to_submit_for(request.user, task)
     context = {
         "lab": task.lab,
         "task": task,
-        "listing": listing,
-        "page": listing.page_of(runs.submitted()),
-        "checked": runs.filter(check_only=True),
         "state": task.state(now),
         "is_post_hoc": is_post_hoc,
         "organizes": organizes,
         "identical": identical_runs(task) if organizes else [],
         "places": quotas_left(teams, task, post_hoc=is_post_hoc),
     }
-    return render(request, "submissions/run_list.html", context)
+    empty = _empty_list(task, context)
+    submitted = _runs_table(request, task, runs, organizes=organizes, empty=empty)
+    checked = Table("checked", _run_columns(task, "Checked"), runs.filter(check_only=True))
+    return answer(request, "submissions/run_list.html", context, submitted, checked)
+
+
+def _runs_table(
+    request: HttpRequest, task: Task, runs: RunQuerySet, *, organizes: bool, empty: Empty
+) -> Table:
+    teams = runs.order_by("team__name").values_list("team__name", "team__name").distinct()
+    searched = ("tag", "identifier", "team__name", "upload__name", "member", "description")
+    filters = [
+        Filter("team", "Team", "team__name", teams),
+        Filter("state", "State", "shown_state", STATES.items()),
+    ]
+    return Table(
+        "runs",
+        _run_columns(task, "Submitted"),
+        runs.submitted(),
+        asked=request.GET,
+        order="-submitted",
+        searched=searched if organizes else (),
+        filters=filters if organizes else (),
+        file=f"{task.lab.slug}-{task.slug}-runs" if organizes else "",
+        empty=empty,
+    )
+
+
+def _run_columns(task: Task, at: str) -> list[Column]:
+    return [
+        Column(
+            "Run",
+            "tag",
+            template="submissions/_run_name.html",
+            order="run",
+            by=Lower("tag"),
+            is_head=True,
+        ),
+        Column("", "standing.key", name="Standing"),
+        Column("Team", "team.name", order="team", by=Lower("team__name")),
+        Column(
+            "State",
+            "state",
+            CellKind(lambda state: chip(state, STATES[state])),
+            order="state",
+            by="shown_state",
+        ),
+        Column("Rows", lambda run: run.report.get("rows"), COUNT),
+        Column("Errors", "errors", COUNT, order="errors"),
+        Column("Warnings", "warnings", COUNT, order="warnings"),
+        Column(at, "submitted_at", TIME, order="submitted", by="submitted_at"),
+        Column("File", "file_name", ID, css="file-cell"),
+    ]
+
+
+def _empty_list(task: Task, context: dict[str, Any]) -> Empty:
+    upload = reverse("submissions:run-upload", args=[task.lab.slug, task.slug])
+    if not context["places"]:
+        return Empty(
+            "You are not in a team of this lab",
+            "The runs of your team will appear here. Create a team, or open the invitation link of "
+            "your team.",
+            reverse("core:team-create", args=[task.lab.slug]),
+            "Create team",
+        )
+    if context["state"] == "open" or context["organizes"] or context["is_post_hoc"]:
+        return Empty(
+            "No runs yet",
+            "Submitted runs appear here with their state and report. Upload a run file to start.",
+            upload,
+            "Upload runs",
+        )
+    return Empty(
+        "No runs",
+        "Runs can be submitted while the task is open. You can check a file at any time.",
+        upload,
+        "Check file",
+    )
 
 
 @pages.read("map.csv", "run-map", access=organized_task_or_404, sign_in=False)

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from urllib.parse import urlencode
+
 import polars as pl
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
+from django.template.defaultfilters import linebreaksbr
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
 
+from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
-from arqlab.web.downloads import table_response
+from arqlab.web.cells import COUNT, DASH, ID, LABEL, PROSE, TIME, CellKind, moment
+from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
-from assessment.guidelines.selectors.versions import labels_of
-from assessment.judging.forms import GuidelineJudgmentListForm, LateDecisionForm, LateLabelListForm
+from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
+from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
+from assessment.judging.forms import LateDecisionForm
 from assessment.judging.selectors.related import judgments_of_item, pooled_items
-from assessment.judging.services.judged_list import judged_list
+from assessment.judging.services.judged_list import JudgedRow, judged_list
 from assessment.judging.services.judgments import return_for_judging
 from assessment.judging.services.late_labels import decide_late_labels
+from assessment.models import Judgment, LateLabel, PoolItem
 from assessment.pools.services.texts import thread_url
-from assessment.qrels.forms import AffectedListForm
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import late_labels, with_labels_that_count
 from assessment.qrels.selectors.rejudging import affected_judgments
@@ -30,6 +39,8 @@ from collection.selectors.threads import posts_of
 from collection.selectors.visual_maps import formula_latex
 
 pages = Pages(LAB, organized_task_or_404, section="judging")
+
+POSITION = "instance__item__topic__position"
 
 
 @pages.read(
@@ -43,24 +54,60 @@ def affected_judgment_list(request: HttpRequest, lab: Lab, version: int) -> Http
     versions = VisualMap.objects.select_related("collection")
     visual_map = get_object_or_404(versions, collection=collection_of(lab), version=version)
     rows = affected_judgments(lab, visual_map)
-    if request.GET.get("format") == "tsv":
-        return table_response(rows, f"{lab.slug}-visual-ids-{version}-judged.tsv")
     rows = rows.with_columns(
         latex=formula_latex(visual_map, rows["visual_id_after"]),
-        ids_after=pl.col("visual_id_after").str.split(", "),
         version=pl.format("{}, {}", "task", "qrels"),
     )
-    listing = AffectedListForm(request.GET, rows)
-    page, part = listing.page_of_frame(rows)
-    context = {
-        "lab": lab,
-        "version": visual_map,
-        "count": rows.height,
-        "listing": listing,
-        "page": page,
-        "rows": part.to_dicts(),
-    }
-    return render(request, "assessment/affected_judgment_list.html", context)
+    context = {"lab": lab, "version": visual_map, "count": rows.height}
+    table = _affected_table(request, lab, visual_map, rows)
+    return answer(request, "assessment/affected_judgment_list.html", context, table)
+
+
+def _affected_table(
+    request: HttpRequest, lab: Lab, visual_map: VisualMap, rows: pl.DataFrame
+) -> Table:
+    def links(ids: str) -> str:
+        urls = (
+            (reverse("collection:formula-detail", args=[lab.slug, i]), i) for i in ids.split(", ")
+        )
+        return format_html_join(" ", '<a href="{}">{}</a>', urls)
+
+    visual_ids, latex = CellKind(links, "id"), CellKind(render_formula)
+    formula, before, after = "formula_id", "visual_id_before", "visual_id_after"
+    return Table(
+        "judgments",
+        [
+            Column("", "task", name="task"),
+            Column("", "qrels", name="qrels"),
+            Column("Topic", "topic", ID, name="topic", order="topic"),
+            Column("Formula", "latex", latex, name=None),
+            Column(
+                "Formula id", "formula_id", ID, name="formula_id", order="formula", by="formula_id"
+            ),
+            Column("Visual id before", before, visual_ids, name=before, order="before", by=before),
+            Column("Visual id now", after, visual_ids, name=after, order="now", by=after),
+            Column("Label", "label", COUNT, name="label", order="label"),
+            Column("Reason", "why", name="why"),
+            Column("Qrels", "version", name=None, order="qrels", by="place"),
+        ],
+        rows,
+        asked=request.GET,
+        order="qrels",
+        searched=("topic", formula, before, after, "latex", "why"),
+        filters=[
+            Filter("topic", "Topic", "topic"),
+            Filter("label", "Label", "label"),
+            Filter("qrels", "Qrels", "version"),
+        ],
+        file=f"{lab.slug}-visual-ids-{visual_map.version}-judged",
+        empty=Empty(
+            "No judged formulas changed",
+            "This page lists judgments of formulas that a version of the visual ids merged or "
+            "split. This version affects none.",
+            reverse("collection:visual-map-detail", args=[lab.slug, visual_map.version]),
+            "View version",
+        ),
+    )
 
 
 @pages.form("tasks/<slug:task>/late-labels/", "late-label-list")
@@ -71,11 +118,72 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         _decide(request, task, form)
         return redirect(request.get_full_path())
-    listing = LateLabelListForm(request.GET, rows=rows)
-    page = listing.page_of(with_labels_that_count(rows))
-    context = {"lab": task.lab, "task": task, "form": form, "listing": listing, "page": page}
-    status = 422 if form.errors else 200
-    return render(request, "assessment/late_label_list.html", context, status=status)
+    context, status = {"lab": task.lab, "task": task, "form": form}, 422 if form.errors else 200
+    table = _late_table(request, task)
+    return answer(request, "assessment/late_label_list.html", context, table, status=status)
+
+
+def _late_table(request: HttpRequest, task: Task) -> Table:
+    assessor, arrived = "judgment__assessor__username", "judgment__judged_at"
+    topic = "judgment.instance.item.topic.query_id"
+    return Table(
+        "late-labels",
+        [
+            Column("Topic", topic, ID, is_head=True, order="topic", by=f"judgment__{POSITION}"),
+            choice_column(
+                *("late-labels", "labels", "pk"),
+                spoken=lambda late: f"{reader(topic)(late)}, {late.judgment.instance.doc_id}",
+                is_offered=lambda late: late.decision == LateLabel.Decision.OPEN,
+            ),
+            Column(
+                "Item", "judgment.instance.doc_id", ID, note="judgment.instance.item.pool.round"
+            ),
+            Column("Label", "judgment.scale_label", LABEL),
+            Column("Counts now", _counting),
+            Column("Assessor", "judgment.assessor.name", order="assessor", by=assessor),
+            Column("Why late", "get_cause_display"),
+            Column("Arrived", "judgment.judged_at", TIME, order="arrived", by=arrived),
+            Column("Comment", "judgment.comment", PROSE),
+            Column("Decision", "get_decision_display", note=_decided),
+        ],
+        with_labels_that_count(late_labels(task)),
+        asked=request.GET,
+        order="-arrived",
+        searched=(
+            "judgment__instance__doc_id",
+            "judgment__instance__item__topic__query_id",
+            "judgment__comment",
+            "reason",
+        ),
+        filters=[
+            Filter("decision", "Decision", "decision", LateLabel.Decision.choices),
+            Filter("assessor", "Assessor", assessor),
+        ],
+        empty=Empty(
+            "No late labels",
+            "Labels appear here if they arrive after an assessor lost the role or the topic, for "
+            "example from an offline trip.",
+            reverse("assessment:assignment-list", args=[task.lab.slug, task.slug]),
+            "View assignments",
+        ),
+    )
+
+
+def _counting(late: LateLabel) -> str:
+    """Return the label that counts instead, with its assessor, or that this one counts."""
+    return " ".join(
+        "this label"
+        if judgment.pk == late.judgment_id
+        else f"{judgment.label} by {assessor_name(judgment, 'an import')}"
+        for judgment in reader("judgment.instance.counting_judgments")(late)
+    )
+
+
+def _decided(late: LateLabel) -> str:
+    if late.decided_at is None:
+        return ""
+    name = late.decided_by.name if late.decided_by else DASH
+    return format_html("by {}, {}: {}", name, moment(late.decided_at), late.reason)
 
 
 def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
@@ -98,21 +206,108 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
     if not pooled_items(task, query_id, doc_id).exists():
         raise Http404
     judgments = list(judgments_of_item(task, query_id, doc_id))
-    held = posts_of(task.lab, {judgment.instance.post_id for judgment in judgments})
-    rows = []
-    for judgment in judgments:
-        instance, post_id = judgment.instance, judgment.instance.post_id
-        address = thread_url(instance.item, instance.doc_id, post_id, task.lab.slug)
-        rows.append((judgment, address if post_id in held else ""))
     context = {
         "lab": task.lab,
         "task": task,
         "topic": topic,
         "doc_id": doc_id,
-        "rows": rows,
+        "count": len(judgments),
         "people": len({judgment.assessor_id for judgment in judgments if judgment.assessor_id}),
     }
-    return render(request, "assessment/item_judgments.html", context)
+    table = _item_table(task, judgments)
+    return answer(request, "assessment/item_judgments.html", context, table)
+
+
+def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment, str]]:
+    """Return judgments with the addresses of their posts in their threads, where the lab has them.
+
+    Takes one query.
+    """
+    held = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
+    instances = [judgment.instance for judgment in judgments]
+    urls = [thread_url(one.item, one.doc_id, one.post_id, lab.slug) for one in instances]
+    return [
+        (judgment, url if judgment.instance.post_id in held else "")
+        for judgment, url in zip(judgments, urls, strict=True)
+    ]
+
+
+def _of_formula(row: tuple[Judgment, str]) -> str:
+    instance = row[0].instance
+    if instance.item.item == instance.doc_id:
+        return ""
+    return f"formula {instance.item.item}, post {instance.post_id}"
+
+
+ITEM = Column("Item", "0.instance.doc_id", ID, link="1", note=_of_formula, is_head=True)
+"""The item of a row of `with_threads`."""
+SECONDS = CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
+
+
+def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
+    address = [task.lab.slug, task.slug]
+    return Table(
+        "judgments",
+        [
+            ITEM,
+            Column("Label", "0.scale_label", LABEL),
+            Column("State", _state, note="0.instance.item.pool.round"),
+            Column(
+                "Assessor", lambda row: row[0].assessor.name if row[0].assessor else "An import"
+            ),
+            Column("Comment", "0.comment", PROSE, note=_changed(task.lab)),
+            Column("Seconds", "0.active_ms", SECONDS),
+            Column("Judged", "0.judged_at", TIME),
+            Column(
+                "Guidelines",
+                "0.guidelines",
+                COUNT,
+                link=_guideline_url(address),
+                spoken=lambda row: f"Guidelines, version {row[0].guidelines}",
+            ),
+        ],
+        with_threads(task.lab, judgments),
+        empty=Empty(
+            "Not judged yet",
+            "This item is in the pool. Its judgments appear here when an assessor has judged it.",
+            reverse("assessment:pool-list", args=address),
+            "View pools",
+        ),
+    )
+
+
+def assessor_name(judgment: Judgment, without: str) -> str:
+    """Return the name of a judgment's assessor, or a text for one without an assessor."""
+    return judgment.assessor.name if judgment.assessor else without
+
+
+def _state(row: tuple[Judgment, str]) -> str:
+    judgment = row[0]
+    if judgment.is_current:
+        return "current"
+    late = getattr(judgment, "late", None)
+    return f"late, {late.get_decision_display().lower()}" if late else "replaced"
+
+
+def _changed(lab: Lab) -> Callable[[tuple[Judgment, str]], str]:
+    """Return what says why a label was changed, and links its ticket."""
+
+    def note(row: tuple[Judgment, str]) -> str:
+        judgment, ticket = row[0], getattr(row[0], "ticket", None)
+        reason = (
+            format_html("Changed: {}", linebreaksbr(judgment.reason)) if judgment.reason else ""
+        )
+        if ticket is None:
+            return reason
+        url = reverse("assessment:ticket-detail", args=[lab.slug, ticket.pk])
+        return format_html('{} <a href="{}">{}</a>', reason, url, ticket)
+
+    return note
+
+
+def _guideline_url(address: list[str]) -> Callable[[tuple[Judgment, str]], str]:
+    url = to("assessment:guideline-detail", *address, of="0.guidelines")
+    return lambda row: "" if row[0].guidelines is None else url(row)
 
 
 @pages.form("tasks/<slug:task>/guidelines/judgments/", "guideline-judgment-list")
@@ -125,18 +320,62 @@ def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
     if request.method == "POST":
         _return(request, task)
         return redirect(request.get_full_path())
+    context = {"task": task, "lab": task.lab}
+    table = _labels_table(request, task)
+    return answer(request, "assessment/guideline_judgment_list.html", context, table)
+
+
+def _labels_table(request: HttpRequest, task: Task) -> Table:
     related = ("instance__item__topic", "assessor", "guideline")
-    rows = labels_of(task).select_related(*related).defer("guideline__text")
-    listing = GuidelineJudgmentListForm(request.GET, task=task, rows=rows)
-    page = listing.page_of(rows)
-    context = {
-        "task": task,
-        "lab": task.lab,
-        "listing": listing,
-        "page": page,
-        "judgments": judged_list(page, lab=task.lab, scale=task_scale(task)),
-    }
-    return render(request, "assessment/guideline_judgment_list.html", context)
+    versions = [(str(n), str(n)) for n in range(version_of(current_guideline(task)) + 1)]
+    topics = task.topics.order_by("position").values_list("query_id", "query_id")
+    labels = [(str(label.value), label.word) for label in task_scale(task)]
+    user = "assessor__username"
+    return Table(
+        "labels",
+        [
+            Column("Topic", "item.topic.query_id", ID, is_head=True, order="topic", by=POSITION),
+            choice_column(
+                *("labels", "judgments", "judgment.pk"),
+                spoken=lambda row: f"{row.item.topic.query_id}, {row.judgment.instance.doc_id}",
+            ),
+            Column("Item", "judgment.instance.doc_id", ID, link=_post_url(task.lab)),
+            Column("Text", "html", css="wrap"),
+            Column("Label", "label", LABEL, order="label"),
+            Column("Guidelines", "judgment.guidelines", COUNT, order="version"),
+            Column("Assessor", "judgment.assessor.name", order="assessor", by=user),
+            Column("Judged", "judgment.judged_at", TIME, order="judged", by="judged_at"),
+            Column("Comment", "judgment.comment", PROSE),
+        ],
+        labels_of(task).select_related(*related).defer("guideline__text"),
+        asked=request.GET,
+        order="-judged",
+        searched=("comment", "reason", "instance__doc_id", "instance__item__item"),
+        filters=[
+            Filter("before", "Before version", "version__lt", versions[1:]),
+            Filter("version", "Version", "version", versions),
+            Filter("label", "Label", "label", labels),
+            Filter("topic", "Topic", "instance__item__topic__query_id", topics),
+            Filter("assessor", "Assessor", user),
+        ],
+        prepare=lambda rows: judged_list(rows, lab=task.lab, scale=task_scale(task)),
+        has_tools=True,
+        empty=Empty("No labels yet", "Labels appear here as soon as assessors judge items."),
+    )
+
+
+def _post_url(lab: Lab) -> Callable[[JudgedRow], str]:
+    """Return what makes the address of a row's post, with its formula marked."""
+
+    def url(row: JudgedRow) -> str:
+        instance = row.judgment.instance
+        if not instance.post_id:
+            return ""
+        address = reverse("collection:post-detail", args=[lab.slug, instance.post_id])
+        is_formula = row.item.kind == PoolItem.Kind.VISUAL_IDS
+        return f"{address}?{urlencode({'formula': instance.doc_id})}" if is_formula else address
+
+    return url
 
 
 def _return(request: HttpRequest, task: Task) -> None:

@@ -13,13 +13,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.text import Truncator
 
-from arqlab.core.forms.lists import ListForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Task, User, Visitor
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
+from arqlab.web.cells import LABEL, PROSE, TIME
+from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Pool, Ticket, TicketPolicy
 from assessment.pools.services.texts import thread_url
@@ -162,48 +164,6 @@ class TicketAnswerForm(VersionedForm, AnswerForm):
     """The stored answer of one ticket."""
 
 
-class TicketListForm(ListForm):
-    """The tickets of a lab."""
-
-    searched = (
-        "judgment__comment",
-        "answer",
-        "judgment__instance__item__topic__query_id",
-        "judgment__instance__item__topic__title",
-    )
-    filters: ClassVar = {
-        "task": ("Task", "judgment__instance__item__topic__task__slug"),
-        "label": ("Label", "judgment__label"),
-        "assessor": ("Assessor", "judgment__assessor__username"),
-    }
-    orders: ClassVar = {
-        "ticket": "pk",
-        "topic": "judgment__instance__item__topic__position",
-        "label": "judgment__label",
-        "assessor": "judgment__assessor__username",
-        "opened": "raised_at",
-        "answered": "answered_at",
-    }
-    default_order = "opened"
-
-    def __init__(self, data: Mapping[str, Any], *, lab: Lab) -> None:
-        """Offer the tasks and assessors that have tickets, and the labels that open them."""
-        tickets = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab).order_by()
-        task, assessor = self.filters["task"][1], self.filters["assessor"][1]
-        labels = {
-            str(label.value): label.word
-            for pool in Pool.objects.filter(task__lab=lab).only("scale")
-            for label in pool.label_scale.labels
-            if not label.is_judgment
-        }
-        super().__init__(
-            data,
-            task=tickets.values_list(task, task.replace("slug", "name")).distinct(),
-            label=labels.items(),
-            assessor=((name, name) for [name] in tickets.values_list(assessor).distinct() if name),
-        )
-
-
 class BulkAnswerForm(AnswerForm):
     """One answer to several tickets of a list."""
 
@@ -216,6 +176,21 @@ class BulkAnswerForm(AnswerForm):
         )
 
 
+ITEM = "judgment__instance__item"
+EMPTY = {
+    "answered": Empty(
+        "No answered tickets yet", "Answered tickets appear here with their answers."
+    ),
+    "with-expert": Empty(
+        "No tickets with an expert",
+        "Send open tickets to an assessor or organizer who knows the field.",
+    ),
+    "open": Empty(
+        "No open tickets",
+        "When an assessor reports an item with a label that is not a judgment, a ticket appears "
+        "here with the comment and the item as shown.",
+    ),
+}
 REPAIRED = "The item is repaired. Please judge it again."
 """The proposed answer after a repair."""
 
@@ -236,21 +211,87 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         for ticket, reason in refused.items():
             messages.error(request, f"{ticket} was not answered. {reason}")
         return redirect(request.get_full_path())
-    listing = TicketListForm(request.GET, lab=lab)
     state = state if state in TICKET_STATES else "open"
     context = {
         "lab": lab,
-        "listing": listing,
-        "page": listing.page_of(tickets.filter(TICKET_STATES[state])),
         "form": form,
         "send_form": SendForm(lab=lab, tickets=tickets),
-        "chosen": request.POST.getlist("tickets"),
         "state": state,
         "counts": count_by_state(tickets),
         "policies": [(task, policy_sentences(task)) for task in with_policies(lab.tasks.all())],
     }
-    status = 422 if form.errors else 200
-    return render(request, "assessment/ticket_list.html", context, status=status)
+    status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
+    return answer(request, "assessment/ticket_list.html", context, table, status=status)
+
+
+def ticket_columns(page: str, lab: Lab) -> list[Column]:
+    """Return the columns of all lists of tickets; `page` is that of a ticket."""
+    url, topic = to(page, lab.slug, of="pk"), f"{ITEM}__topic__position"
+    return [
+        Column("Ticket", str, link=url, is_head=True, order="ticket", by="pk"),
+        Column("Topic", _topic, css="nowrap", order="topic", by=topic),
+        Column("Label", "judgment.scale_label", LABEL, order="label", by="judgment__label"),
+        Column("Comment", "judgment.comment", PROSE),
+    ]
+
+
+def _topic(ticket: Ticket) -> str:
+    topic = ticket.judgment.instance.item.topic
+    return f"{topic.task.name}, {topic.query_id}"
+
+
+def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
+    tickets, task = tickets_of(lab), f"{ITEM}__topic__task"
+    tasks = tickets.order_by().values_list(f"{task}__slug", f"{task}__name").distinct()
+    labels = {
+        str(label.value): label.word
+        for pool in Pool.objects.filter(task__lab=lab).only("scale")
+        for label in pool.label_scale.labels
+        if not label.is_judgment
+    }
+    assessor = "judgment__assessor__username"
+    chosen = request.POST.getlist("tickets")
+    box = choice_column(
+        *("tickets", "tickets", "pk"),
+        spoken=lambda ticket: f"Select {ticket}",
+        is_chosen=lambda ticket: str(ticket.pk) in chosen,
+    )
+    answered = [
+        Column("Answer", "answer", PROSE),
+        Column("Answered", "answered_at", TIME, order="answered", by="answered_at"),
+    ]
+    is_answered = state == "answered"
+    return Table(
+        "tickets",
+        [
+            *([] if is_answered else [box]),
+            *ticket_columns("assessment:ticket-detail", lab),
+            Column("Assessor", _assessor, order="assessor", by=assessor),
+            Column("Expert", "expert.name", note="opinion"),
+            Column("Opened", "raised_at", TIME, order="opened", by="raised_at"),
+            *(answered if is_answered else []),
+        ],
+        tickets.filter(TICKET_STATES[state]),
+        asked=request.GET,
+        order="opened",
+        searched=(
+            "judgment__comment",
+            "answer",
+            f"{ITEM}__topic__query_id",
+            f"{ITEM}__topic__title",
+        ),
+        filters=[
+            Filter("task", "Task", f"{task}__slug", tasks),
+            Filter("label", "Label", "judgment__label", labels.items()),
+            Filter("assessor", "Assessor", assessor),
+        ],
+        empty=EMPTY[state],
+    )
+
+
+def _assessor(ticket: Ticket) -> str:
+    assessor = ticket.judgment.assessor
+    return assessor.name if assessor else "an import"
 
 
 @pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)

@@ -17,7 +17,9 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
+from arqlab.web.cells import PROSE, TIME, chip
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Ticket
 from assessment.pools.selectors.choices import hides_threads
 from assessment.pools.services.texts import thread_url
@@ -29,7 +31,9 @@ from assessment.tickets.services.experts import (
     send_tickets,
 )
 from assessment.tickets.services.items import read_ticket_item
+from assessment.tickets.views.answers import ticket_columns
 
+REPLIED, WAITING = ("done", "replied"), ("waiting",)
 pages = Pages(f"{LAB}tickets/", looked_up_lab_or_404, section="tickets")
 
 
@@ -61,8 +65,21 @@ def _back(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read("sent/", "ticket-sent-list")
 def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the open tickets that were sent to the user."""
-    tickets = sent_tickets(lab, signed_in(request))
-    return render(request, "assessment/ticket_sent_list.html", {"lab": lab, "tickets": tickets})
+    table = Table(
+        "tickets",
+        [
+            *ticket_columns("assessment:ticket-advice", lab),
+            Column("Question", "question", PROSE),
+            Column("Sent", "sent_at", TIME),
+            Column("State", lambda ticket: chip(*REPLIED if ticket.advised_at else WAITING)),
+        ],
+        sent_tickets(lab, signed_in(request)),
+        empty=Empty(
+            "No tickets for you",
+            "When the organizers ask for your opinion on an item, it appears here.",
+        ),
+    )
+    return answer(request, "assessment/ticket_sent_list.html", {"lab": lab}, table)
 
 
 def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:

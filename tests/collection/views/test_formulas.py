@@ -103,7 +103,7 @@ def test_many_instances_appear_on_several_pages(show, collection):
     from tests.collection.lookup import add_formulas
 
     collection.visual_maps.all().delete()
-    spans = {str(1000 + number): ("1", "1", "question", "q^7") for number in range(60)}
+    spans = {str(1000 + number): ("1", "1", "question", "q^7") for number in range(110)}
     add_post(collection, "70", formula("1000", "q^7"), title="Many")
     add_formulas(collection, spans)
     page = visual(collection, "1000")
