@@ -5,15 +5,16 @@ from django.contrib import admin
 from django.urls import include, path
 
 from arqlab.core.views import error_pages
+from arqlab.web.pages import pages_in
 
 # One sign-in page, so that one limit counts all wrong passwords.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 urlpatterns = [
     path("", include("assessment.urls")),  # first, because judging requests are the most frequent
-    path("", include("desk.urls")),
+    path("", include((pages_in("desk"), "desk"))),
     path("", include("arqlab.core.urls")),
-    path("", include("arqlab.notices.urls")),
-    path("", include("collection.urls")),
+    path("", include((pages_in("arqlab.notices"), "notices"))),
+    path("", include((pages_in("collection"), "collection"))),
     path("", include("submissions.urls")),
     path("", include("evaluation.urls")),
     path("accounts/", include("allauth.urls")),

@@ -2,17 +2,8 @@
 
 from django.urls import URLPattern, include, path
 
-from arqlab.web.pages import TASK
-from assessment.assignments.views import assigning, planning
-from assessment.guidelines.views import versions as guidelines
+from arqlab.web.pages import TASK, pages_in
 from assessment.judging.apis import views as apis
-from assessment.judging.views import judging_page, judgments
-from assessment.pools.views import frozen, plans
-from assessment.qrels.views import versions as qrels
-from assessment.radar import views as radar
-from assessment.rounds.views import adjudication, meeting, own_work, rounds, selection
-from assessment.tickets.views import answers, experts, repairs
-from assessment.timesheets import views as timesheets
 
 app_name = "assessment"
 
@@ -44,25 +35,5 @@ urlpatterns = [
         f"api/{TASK}rounds/<slug:round>/topics/<str:query_id>/judging/",
         include(_judging_patterns("round-")),
     ),
+    *pages_in("assessment"),
 ]
-for module in (
-    judging_page,
-    judgments,
-    own_work,
-    timesheets,
-    answers,
-    experts,
-    repairs,
-    frozen,
-    plans,
-    assigning,
-    planning,
-    guidelines,
-    radar,
-    rounds,
-    selection,
-    meeting,
-    adjudication,
-    qrels,
-):
-    urlpatterns += module.pages.urls

@@ -10,7 +10,7 @@ from django.db.models import Count
 from django.urls import reverse
 
 from arqlab.core.models import Lab, Task, User, Visitor
-from arqlab.core.oddities import task_url
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.selectors import LabRoles, LabRow, TaskRow
 from assessment.assignments.selectors.rows import TopicRow
 from assessment.judging.selectors.own_work import OwnWork, TaskJudging, own_work, task_judging
@@ -176,7 +176,7 @@ class LabsOverview:
         if judged and judged.unassigned:
             actions["Judging"] = (
                 STAGE_PAGES["Judging"][0],
-                "Assign topics",
+                f"Assign {counted(judged.unassigned, 'unassigned topic')}",
                 STAGE_PAGES["Judging"][0],
             )
         if (
@@ -195,7 +195,7 @@ class LabsOverview:
             "Topics": f"{row.topics:,}",
             "Runs": f"{runs.valid if runs else 0:,}",
             "Pool": f"{total:,}",
-            "Judging": f"{done:,} of {total:,}" if total else "–",
+            "Judging": f"{done:,} of {total:,} items judged" if total else "–",
             "Qrels": f"{self.qrels.get(row.task.pk, 0):,}",
             "Board": self.boards[row.task.pk].capitalize(),
         }

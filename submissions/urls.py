@@ -2,9 +2,8 @@
 
 from django.urls import include, path
 
-from arqlab.web.pages import TASK
+from arqlab.web.pages import TASK, pages_in
 from submissions import apis
-from submissions.views import changing, reading, uploading
 
 app_name = "submissions"
 api_patterns = [
@@ -13,8 +12,6 @@ api_patterns = [
     path("<int:run>/report/", apis.RunReportApi.as_view(), name="api-run-report"),
 ]
 urlpatterns = [
-    *changing.pages.urls,
-    *reading.pages.urls,
-    *uploading.pages.urls,
+    *pages_in("submissions"),
     path(f"api/{TASK}runs/", include(api_patterns)),
 ]

@@ -4,11 +4,12 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from importlib import import_module
 from math import ceil
 from pathlib import Path
 
 import pytest
-from django.urls import URLPattern, URLResolver, get_resolver
+from django.urls import URLPattern, URLResolver, get_resolver, resolve
 
 from tests.paths import ROOT
 
@@ -203,6 +204,24 @@ def all_patterns(resolver: URLResolver) -> Iterator[URLPattern]:
             yield pattern
         else:
             yield from all_patterns(pattern)
+
+
+def test_every_module_of_views_is_served():
+    texts = {path: path.read_text("utf-8") for path in product_files()}
+    paths = [path for path, text in texts.items() if re.search("^pages = Pages", text, re.M)]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths]
+    declared = {name: {url.callback for url in import_module(name).pages.urls} for name in names}
+    served = {pattern.callback for pattern in all_patterns(get_resolver())}
+    assert declared
+    assert {name: views - served for name, views in declared.items() if views - served} == {}
+
+
+def test_a_literal_address_is_asked_before_one_with_a_placeholder():
+    formulas = resolve("/labs/lab/formulas/by-id/f.1/"), resolve("/labs/lab/formulas/by/id/")
+    assert [match.url_name for match in formulas] == ["formula-by-id", "formula-detail"]
+    topics = "/labs/lab/tasks/task/topics/"
+    assert resolve(f"{topics}information/").url_name == "topic-information"
+    assert resolve(f"{topics}A.1/").url_name == "topic-detail"
 
 
 def test_every_view_is_declared_as_a_page():

@@ -4,14 +4,11 @@ from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from arqlab.core import apis
-from arqlab.core.views import account, information, labs, teams
+from arqlab.web.pages import pages_in
 
 app_name = "core"
 urlpatterns = [
-    *account.pages.urls,
-    *teams.pages.urls,
-    *information.pages.urls,  # before the topics themselves: no topic is numbered "information"
-    *labs.pages.urls,
+    *pages_in("arqlab.core"),
     path("api/labs/", apis.LabListApi.as_view(), name="api-lab-list"),
     path("api/labs/<slug:lab>/", apis.LabDetailApi.as_view(), name="api-lab-detail"),
     path("api/labs/<slug:lab>/tasks/", apis.TaskListApi.as_view(), name="api-task-list"),

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.template.defaultfilters import linebreaksbr
+from django.template.defaultfilters import floatformat, linebreaksbr
 from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
@@ -170,6 +170,10 @@ HASH = CellKind(
 )
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
+NUMBER = CellKind(floatformat, "num")
+"""A figure with one decimal, if it has any."""
+HOURS = CellKind(lambda value: f"{value:,.2f}", "num")
+"""Hours, or money."""
 TAU = decimals(3)
 SIGNED = CellKind(signed, "num")
 P_VALUE = CellKind(p_value, "num")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
+from importlib import import_module
 from inspect import signature
+from itertools import chain
+from pkgutil import walk_packages
 from typing import Any, TypeVar
 
 from django.contrib.auth.decorators import login_required
@@ -96,6 +99,25 @@ class Pages:
             return view
 
         return declared
+
+
+def pages_in(package: str) -> list[URLPattern]:
+    """Return the patterns of the pages of all modules of views below a package.
+
+    A module of views is named `views`, or is in a package of that name. Where two addresses match,
+    the one with the first literal part is asked first: `formulas/by-id/` before
+    `formulas/<path:visual_id>/`.
+    """
+    below = walk_packages(import_module(package).__path__, f"{package}.")
+    modules = [import_module(name) for _, name, _ in below if "views" in name.split(".")]
+    declared = [module.pages.urls for module in modules if hasattr(module, "pages")]
+    return sorted(chain.from_iterable(declared), key=_placeholders)
+
+
+def _placeholders(pattern: URLPattern) -> list[int]:
+    """Return 0 for each literal part of an address, 1 for a placeholder and 2 for a path."""
+    parts = str(pattern.pattern).split("/")
+    return [2 if "<path:" in part else int("<" in part) for part in parts]
 
 
 def page_of(request: HttpRequest) -> Page:

@@ -104,8 +104,13 @@ class Column:
     hides_heading: bool = False
 
     @property
+    def head_classes(self) -> str:
+        """Return the classes of the heading, which is no code, even over ids."""
+        return self.classes.removeprefix("id").strip()
+
+    @property
     def classes(self) -> str:
-        """Return the classes of the heading and the cells."""
+        """Return the classes of the cells."""
         return f"{self.kind.css} {self.css}".strip()
 
     def cell(self, row: Any) -> Cell:
@@ -372,20 +377,22 @@ def choice_column(
     *,
     spoken: Value,
     is_chosen: Callable[[Any], bool] = lambda row: False,
-    is_offered: Callable[[Any], bool] = lambda row: True,
+    form: str | None = None,
 ) -> Column:
     """Return the column of boxes that select rows, with a box for all (`static/js/choose-rows.js`).
 
-    They are the field `name` of the form with the id of the table and `-form`.
+    A row whose value is None has none. They are the field `name` of a form: by default the one with
+    the id of the table and `-form`, with an empty `form` the one around the table.
     """
+    owner = f"{table}-form" if form is None else form
     of, words = reader(value), reader(spoken)
 
     def box(row: Any) -> str:
-        html = '<input type="checkbox" form="{}-form" name="{}" value="{}" aria-label="{}"{}>'
+        html = '<input type="checkbox"{} name="{}" value="{}" aria-label="{}"{}>'
+        inside = format_html(' form="{}"', owner) if owner else ""
         chosen = SafeString(" checked" if is_chosen(row) else "")
-        return (
-            format_html(html, table, name, of(row), words(row), chosen) if is_offered(row) else ""
-        )
+        key = of(row)
+        return "" if key is None else format_html(html, inside, name, key, words(row), chosen)
 
     every = '<label class="choose-all"><input type="checkbox" data-choose-all="{}"> All</label>'
     return Column(format_html(every, table), box, name=None)

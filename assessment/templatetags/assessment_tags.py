@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from django import template
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, PlanTopic, Preference
+from arqlab.core.forms.topics import topic_words
 from arqlab.core.models import Lab
 from arqlab.core.selectors import corrections_of
-from arqlab.web.cells import chip
 from assessment.assignments.selectors.planning import TaskPlanning
-from assessment.assignments.selectors.rows import PersonRow, TopicRow
+from assessment.assignments.views.progress import topic_chip
 from assessment.judging.services.judged_list import QuotedMark, quoted_marks
 from assessment.models import Judgment, TopicBid
 
 register = template.Library()
 BID_LETTERS = {Preference.GLADLY: "G", Preference.IF_NEEDED: "I", Preference.NO: "N"}
 BID_WORDS = {Preference(choice.value): choice.label.lower() for choice in TopicBid.Choice}
-NOTHING = SafeString('<td class="person"></td>')
 
 
-@register.filter
-def state_words(state: str) -> str:
-    """Return the name of a topic's judging state, such as `in progress`."""
-    return "not started" if state == "not-started" else state.replace("-", " ")
-
-
-@register.filter
-def topic_chip(state: str) -> SafeString:
-    """Return the chip of a topic's judging state."""
-    return chip(state, state_words(state))
+register.filter("topic_chip", topic_chip)
+register.filter("topic_words", topic_words)
 
 
 @register.filter("quoted_marks")
@@ -43,33 +34,6 @@ def marks_of(judgment: Judgment | None, lab: Lab | None = None) -> list[QuotedMa
         return []
     corrected = corrections_of(lab).formulas if lab else None
     return quoted_marks([judgment], corrected)[judgment.pk]
-
-
-@register.simple_tag
-def assessor_cell(row: TopicRow, person: PersonRow) -> SafeString:
-    """Return the table cell of an assessor in the row of a topic.
-
-    The cell shows the assessor's state and judged items, or is empty. It does not use a template
-    because a large lab has a thousand cells, which would take a second to render.
-    """
-    share = row.shares.get(person.person.pk)
-    if share is None:
-        return NOTHING
-    count, name = share.judged.items, person.person.name
-    if share.assignment is None:
-        return format_html(
-            '<td class="person muted" data-value="{}" '
-            'title="{} judged {} and is no longer assigned">{}'
-            '<span class="visually-hidden"> judged, no longer assigned</span></td>',
-            *(count, name, count, count),
-        )
-    state = row.state_of(share)
-    words = state_words(state)
-    return format_html(
-        '<td class="person" data-value="{}"><span class="chip chip-{}" title="{}: {}, {} judged">'
-        '<span class="visually-hidden">{}: {}, judged </span>{}</span></td>',
-        *(count, state, name, words, count, name, words, count),
-    )
 
 
 @register.simple_tag
@@ -96,7 +60,7 @@ def plan_options(planning: TaskPlanning, topic: PlanTopic, chosen: dict[str, str
 def bid_cells(planning: TaskPlanning, topic: PlanTopic, plan: AssignmentPlan) -> SafeString:
     """Return the cells of a topic's row: each assessor's choice, and their part in the plan.
 
-    They do not use a template for the same reason as `assessor_cell`.
+    They do not use a template because a large lab has a thousand cells, which would take a second.
     """
     return format_html_join(
         "",

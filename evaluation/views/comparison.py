@@ -20,7 +20,19 @@ from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import task_or_404
-from arqlab.web.cells import COUNT, P_VALUE, RUN, SCORE, SIGNED, CellKind, decimals, p_value, signed
+from arqlab.web.cells import (
+    COUNT,
+    P_VALUE,
+    RUN,
+    SCORE,
+    SIGNED,
+    CellKind,
+    decimals,
+    p_value,
+    run_name,
+    signed,
+    team_name,
+)
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, to
@@ -28,6 +40,7 @@ from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, v
 from evaluation.services.comparison import (
     SIGNIFICANT,
     ComparedRuns,
+    ComparedTopic,
     PairSummary,
     PairTest,
     RunPair,
@@ -151,7 +164,14 @@ def several_response(
         "correction": correction,
         "corrections": CORRECTIONS,
         "is_corrected": test == TUKEY,
-        "chart": _several_chart(several, compared, topics, context["task"]),
+        "chart": {
+            "measure": compared.measure.heading,
+            "runs": [run.label for run in several.runs],
+            "topics": [
+                {**_point(context["task"], topics, name), "values": values}
+                for name, values in several.topics
+            ],
+        },
     }
     tables = (
         _several_topics_table(several, topics, context),
@@ -227,26 +247,12 @@ def task_topics(task: Task) -> dict[str, Topic]:
     return {topic.query_id: topic for topic in topics}
 
 
-def _several_chart(
-    several: SeveralRuns, compared: ComparedRuns, topics: Mapping[str, Topic], task: Task
-) -> dict[str, Any]:
-    """Return the data of the chart, as `js/charts.js` reads it."""
-    address = [task.lab.slug, task.slug]
-    return {
-        "measure": compared.measure.heading,
-        "runs": [run.label for run in several.runs],
-        "topics": [
-            {
-                "topic": name,
-                "title": title_text(topics[name].title) if name in topics else "",
-                "values": values,
-                "url": reverse("core:topic-detail", args=[*address, name])
-                if name in topics
-                else None,
-            }
-            for name, values in several.topics
-        ],
-    }
+def _point(task: Task, topics: Mapping[str, Topic], name: str) -> dict[str, Any]:
+    """Return the title and the address of a topic in a chart, None without a page."""
+    if name not in topics:
+        return {"topic": name, "title": "", "url": None}
+    url = reverse("core:topic-detail", args=[task.lab.slug, task.slug, name])
+    return {"topic": name, "title": title_text(topics[name].title), "url": url}
 
 
 ENOUGH = 60
@@ -285,7 +291,12 @@ def _pair_tables(
     """Return the tables of two runs, and add the chart to the context."""
     task = context["task"]
     topics = task_topics(task)
-    context["chart"] = _chart(pair, compared, topics, task)
+    context["chart"] = {
+        "measure": compared.measure.heading,
+        "first": pair.first.label,
+        "second": pair.second.label,
+        "topics": [{**row._asdict(), **_point(task, topics, row.query_id)} for row in pair.topics],
+    }
     tables = [
         _pair_topics_table(pair, compared, topics, visible),
         _figures_table(pair, compared, visible),
@@ -308,21 +319,16 @@ def _pair_topics_table(
             *topic_columns(
                 visible.qrel_set.task, lambda row: (row.query_id, topics.get(row.query_id))
             ),
-            Column(
-                "First run",
-                "first",
-                SCORE,
-                name=f"{first.label} (1)",
-                best=lambda row: row.difference > 0,
-                title=first.label,
-            ),
-            Column(
-                "Second run",
-                "second",
-                SCORE,
-                name=f"{second.label} (2)",
-                best=lambda row: row.difference < 0,
-                title=second.label,
+            *(
+                Column(
+                    f"{side.capitalize()} run",
+                    side,
+                    SCORE,
+                    name=f"{run.label} ({place})",
+                    best=_is_won(place),
+                    title=run.label,
+                )
+                for place, side, run in ((1, "first", first), (2, "second", second))
             ),
             Column("Difference", "difference", SIGNED, name="difference"),
         ],
@@ -330,6 +336,10 @@ def _pair_topics_table(
         css="topic-table",
         file=f"{board_words(visible.board)}-{first.key}-{second.key}-{file_words(compared.measure)}",
     )
+
+
+def _is_won(place: int) -> Callable[[ComparedTopic], bool]:
+    return lambda row: row.difference > 0 if place == 1 else row.difference < 0
 
 
 def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> Table:
@@ -344,7 +354,12 @@ def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard)
     return Table(
         "figures",
         [
-            Column("Run", "0", RUN, is_head=True, link=page),
+            Column(
+                "Run",
+                lambda row: run_name(row[0], page(row)),
+                note=lambda row: team_name(row[0]),
+                is_head=True,
+            ),
             Column("Mean", "1", SCORE),
             Column("Topics won", "2", COUNT),
         ],
@@ -469,26 +484,3 @@ def _places(request: HttpRequest, compared: ComparedRuns) -> list[int]:
     if not further.keys() - {first, second}:
         return [first, second]
     return list(dict.fromkeys([first, second, *further]))[:MOST]
-
-
-def _chart(
-    pair: RunPair, compared: ComparedRuns, topics: dict[str, Topic], task: Task
-) -> dict[str, Any]:
-    """Return the data of the charts, as `js/charts.js` reads them."""
-    address = [task.lab.slug, task.slug]
-    return {
-        "measure": compared.measure.heading,
-        "first": pair.first.label,
-        "second": pair.second.label,
-        "topics": [
-            {
-                "topic": row.query_id,
-                "title": title_text(topics[row.query_id].title) if row.query_id in topics else "",
-                **row._asdict(),
-                "url": reverse("core:topic-detail", args=[*address, row.query_id])
-                if row.query_id in topics
-                else None,
-            }
-            for row in pair.topics
-        ],
-    }

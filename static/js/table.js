@@ -2,7 +2,7 @@
 // Without this script the table has the server's order. The style sheet reserves space for the
 // arrow, so nothing shifts.
 
-const NUMBER = /^[+\-−]?(\d{1,3}(,\d{3})+|\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*%?$/i;
+const NUMBER = /^[+\-−]?((\d{1,3}(,\d{3})+|\d+)\.?\d*|\.\d+)(e[+-]?\d+)?\s*%?$/i;
 
 /** Return the text of a cell, with LaTeX for each formula. */
 function cellText(cell) {
@@ -62,7 +62,7 @@ function makeSortable(table) {
   const heads = [...(table.tHead?.rows[table.tHead.rows.length - 1]?.cells ?? [])];
   const order = [...table.tBodies].map((body) => [...body.rows]);
   for (const head of heads) {
-    if (head.dataset.nosort !== undefined || head.querySelector("input")) continue;
+    if (head.dataset.nosort !== undefined || head.matches(".person, :has(input)")) continue;
     if (!head.textContent.trim()) continue;
     const button = document.createElement("button");
     button.type = "button";

@@ -126,7 +126,7 @@ def test_the_page_of_a_lab_shows_each_stage_with_a_figure_and_an_action(scene, c
         "Topics": ["2", "Load topics"],
         "Runs": ["0", "View runs"],
         "Pool": [f"{items}", "Plan pool"],
-        "Judging": [f"0 of {items}", "Assign topics"],
+        "Judging": [f"0 of {items} items judged", "Assign 2 unassigned topics"],
         "Qrels": ["0", "Freeze qrels"],
         "Board": ["Waiting", "View leaderboard"],
     }

@@ -7,10 +7,45 @@ from typing import Any
 
 from django import forms
 from django.template.loader import render_to_string
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from arqlab.core.forms.lists import ReasonsForm
 from arqlab.core.models import Topic
+from arqlab.web.cells import ID
+from arqlab.web.tables import Column, Table, choice_column, reader
+
+
+def topic_words(topic: Topic) -> SafeString:
+    """Return the query formula, title and tags of a topic."""
+    texts = filter(None, (topic.formula_html, topic.title_html))
+    html = SafeString("<br>".join(texts))
+    if not topic.tags:
+        return html
+    tags = ", ".join(topic.tags)
+    return format_html('{} <span class="muted small topic-tags">{}</span>', html, tags)
+
+
+def words_column(path: str) -> Column:
+    """Return the column with the words of topics, which are at a path."""
+    topic = reader(path)
+    return Column("Title and tags", lambda row: topic_words(topic(row)), css="topic-words")
+
+
+def topic_picker(name: str, rows: list[dict[str, Any]], *more: Column) -> Table:
+    """Return the table of topics to choose, whose boxes are the field `name` of the form around it.
+
+    A row has its `topic` and the `value` of its box, and may have `is_chosen`.
+    """
+    table = f"pick-{name}"
+    boxes = choice_column(
+        *(table, name, "value"),
+        spoken="topic.query_id",
+        is_chosen=lambda row: bool(row.get("is_chosen")),
+        form="",
+    )
+    topic = Column("Topic", "topic.query_id", ID, is_head=True, css="nowrap")
+    return Table(table, [topic, boxes, words_column("topic"), *more], rows)
 
 
 class TopicPicker(forms.CheckboxSelectMultiple):
@@ -28,7 +63,8 @@ class TopicPicker(forms.CheckboxSelectMultiple):
             }
             for _, [option], _ in self.optgroups(name, self.format_value(value))
         ]
-        return render_to_string("components/topic_picker.html", {"name": name, "rows": rows})
+        context = {"table": topic_picker(name, rows)}
+        return render_to_string("components/topic_picker.html", context)
 
 
 class TopicsField(forms.ModelMultipleChoiceField):
@@ -57,9 +93,11 @@ class LeftOutTopicsForm(ReasonsForm):
         super().__init__(data, kind="topics", names=names, reasons=reasons)
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the picker, each with the field of its reason."""
-        return [
+    def table(self) -> Table:
+        """Return the picker, with the field of each reason."""
+        rows = [
             {"topic": topic, "value": topic.query_id, "field": self[topic.query_id]}
             for topic in self.topics
         ]
+        reason = Column("Reason", template="components/reason.html", css="reason")
+        return topic_picker("picked", rows, reason)

@@ -11,16 +11,20 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.html import format_html
 
 from arqkit.formats.assignments import share_out
 from arqkit.loads import LoadChoice
 from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
+from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
+from arqlab.web.cells import COUNT, DAY, CellKind, decimals
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.problems import problem_table
+from arqlab.web.tables import Column, Table, answer, reader
 from assessment.assignments.forms import (
     ASSIGN,
     REASSIGN,
@@ -48,6 +52,14 @@ from assessment.assignments.services.assigning import (
     take_topics,
 )
 from assessment.assignments.services.planning import resume_topics, set_topics_aside
+from assessment.assignments.views.progress import (
+    days_table,
+    forecasts_table,
+    people_table,
+    person_column,
+    topics_table,
+    trips_table,
+)
 from assessment.models import Assignment, LateLabel
 from assessment.qrels.selectors.frames import late_labels
 
@@ -149,16 +161,19 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
         "lab": task.lab,
         "task": task,
         "form": form,
-        "chosen": request.POST.getlist("topics"),
         "person": request.POST.get("person", ""),
-        "states": ("not-started", "in-progress", "done", "in-review", "set-aside"),
         "grid": grid,
-        "forecasts": topic_forecasts(task, grid.topics),
-        "trips": trips_of_task(task, at=now),
         "late_labels": late_labels(task).filter(decision=LateLabel.Decision.OPEN).count(),
-        "progress": judged_days(task, grid, at=now),
     }
-    return render(request, "assessment/assignment_list.html", context)
+    progress = judged_days(task, grid, at=now)
+    tables = [
+        people_table(grid),
+        *([days_table(progress)] if progress else []),
+        trips_table(trips_of_task(task, at=now)),
+        forecasts_table(task, topic_forecasts(task, grid.topics)),
+        topics_table(task, grid, request.POST.getlist("topics")),
+    ]
+    return answer(request, "assessment/assignment_list.html", context, *tables)
 
 
 def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
@@ -277,6 +292,7 @@ def _preview(
     request: HttpRequest, task: Task, pairs: Pairs, problems: list[Problem], *, replaces: bool
 ) -> HttpResponse:
     preview = preview_assignments(task, pairs, replaces=replaces, at=timezone.now())
+    tables = _totals_table(preview.totals), _changes_table(preview)
     context = {
         "task": task,
         "lab": task.lab,
@@ -290,4 +306,47 @@ def _preview(
         "replaces": replaces,
         "confirmed": assignment_changes(task, pairs, replaces=replaces).digest,
     }
-    return render(request, "assessment/assignment_import.html", context)
+    return answer(request, "assessment/assignment_import.html", context, *tables)
+
+
+def _totals_table(totals: list[PersonTotals]) -> Table:
+    def column(heading: str, value: str, kind: CellKind = COUNT) -> Column:
+        now, then = reader(f"now.{value}"), reader(f"then.{value}")
+
+        def change(row: PersonTotals) -> str:
+            before, after = (kind.html(side(row)) for side in (now, then))
+            html = '<data value="{}"><span class="muted">{}</span> {}</data>'
+            return format_html(html, after, f"{before} →" if before != after else "", after)
+
+        return Column(heading, change, css="num")
+
+    return Table(
+        "totals",
+        [
+            person_column("now"),
+            column("Topics", "topics"),
+            column("Items left", "left"),
+            column("Hours left", "hours", decimals(1)),
+            Column("Est. completion", "then.finish", DAY),
+        ],
+        totals,
+        caption="Where a number changes, the first is the current one. Items and hours are those "
+        "left to judge.",
+    )
+
+
+def _changes_table(preview: AssignmentPreview) -> Table:
+    difficulty = Column("Difficulty", "row.difficulty")
+    return Table(
+        "changed-topics",
+        [
+            Column("Topic", "row.topic.query_id", is_head=True, css="nowrap"),
+            words_column("row.topic"),
+            *([difficulty] if preview.has_difficulty else []),
+            Column("Items left", "row.left", COUNT),
+            Column("Now", lambda change: ", ".join(person.name for person in change.had)),
+            Column("New", lambda change: ", ".join(person.name for person in change.then)),
+        ],
+        preview.changes,
+        has_tools=True,
+    )

@@ -131,9 +131,9 @@ def _late_table(request: HttpRequest, task: Task) -> Table:
         [
             Column("Topic", topic, ID, is_head=True, order="topic", by=f"judgment__{POSITION}"),
             choice_column(
-                *("late-labels", "labels", "pk"),
+                *("late-labels", "labels"),
+                lambda late: late.pk if late.decision == LateLabel.Decision.OPEN else None,
                 spoken=lambda late: f"{reader(topic)(late)}, {late.judgment.instance.doc_id}",
-                is_offered=lambda late: late.decision == LateLabel.Decision.OPEN,
             ),
             Column(
                 "Item", "judgment.instance.doc_id", ID, note="judgment.instance.item.pool.round"

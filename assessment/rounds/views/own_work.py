@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import render
 from django.utils import timezone
 
 from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
 from arqlab.web.pages import LAB, Pages
+from arqlab.web.tables import answer
 from assessment.judging.selectors.own_work import own_hours
+from assessment.judging.views.own_work import own_tables
 from assessment.models import Round
 from assessment.rounds.selectors.votes import round_agreement
 from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
@@ -77,16 +78,13 @@ def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     context = {
         "lab": lab,
         "hours": hours,
-        "own": {
-            own_topic.topic.pk for task in hours.tasks for own_topic in task.topics if own_topic.row
-        },
         "zone": zone_words(hours.sheet.rule.time_zone),
         "agreements": own_agreements(lab, user),
-        "tickets": own_answered_tickets(lab, user),
         "open_tickets": own_open_tickets(lab, user).count(),
         "is_own": True,
     }
-    return render(request, "assessment/your_work.html", context)
+    tables = own_tables(lab, hours, own_answered_tickets(lab, user))
+    return answer(request, "assessment/your_work.html", context, *tables)
 
 
 @pages.read("csv/", "judging-work-csv")

@@ -144,7 +144,7 @@ def test_the_page_has_the_days_as_chart_and_table(half_judged, client_of, organi
     page = client_of(organizer).get(PATH).text
 
     assert 'data-chart="judged-days"' in page
-    assert "16 Nov 2026</th>" in page
+    assert "16 Nov 2026</time></th>" in page
 
 
 def test_before_the_first_judgment_there_is_no_chart(task, client_of, organizer):

@@ -114,7 +114,8 @@ def test_the_judging_deadline_locks_nothing(client_of, assessor, judging, where)
 def test_organizers_see_the_judging_deadline(client_of, organizer, task, where):
     Task.objects.update(judging_deadline=datetime(2026, 12, 6, 11, 59, tzinfo=UTC))
 
-    assert "Judging deadline: " in client_of(organizer).get(where).text
+    words = "judging ends" if where == "/labs/arqmath-x/" else "Judging deadline: "
+    assert words in client_of(organizer).get(where).text
 
 
 @pytest.mark.parametrize("where", ["/", "/labs/arqmath-x/", "/labs/arqmath-x/tasks/task1/"])
@@ -124,7 +125,8 @@ def test_organizers_see_how_far_the_judging_is(client_of, organizer, assessor, t
     judge(assessor, instance("A.1"), 1)
     page = " ".join(client_of(organizer).get(where).text.replace("</a>", "").split())
 
-    assert "1 of 3 items judged; 1 unassigned topic." in page
+    assert "1 of 3 items judged" in page
+    assert "1 unassigned topic" in page
     assert "Start judging" not in page
 
 

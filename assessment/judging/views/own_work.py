@@ -1,0 +1,147 @@
+"""The tables of an assessor's own work: days, tasks, topics, and answered tickets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.contrib.humanize.templatetags.humanize import intcomma
+from django.urls import reverse
+from django.utils.html import format_html
+
+from arqlab.core.models import Lab
+from arqlab.web.cells import COUNT, DAY, DURATION, HOURS, ID, LABEL, NUMBER, PROSE, TIME
+from arqlab.web.tables import Chart, Column, Table
+from assessment.assignments.views.progress import topic_chip
+from assessment.judging.selectors.own_work import OwnHours, OwnTask, OwnTopic
+from assessment.models import Ticket
+
+OwnPlace = tuple[OwnTask, OwnTopic]
+
+
+def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Table]:
+    """Return the own work by day, task and topic, and the answers to the own tickets."""
+    return [
+        _days_table(hours),
+        _tasks_table(hours),
+        _topics_table(lab, hours),
+        _tickets_table(lab, hours, tickets),
+    ]
+
+
+def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
+    """Return the items, hours and pace of the work at a path."""
+    return (
+        Column(judged, f"{path}.items", COUNT),
+        Column("Active hours", f"{path}.active_hours", HOURS),
+        Column("s per label", f"{path}.pace.each", NUMBER),
+    )
+
+
+def _days_table(hours: OwnHours) -> Table:
+    items, active, pace = _work_columns("1", judged="Items")
+    return Table(
+        "own-days",
+        [
+            Column("Day", "0", DAY, is_head=True),
+            active,
+            items,
+            Column("Labels", "1.labels", COUNT),
+            pace,
+        ],
+        hours.days,
+        chart=Chart(
+            "own-days",
+            hours.data,
+            "Your items and seconds per label on each day with labels. The table below lists the "
+            "days.",
+            css="chart-middle",
+            caption="Days without labels are left out.",
+        ),
+        fold="Days as a table",
+    )
+
+
+def _tasks_table(hours: OwnHours) -> Table:
+    return Table(
+        "tasks",
+        [
+            Column("Task", "task.name", note="round", is_head=True),
+            Column("Topics assigned", lambda row: None if row.round else len(row.assigned), COUNT),
+            *_work_columns("work", judged="Items judged"),
+            Column("Items left", lambda row: None if row.round else row.left, COUNT),
+            Column("Time left", lambda row: row.seconds_left if row.left else None, DURATION),
+        ],
+        hours.tasks,
+    )
+
+
+def _topics_table(lab: Lab, hours: OwnHours) -> Table:
+    """Return the own work in each topic, and the progress of the assigned ones by all."""
+
+    def url(place: OwnPlace) -> str:
+        task, topic = place
+        address = [lab.slug, task.task.slug, topic.topic.query_id]
+        return reverse("assessment:judge", args=address) if topic.row else ""
+
+    return Table(
+        "topics",
+        [
+            Column("Topic", "1.topic.query_id", ID, link=url, is_head=True),
+            Column("Task", "0.task.name", note="0.round", css="nowrap"),
+            Column("State", _state, css="nowrap"),
+            Column("Progress", _progress, css="nowrap"),
+            Column("Items left", "1.row.left", COUNT),
+            *_work_columns("1.work", judged="Judged by you"),
+        ],
+        [(task, topic) for task in hours.tasks for topic in task.topics],
+        has_tools=True,
+    )
+
+
+def _state(place: OwnPlace) -> str:
+    task, topic = place
+    if topic.row:
+        return topic_chip(topic.row.state)
+    return "" if task.round else "no longer yours"
+
+
+def _progress(place: OwnPlace) -> str:
+    row = place[1].row
+    if row is None:
+        return ""
+    return format_html(
+        '<progress value="{}" max="{}" aria-label="{}, items judged by all assessors"></progress> '
+        "{} of {}",
+        *(row.done, row.total or 1, row.topic.query_id),
+        *(intcomma(row.done), intcomma(row.total)),
+    )
+
+
+def _tickets_table(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> Table:
+    own = {topic.topic.pk for task in hours.tasks for topic in task.topics if topic.row}
+
+    def url(ticket: Ticket) -> str:
+        item = ticket.judgment.instance.item
+        if item.topic_id not in own or item.assessor_id:
+            return ""
+        address = [lab.slug, item.topic.task.slug, item.topic.query_id]
+        return f"{reverse('assessment:judge', args=address)}?item={item.pk}"
+
+    def name(ticket: Ticket) -> str:
+        item = ticket.judgment.instance.item
+        return f"{item.topic.query_id}, item {item.position}"
+
+    def note(ticket: Ticket) -> str:
+        return "" if ticket.judgment.instance.item.done_at else "to judge again"
+
+    return Table(
+        "tickets",
+        [
+            Column("Item", name, link=url, note=note, is_head=True, css="nowrap"),
+            Column("Your label", "judgment.scale_label", LABEL),
+            Column("Your comment", "judgment.comment", PROSE),
+            Column("Answer", "answer", PROSE),
+            Column("Answered", "answered_at", TIME),
+        ],
+        tickets,
+    )
