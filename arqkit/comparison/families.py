@@ -235,7 +235,7 @@ def pair_family(scores: Reals, test: str) -> PairFamily:
     return PairFamily(*(_square(p_values, len(scores)) for p_values in (values, *corrected)))
 
 
-def tests_against(scores: Reals, best: int, test: str) -> Reals:
+def p_values_against(scores: Reals, best: int, test: str) -> Reals:
     """Return Holm's p-value of each run (row of `scores`) against the one in the row `best`.
 
     A missing score is NaN. A run without two topics in common with it has NaN, as has `best`.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
-from arqkit.comparison.families import mean_intervals, tests_against
+from arqkit.comparison.families import mean_intervals, p_values_against
 from arqkit.leaderboard import Board, BoardRun, by_mean, with_runs
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure, parse_measures
@@ -80,7 +80,7 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
 
 
 def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:
-    lower = (tests_against(scores, 0, "t") < SIGNIFICANT) & (
+    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & (
         np.nanmean(scores - scores[0], axis=1) < 0
     )
     return {
