@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.scoring import ceilings
 from arqkit.standings import OUT_OF_COMPETITION
 from arqkit.topics import natural_key
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Lab, Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
@@ -109,14 +108,13 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
     """
     names = [measure.name for measure in measures]
     rules = qrel_set.relevant_from, qrel_set.label_scale.unjudged, names
-    key = f"qrels-facts:{qrel_set.sha256}:{sha256(repr(rules).encode()).hexdigest()}"
-    facts: QrelsFacts | None = computed_values.get(key)
-    if facts is None:
+
+    def compute() -> QrelsFacts:
         frame = judged_frame(qrel_set)
         best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
-        facts = QrelsFacts(frame["topic"].n_unique(), best)
-        computed_values.set(key, facts, timeout=None)
-    return facts
+        return QrelsFacts(frame["topic"].n_unique(), best)
+
+    return cached_value(key_of("qrels-facts", qrel_set.sha256, rules), compute, seconds=None)
 
 
 def live_scores(
