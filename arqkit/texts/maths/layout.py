@@ -51,6 +51,7 @@ _ARROW = 0.55  # the size of the arrow of \\vec
 _STYLE = {"displaystyle", "scriptlevel"}
 _PRIMES = {2: "″", 3: "‴", 4: "⁗"}
 _SCRIPTS = {"msub", "msup", "msubsup"}
+_INTEGRALS = "∫∬∭∮∯∰"
 _LOW = {"mi", "mn", "mo", "mtext", "mrow", "mspace"} | _SCRIPTS
 _NUMBER = re.compile(r"\d*\.?\d+(?:,\d*\.?\d+)+")
 _PADDING = {"tml-sml-pad", "tml-med-pad", "tml-lrg-pad"}
@@ -138,6 +139,8 @@ def set_scripts(element: Any) -> None:
             element.replace(script, group)
             group.append(script)
     base = element[0]
+    if element.tag != "msup" and base.tag == "mo" and (base.text or "-") in _INTEGRALS:
+        element[1].set("class", f"{element[1].get('class', '')} tml-lower-limit".strip())
     if element.tag == "msup" or base.tag != "mi" or len(base.text or "") != 1:
         return
     letter = (
