@@ -25,7 +25,6 @@ from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
 from submissions.standings import standings_of
 
-KEPT_CERTAINTIES = 7 * 24 * 60 * 60  # seconds
 _CERTAINTY_RULES = 1
 """The version of the computation. Increase it with every change, so that nothing old is read."""
 SIGNIFICANT = 0.05
@@ -67,21 +66,19 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
     """
     runs = by_mean((row.run for row in board.rows), measure.name)
     means = [(run.key, run.values[measure.name]) for run in runs]
-    parts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
-    key = f"certainties:{sha256(repr(parts).encode()).hexdigest()}"
-    known: dict[int, Certainty] | None = computed_values.get(key)
-    if known is None:
+
+    def compute() -> dict[int, Certainty]:
         keys = [run for run, _ in means]
         scores = topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure.name).scores
-        known = _certainties(keys, scores) if scores.size else {}
-        computed_values.set(key, known, timeout=KEPT_CERTAINTIES)
-    return known
+        return _certainties(keys, scores) if scores.size else {}
+
+    facts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
+    return cached_value(key_of("certainties", *facts), compute)
 
 
 def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:
-    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & (
-        np.nanmean(scores - scores[0], axis=1) < 0
-    )
+    is_below = np.nansum(scores - scores[0], axis=1) < 0
+    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
     return {
         run: Certainty(ends[0], ends[1], is_lower)
         for run, ends, is_lower in zip(
