@@ -75,11 +75,6 @@ def policy_of(task: Task) -> TicketPolicy:
         return TicketPolicy(task=task)
 
 
-def with_policies(tasks: QuerySet[Task]) -> QuerySet[Task]:
-    """Return tasks with their policies and protocols, in order, in one query."""
-    return tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
-
-
 def reused_answers(lab: Lab) -> dict[int, str]:
     """Return the answers that organizers gave most often, by the id of a ticket with the answer."""
     answered = Ticket.objects.filter(judgment__instance__item__topic__task__lab=lab)

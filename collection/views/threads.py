@@ -167,6 +167,10 @@ def _without_questions(links: Links, closed: Set[str]) -> Links:
 READER = "X-Judging-User"  # the judging page's user, who may have signed out since
 
 
+MARKED = ("formula_id", "comment_id")
+"""What the address of a post may mark: `formula=ID` and `comment=ID`."""
+
+
 @pages.read("posts/<path:post_id>/", "post-detail")
 def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     """Show the thread of a post: the question with its answers and their comments.
@@ -183,22 +187,19 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     thread = _visible_thread(request, visible_lab, collection, post_id) if collection else None
     if thread is None:
         raise Http404
-    looks_up, has_formula_links = _formula_links(request, visible_lab)
+    looks_up, has_links = _formula_links(request, visible_lab)
+    marked: dict[str, Any] = {
+        name: request.GET.get(name.removesuffix("_id"), "") for name in MARKED
+    }
     context = {
         "lab": visible_lab,
         "post_id": post_id,
         "asked_for": post_id,
         "collection": collection,
-        "thread": render_thread(
-            thread,
-            lab=visible_lab,
-            formula_id=request.GET.get("formula", ""),
-            comment_id=request.GET.get("comment", ""),
-            has_formula_links=has_formula_links,
-        ),
+        "thread": render_thread(thread, lab=visible_lab, has_formula_links=has_links, **marked),
         "may_look_up": looks_up,
-        "formula_id": request.GET.get("formula", ""),
-        "has_formula_links": has_formula_links,
+        "formula_id": marked["formula_id"],
+        "has_formula_links": has_links,
         "thread_id": thread.thread_id,
     }
     return _page_or_panel(request, "collection/post_detail.html", context)

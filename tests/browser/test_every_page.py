@@ -8,7 +8,7 @@ visited without a word here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,8 +39,7 @@ NO_PAGES |= {"core:topic-information-csv"}
 NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"desk:lab-download", "desk:task-download", "submissions:run-map"}
 NO_PAGES |= {"submissions:run-repaired", "submissions:run-guess"}
-NO_PAGES |= {"submissions:run-map", "desk:lab-download", "desk:task-download"}
-NO_PAGES |= {"desk:candidate-list"}
+NO_PAGES |= {"desk:candidate-list", "evaluation:score-link", "assessment:radar-detail"}
 NO_PAGES |= {"assessment:time-sheet-csv", "assessment:judging-work-csv"}
 NO_PAGES |= {"assessment:round-votes", "assessment:guideline-panel"}
 # Pages that tell each role something else; every other page is visited once.
@@ -96,16 +95,16 @@ def busy_lab(folder: Path) -> tuple[Scene, dict[str, Run]]:
     return scene, {"valid": valid, "refused": bad, "withdrawn": withdrawn}
 
 
-def first_role(codes: dict[str, int]) -> str | None:
+def first_role(roles: Collection[str]) -> str | None:
     """Return the first role that sees a page."""
-    return next((role for role in ROLES if codes[role] == 200), None)
+    return next((role for role in ROLES if role in roles), None)
 
 
 def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
     """Return the paths of the pages that a role is to look at."""
-    for method, name, codes in rows():
+    for method, name, roles in rows():
         is_page = method == "GET" and name not in NO_PAGES and "api-" not in name
-        if is_page and codes[role] == 200 and (first_role(codes) == role or name in FOR_ALL):
+        if is_page and role in roles and (first_role(roles) == role or name in FOR_ALL):
             yield address(name, scene, runs["valid"].pk)
     if role == "member":
         yield from (

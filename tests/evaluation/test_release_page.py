@@ -158,16 +158,6 @@ def test_a_release_is_undone_and_the_threads_that_people_may_have_read_stay_open
     assert AuditEvent.objects.filter(verb="leaderboard.hide").count() == 1
 
 
-@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
-def test_only_organizers_see_the_page_and_release(role, calm, browser, client_of):
-    shown = seen(browser.get(RELEASE))
-    client = client_of(calm.people[role])
-
-    assert client.get(RELEASE).status_code == 404
-    assert client.post(RELEASE, {"qrels": "v1", **shown}).status_code == 404
-    assert released_leaderboard(calm.task) is None
-
-
 def test_the_page_of_unknown_qrels_is_not_found(browser):
     assert browser.get(RELEASE, {"qrels": "v9"}).status_code == 404
 

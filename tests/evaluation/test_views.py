@@ -13,7 +13,6 @@ from arqkit.leaderboard import COLUMNS, EVERYWHERE, BoardColumn, columns_in
 from arqlab.core.models import Task
 from arqlab.core.services.labs import change_task
 from evaluation.models import Leaderboard
-from evaluation.selectors.boards import released_leaderboard
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -274,15 +273,6 @@ def test_an_organizer_releases_and_hides(played, client_of):
     assert "nothing has changed since" in confirmed(client, release, qrels="v1").content.decode()
     assert "is hidden" in client.post(hide, follow=True).content.decode()
     assert "is not released. Reload" in client.post(hide, follow=True).content.decode()
-
-
-@pytest.mark.parametrize("role", ROLES[:5])
-@pytest.mark.parametrize("verb", ["release", "hide"])
-def test_only_organizers_release_and_hide(verb, role, played, client_of):
-    answer = client_of(played.people[role]).post(f"{board_url(played)}{verb}/", {"qrels": "v1"})
-
-    assert answer.status_code == (302 if role == "visitor" else 404)
-    assert released_leaderboard(played.task) is None
 
 
 def test_a_run_withdrawn_after_the_release_is_struck_out(played, client_of, visitor):

@@ -112,19 +112,6 @@ def test_another_team_cannot_be_named(browser: Client, scene: Scene) -> None:
     assert send(browser, team="Beta").status_code == 400
 
 
-def test_visitors_must_sign_in(client: Client, scene: Scene) -> None:
-    assert send(client).status_code in {401, 403}
-    assert client.get(address("run-list")).status_code in {401, 403}
-
-
-@pytest.mark.parametrize("person", ["outsider", "other_member", "assessor"])
-@pytest.mark.parametrize("name", ["run-detail", "run-report"])
-def test_other_users_get_404_for_a_run(
-    scene: Scene, client_of: SignIn, valid_run: Run, name: str, person: str
-) -> None:
-    assert client_of(getattr(scene, person)).get(address(name, valid_run.pk)).status_code == 404
-
-
 def test_the_list_has_the_runs_of_the_users_team(
     scene: Scene, browser: Client, valid_run: Run
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django import forms
@@ -106,6 +106,13 @@ class InformationForm:
             and (value := normalized_value(name, data.get(f"{name}:{query_id}", seen[name])))
             != seen[name]
         ]
+
+    def still_changed(self, changes: Iterable[InfoChange]) -> list[InfoChange]:
+        """Return the changes that still change a value, each with the current one."""
+        now = self.facts
+        known = (change for change in changes if change.query_id in now)
+        current = [change._replace(was=now[change.query_id][change.field]) for change in known]
+        return [change for change in current if change.was != change.value]
 
     def _folder(self, name: str) -> list[str]:
         """Return the folder's values, so that an edit can be undone."""
@@ -246,20 +253,7 @@ def topic_information_apply(request: HttpRequest, task: Task) -> HttpResponse:
             task=task, changes=known, by=permissions.signed_in(request)
         )
     except UserError as error:
-        now = form.facts
-        still = [
-            change._replace(was=now[change.query_id][change.field])
-            for change in known
-            if change.query_id in now
-        ]
-        return _preview(
-            request,
-            task,
-            form,
-            [change for change in still if change.was != change.value],
-            [],
-            error.message,
-        )
+        return _preview(request, task, form, form.still_changed(known), [], error.message)
     messages.success(request, _saved(count))
     return redirect("core:topic-information", lab=task.lab.slug, task=task.slug)
 

@@ -385,26 +385,29 @@ def _summary(invited: Invited) -> str:
     return " ".join(sentences)
 
 
+NOTICE_COLUMNS = [
+    Column(
+        "Notice",
+        "subject",
+        link=to("notices:notice-detail", of="pk"),
+        order="notice",
+        by="subject",
+        is_head=True,
+        css="wrap",
+    ),
+    Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
+    Column("Lab", "lab.name", order="lab", by="lab__name", css="wrap"),
+    Column("When", "created_at", TIME, order="when", by="pk"),
+]
+
+
 @pages.read("notices/", "notice-list", access=None, section="", sign_in=True)
 def notice_list(request: HttpRequest) -> HttpResponse:
     """Show the user's notices, newest first."""
     user = signed_in(request)
     table = Table(
         "notices",
-        [
-            Column(
-                "Notice",
-                "subject",
-                link=to("notices:notice-detail", of="pk"),
-                order="notice",
-                by="subject",
-                is_head=True,
-                css="wrap",
-            ),
-            Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
-            Column("Lab", "lab.name", order="lab", by="lab__name", css="wrap"),
-            Column("When", "created_at", TIME, order="when", by="pk"),
-        ],
+        NOTICE_COLUMNS,
         notices_of(user),
         asked=request.GET,
         order="-when",

@@ -41,7 +41,7 @@ from assessment.judging.services.judged_list import judged_list
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.leases import DEFAULT_HOURS, TRIP_HOURS
 from assessment.models import Guideline
-from assessment.tickets.selectors import own_answered_tickets, sent_tickets, with_policies
+from assessment.tickets.selectors import own_answered_tickets, sent_tickets
 from assessment.tickets.services.policies import policy_sentences
 
 pages = Pages(section="judging", sign_in=True)
@@ -64,17 +64,15 @@ ANSWERS = 20
 def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the assessor's topics with items left, answered tickets and changed guidelines."""
     user = signed_in(request)
-    texts = ("title_html", "formula_html")
-    work = own_work(user, [lab], at=timezone.now(), texts=texts).get(lab.pk)
-    rows = work.rows if work else ()
+    work = own_work(user, [lab], at=timezone.now(), texts=("title_html", "formula_html"))
+    rows = work[lab.pk].rows if lab.pk in work else ()
     rounds = own_round_topics(user, lab=lab)
     earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
     tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
-    known = Task.objects.filter(pk__in=[task.pk for task in tasks])
     context = {
         "lab": lab,
         "standing": roles_in(user, lab),
-        "work": work,
+        "work": work.get(lab.pk),
         "rows": [
             (row, row.shares[user.pk].judged) for row in sorted(rows, key=lambda row: not row.left)
         ],
@@ -87,7 +85,7 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
         "rosters": own_rosters(user, lab),
         "tickets": own_answered_tickets(lab, user)[:ANSWERS],
         "sent": sent_tickets(lab, user).filter(advised_at=None).count(),
-        "policies": [(task, policy_sentences(task)) for task in with_policies(known)],
+        "policies": policy_sentences(Task.objects.filter(pk__in=[task.pk for task in tasks])),
     }
     return render(request, "assessment/judging_home.html", context)
 

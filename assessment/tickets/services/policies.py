@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from arqkit.formats.labs.folder import LabFile, TaskFile
 from arqkit.labels import ScaleLabel
@@ -105,8 +106,13 @@ def edit_policy(
     )
 
 
-def policy_sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
-    """Return what happens with each label that is not a judgment, in words for assessors."""
+def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[ScaleLabel, str]]]]:
+    """Return what happens with each label that is not a judgment, in words, by task in order."""
+    read = tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
+    return [(task, _sentences(task)) for task in read]
+
+
+def _sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
     policy = policy_of(task)
     return [
         (label, _SENTENCES[policy.action_of(label.value)]) for label in task.protocol.labels.reports

@@ -42,7 +42,6 @@ from assessment.tickets.selectors import (
     reused_answers,
     sent_tickets,
     tickets_of,
-    with_policies,
 )
 from assessment.tickets.services.answers import (
     LONGEST_ANSWER,
@@ -226,7 +225,7 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "send_form": SendForm(lab=lab, tickets=tickets),
         "state": state,
         "counts": count_by_state(tickets),
-        "policies": [(task, policy_sentences(task)) for task in with_policies(lab.tasks.all())],
+        "policies": policy_sentences(lab.tasks.all()),
     }
     status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
     return answer(request, "assessment/ticket_list.html", context, table, status=status)
@@ -422,10 +421,8 @@ def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     )
     if answer:
         return answer
-    context = {"form": form, **_facts(ticket)}
-    context["send_form"] = SendForm(
-        lab=lab, tickets=tickets_of(lab), initial={"expert": ticket.expert}
-    )
+    send_form = SendForm(lab=lab, tickets=tickets_of(lab), initial={"expert": ticket.expert})
+    context = {"form": form, "send_form": send_form, **_facts(ticket)}
     return render(request, "assessment/ticket_detail.html", context)
 
 

@@ -67,21 +67,6 @@ def test_a_draft_shows_who_sees_it(db, client_of):
     assert "This lab is a draft." in text_of(client_of(draft.organizer).get("/labs/draft/"))
 
 
-@pytest.mark.parametrize(
-    "page", ["", "edit/", "people/", "audit/", "tasks/task1/", "tasks/task1/topics/"]
-)
-def test_a_draft_does_not_exist_for_outsiders(scene, client_of, page):
-    Lab.objects.update(is_public=False)
-
-    assert client_of(scene.outsider).get(f"/labs/arqmath-x/{page}").status_code == 404
-
-
-@pytest.mark.parametrize("page", ["edit/", "people/", "audit/"])
-@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "assessor"])
-def test_the_organizers_pages_do_not_exist_for_others(scene, client_of, page, role):
-    assert client_of(scene.people[role]).get(f"/labs/arqmath-x/{page}").status_code == 404
-
-
 def test_an_organizer_edits_the_lab(scene, client_of):
     form = {"name": "ARQMath-X", "description": "New."}
 

@@ -104,13 +104,6 @@ def test_an_unknown_task_is_404(scene, client):
     assert client.get("/labs/arqmath-x/tasks/task9/").status_code == 404
 
 
-@pytest.mark.parametrize("role", ["visitor", "outsider", "member", "assessor"])
-def test_only_organizers_edit_a_task(scene, client_of, role):
-    assert client_of(scene.people[role]).get(TASK + "edit/").status_code == 404
-    refused = client_of(scene.people[role]).post(TASK + "edit/", FORM)
-    assert refused.status_code == (302 if role == "visitor" else 404)
-
-
 def test_the_form_shows_what_holds_and_what_the_preset_has(scene, client_of):
     Task.objects.update(overrides={"quota": 7})
 

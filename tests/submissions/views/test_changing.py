@@ -174,14 +174,6 @@ def test_a_checked_run_is_submitted_from_its_page(scene: Scene, browser: Client)
     assert not Run.objects.get(pk=run.pk).check_only
 
 
-def test_visitors_are_asked_to_sign_in(client: Client, valid_run: Run) -> None:
-    response = client.get(url("run-detail", valid_run.pk))
-    assert (response.status_code, response["Location"].startswith(reverse("account_login"))) == (
-        302,
-        True,
-    )
-
-
 def test_another_item_type_of_an_invalid_run_queues_another_check(
     scene: Scene,
     browser: Client,

@@ -117,17 +117,6 @@ def test_a_task_stays_closed_if_its_deadline_has_passed_since(browser, task):
     assert state() == "closed"
 
 
-@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
-def test_only_organizers_close_and_reopen(role, scene, browser, client_of):
-    shown = seen(browser.get(CLOSE))
-    client = client_of(scene.people[role])
-
-    assert client.get(CLOSE).status_code == 404
-    assert client.post(CLOSE, shown).status_code == 404
-    assert client.post(REOPEN).status_code == 404
-    assert state() == "open"
-
-
 def test_the_task_page_leads_to_both(browser, client_of, member):
     assert f'href="{CLOSE}"' in browser.get(TASK).content.decode()
     confirmed(browser, CLOSE)

@@ -70,17 +70,6 @@ def test_assessors_do_not_see_pages_of_runs(scene: Scene, client_of: SignIn, pag
     assert client_of(scene.assessor).get(url(page)).status_code == 404
 
 
-PAGES = ["run-detail", "run-problems", "run-file", "run-edit", "run-withdraw"]
-
-
-@pytest.mark.parametrize("person", ["outsider", "other_member", "assessor"])
-@pytest.mark.parametrize("page", PAGES)
-def test_other_users_get_404_for_a_run(
-    scene: Scene, client_of: SignIn, valid_run: Run, page: str, person: str
-) -> None:
-    assert client_of(getattr(scene, person)).get(url(page, valid_run.pk)).status_code == 404
-
-
 def test_a_run_is_not_found_below_another_task(scene: Scene, browser: Client) -> None:
     elsewhere = ValidRunFactory(team__lab=scene.lab, task__lab=scene.lab)
     assert browser.get(url("run-detail", elsewhere.pk)).status_code == 404

@@ -20,10 +20,8 @@ from arqkit.records import TaskKind
 from assessment.models import Pool
 from assessment.qrels.services.loading import load_lab
 from tests.assessment.factories import make_written_pool
-from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
 from tests.factories import (
-    FormulaTaskFactory,
     LabFactory,
     TaskFactory,
     TeamFactory,
@@ -133,14 +131,6 @@ def test_a_frozen_pool_is_what_the_command_prints_and_what_is_exported(runs, tas
     assert sha256(out.getvalue().encode()).hexdigest() == Pool.objects.get().sha256
 
 
-def test_a_baseline_is_pooled_as_alternate_where_that_is_asked(runs, task):
-    lines = build(
-        str(task), *DEPTHS_OF_OURS, "--preset", "arqmath-2", "--as-alternate", "tfidf", "--dry-run"
-    )
-
-    assert by_topic(lines)["A.1"] == {"10", "11", "12", "15"}
-
-
 def test_baselines_of_one_tag_are_all_pooled_as_alternate(runs, task, team):
     make_run(team, task, {"A.1": ["17", "18"]}, tag="tfidf", is_baseline=True)
 
@@ -172,44 +162,6 @@ def test_a_dry_run_stores_nothing_and_shows_runs_and_sizes(runs, task):
     )
     assert {line.split()[-1] for line in ranked.getvalue().splitlines()[1:4]} == {"–"}
     assert not Pool.objects.exists()
-
-
-def test_rank_by_rank_the_runs_go_to_their_ends_where_they_have_fewer_items(
-    scene, team, other_team, tmp_path
-):
-    load_small(scene.lab, tmp_path)  # 7 and 9 are one formula
-    formulas = FormulaTaskFactory(lab=scene.lab, slug="task2", trec_items="formula-ids")
-    TopicFactory(task=formulas, query_id="B.1")
-    make_run(team, formulas, {"B.1": ["7", "8"]})
-    make_run(other_team, formulas, {"B.1": ["8", "9"]})
-
-    lines = build(
-        str(formulas),
-        "--method",
-        "rank-by-rank",
-        "--size",
-        "100",
-        "--visually-distinct",
-        "--dry-run",
-    )
-
-    assert {(item, doc_id) for _, _, _, item, doc_id, _ in lines} == {
-        ("70", "7"),
-        ("70", "9"),
-        ("71", "8"),
-    }
-
-
-def test_a_supplement_holds_what_a_late_run_brings_alone(runs, task, team):
-    build(str(task), *DEPTHS_OF_OURS)
-    make_run(team, task, {"A.1": ["99", "10"], "A.2": ["12"]}, tag="late")
-
-    build(str(task), "--supplement", "--reason", "A late run.")  # with the settings of the pool
-
-    supplement = Pool.objects.get(number=2)
-    assert set(supplement.items.values_list("item", flat=True)) == {"99"}
-    assert supplement.reason == "A late run."
-    assert supplement.settings == Pool.objects.get(number=1).settings
 
 
 @pytest.mark.parametrize(

@@ -151,16 +151,6 @@ def test_a_second_click_freezes_nothing(browser, task):
     assert AuditEvent.objects.filter(verb="pool.freeze").count() == 1
 
 
-@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
-def test_only_organizers_see_the_page_and_freeze(role, scene, task, browser, client_of):
-    seen = shown(browser.get(at(task, "freeze"), filled()))
-    client = client_of(scene.people[role])
-
-    assert client.get(at(task, "freeze"), filled()).status_code == 404
-    assert client.post(at(task, "freeze"), filled(**seen)).status_code == 404
-    assert not Pool.objects.exists()
-
-
 def test_runs_and_topics_are_left_out_with_reasons_that_the_pool_records(browser, task, runs):
     reasons = {f"runs-{runs['bad'].pk}": "A nonsense run.", "topics-A.2": "The title was edited."}
     preview = browser.post(at(task, "freeze"), filled(preview="yes", **reasons))

@@ -113,18 +113,6 @@ def test_a_second_click_freezes_nothing(browser):
     assert QrelSet.objects.count() == 1
 
 
-@pytest.mark.parametrize("role", ["outsider", "member", "other_member", "assessor"])
-def test_only_organizers_see_the_page_freeze_and_delete(role, scene, browser, client_of):
-    shown = seen(browser.get(FREEZE))
-    confirmed(browser, FREEZE, name="kept")
-    client = client_of(scene.people[role])
-
-    assert client.get(FREEZE).status_code == 404
-    assert client.post(FREEZE, {"name": "official", **shown}).status_code == 404
-    assert client.post(f"{QRELS}1/delete/").status_code == 404
-    assert QrelSet.objects.get().name == "kept"
-
-
 def test_topics_are_picked_and_left_out_with_one_reason(browser):
     confirmed(browser, FREEZE, name="official", picked=["A.2"], picked_reason="Edited.")
 

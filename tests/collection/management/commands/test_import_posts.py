@@ -132,14 +132,6 @@ def test_the_last_window_applies_even_if_it_was_used_before(folder):
 
 
 @pytest.mark.django_db
-def test_no_index_is_extracted_if_formulas_have_ids_in_the_dump(tmp_path):
-    (tmp_path / "Posts.xml").write_text(POSTS, encoding="utf-8")
-    run(tmp_path / "Posts.xml", "--collection", "marked")
-
-    assert not Collection.objects.get().formulas_index
-
-
-@pytest.mark.django_db
 def test_the_report_does_not_mention_a_window_without_one(tmp_path):
     answer = '<row Id="1" PostTypeId="2" ParentId="2" Body="It came before its question." />'
     question = '<row Id="2" PostTypeId="1" Title="x" Body="y" />'
@@ -206,10 +198,9 @@ def test_a_damaged_archive_is_refused(folder, method):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("slug", ["../../raw", "a b", "", "a" * 51])
-def test_an_invalid_slug_is_refused(folder, slug):
+def test_an_invalid_slug_is_refused(folder):
     with pytest.raises(CommandError, match="is not a slug"):
-        run(folder, "--collection", slug)
+        run(folder, "--collection", "../../raw")
     assert not Collection.objects.exists()
 
 

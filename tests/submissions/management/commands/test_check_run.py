@@ -78,17 +78,6 @@ def test_runs_with_the_same_name_in_two_folders_are_both_reported(
     assert shown == [("first/run.tsv", False), ("second/run.tsv", True)]
 
 
-def test_a_file_that_cannot_be_unpacked_is_reported(scene: Scene, tmp_path: Path) -> None:
-    assert "Found a PDF document; expected a run file" in refused(
-        tmp_path / "run.tsv", b"%PDF-1.7 x"
-    )
-
-
-def test_an_unknown_task_is_refused_with_the_known_ones(scene: Scene, tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="one of arqmath-x/task1"):
-        call_command("check_run", str(tmp_path / "run.tsv"), "--task", "arqmath-x/task9")
-
-
 def test_a_missing_file_is_refused(scene: Scene, tmp_path: Path) -> None:
     with pytest.raises(
         CommandError, match=r"No such file or directory\. Give the path of a run file"
