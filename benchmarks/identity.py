@@ -20,8 +20,8 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from arqkit.formulas.identity import visual_map
 from arqkit.formulas.layout import layout_strings
+from arqkit.formulas.visual_ids import visual_map
 from benchmarks.common import (
     Benchmark,
     in_process,

@@ -250,7 +250,7 @@ class Tag(models.Model):
 class VisualMap(models.Model):
     """One version of a collection's visual ids. It never changes, and the newest one is used.
 
-    The fields are Parquet files; `arqkit.formulas.identity` describes their columns. `mapping`
+    The fields are Parquet files; `arqkit.formulas.visual_ids` describes their columns. `mapping`
     has formula_id and visual_id of every instance. `forms` has one row per visual id, `changes` one
     per instance whose id changed since the previous version, and `opinion` one per place where
     ArqLab would group the instances of given ids differently. `pairs` is the index of the forms by

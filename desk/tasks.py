@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from arqlab.celery import app
 from arqlab.web.jobs import declare_job
-from desk.services import loaders, sweeping
+from desk.services import load_files, loaders
 
 declare_job("lab", "Lab", loaders.lab_from_files)
 declare_job("topics", "Topics", loaders.topics_from_files, is_quick=True)
@@ -20,4 +20,4 @@ declare_job("candidates", "Topic candidates", loaders.list_candidates)
 @app.task
 def sweep_unused_files() -> None:
     """Put files that no row refers to aside, and delete those put aside long ago."""
-    sweeping.sweep_files(at=timezone.now())
+    load_files.sweep_files(at=timezone.now())

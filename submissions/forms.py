@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Standing
 from arqlab.core.forms.lists import ReasonsForm
-from arqlab.core.forms.people import PublicationForm
+from arqlab.core.forms.people import NamedChoiceField, PublicationForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run
@@ -37,18 +37,10 @@ class FilesField(forms.FileField):
         return [super(FilesField, self).clean(file, initial) for file in data or [None]]
 
 
-class TeamChoiceField(forms.ModelChoiceField):
-    """The team of a run."""
-
-    def label_from_instance(self, obj: Any) -> str:
-        """Show a team by its name."""
-        return str(obj.name)
-
-
 class UploadForm(forms.Form):
     """Run files and their team."""
 
-    team = TeamChoiceField(queryset=Team.objects.none(), empty_label="Choose a team")
+    team = NamedChoiceField(queryset=Team.objects.none(), empty_label="Choose a team")
     file = FilesField(
         label="Run files",
         error_messages={
@@ -207,7 +199,7 @@ def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
 class MoveForm(forms.Form):
     """The other team of a run."""
 
-    team = TeamChoiceField(
+    team = NamedChoiceField(
         queryset=Team.objects.none(),
         empty_label="Choose a team",
         label="New team",

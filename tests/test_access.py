@@ -33,8 +33,7 @@ from arqlab.notices.services.mailing import send_message
 from arqlab.notices.services.notifying import new_mail
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import DismissedFinding, PoolInstance, PoolItem, Round, Ticket
-from assessment.rounds.services.rounds import renew_link, reveal_round
-from assessment.rounds.services.selection import apply_to_round
+from assessment.rounds.services.rounds import apply_to_round, renew_link, reveal_round
 from collection.models import Import
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run

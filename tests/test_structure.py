@@ -168,7 +168,7 @@ EXACT_TABLES = {
     "arqkit/pooling/pools.py": "pools, whose hash is stored",
     "arqkit/topics.py": "topic information, edited and uploaded again",
     "evaluation/views/boards.py": "the board, as the command writes it",
-    "desk/services/judgment_exports.py": "judgments, which another server imports",
+    "desk/services/exports.py": "judgments, which another server imports",
     "arqkit/texts/posts/topic_making.py": "candidates, read by the page of candidates",
     "assessment/pools/selectors/sources.py": "a digest",
     "assessment/pools/views/frozen.py": "pools, whose hash is stored",

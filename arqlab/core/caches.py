@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any, cast
+from hashlib import sha256
+from typing import Any, TypeVar, cast
 
 from django.core.cache import BaseCache, caches
 from django.core.cache.backends.locmem import LocMemCache
@@ -21,9 +22,31 @@ computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
 """What can be computed again, such as scores. A full cache forgets some of it."""
 request_counts = cast(BaseCache, ConnectionProxy(caches, "requests"))
 """How often each user and each address asked the API."""
+DAY = 24 * 60 * 60
+"""Seconds."""
 PAUSE = 10.0
 """The seconds for which a process does not ask Redis after it failed."""
 logger = logging.getLogger(__name__)
+Kept = TypeVar("Kept")
+
+
+def key_of(name: str, *facts: object) -> str:
+    """Return the key of what is computed from these facts: it changes with each of them."""
+    digest = sha256()
+    for fact in facts:
+        digest.update(fact if isinstance(fact, bytes) else repr(fact).encode())
+    return f"{name}:{digest.hexdigest()}"
+
+
+def cached_value(key: str, compute: Callable[[], Kept], *, seconds: int | None = DAY) -> Kept:
+    """Return a value from the cache; compute one that is not there, and keep it if it is not None.
+
+    Without `seconds`, it is kept as long as there is room.
+    """
+    value: Kept | None = computed_values.get(key)
+    if value is None and (value := compute()) is not None:
+        computed_values.set(key, value, timeout=seconds)
+    return cast(Kept, value)
 
 
 def _or_memory(name: str) -> Callable[..., Any]:

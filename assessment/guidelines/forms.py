@@ -10,7 +10,7 @@ from django import forms
 from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID
 from arqlab.core.models import Task, Topic, User
-from assessment.guidelines.services.entries import (
+from assessment.guidelines.services.versions import (
     LONGEST_ENTRY,
     Decision,
     add_example,

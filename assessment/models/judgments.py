@@ -374,9 +374,14 @@ class Ticket(models.Model):
         return self.judgment.instance.item.pool.label_scale.of(self.proposed_label)
 
     @property
+    def topic(self) -> Topic:
+        """Return the topic of the reported item."""
+        return self.judgment.instance.item.topic
+
+    @property
     def lab(self) -> Lab:
         """Return the lab of the reported item."""
-        return self.judgment.instance.item.topic.task.lab
+        return self.topic.task.lab
 
 
 class TicketPolicy(models.Model):

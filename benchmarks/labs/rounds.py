@@ -15,8 +15,7 @@ from django.conf import settings
 from arqkit.agreement.second_judging import draw_items, plan_second
 from arqlab.core.models import Team, User
 from assessment.assignments.services.planning import set_topics_aside
-from assessment.guidelines.services.entries import Decision, record_case
-from assessment.guidelines.services.versions import write_guideline
+from assessment.guidelines.services.versions import Decision, record_case, write_guideline
 from assessment.models import (
     Judgment,
     PayRule,
@@ -37,10 +36,10 @@ from assessment.rounds.selectors.second import copies_of_plan, open_second_items
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
 from assessment.rounds.services.rounds import (
     RoundPlan,
+    apply_to_round,
     reveal_round,
     start_round,
 )
-from assessment.rounds.services.selection import apply_to_round
 from benchmarks.labs.judged import JudgedLab, make_judged, make_user
 from submissions.models import Run, Upload
 

@@ -49,7 +49,7 @@ def map_before(version: VisualMap) -> VisualMap | None:
 def map_frame(version: VisualMap, field: str) -> pl.DataFrame:
     """Return a frame of a version: `mapping`, `forms`, `changes` or `opinion`.
 
-    `arqkit.formulas.identity` describes the columns.
+    `arqkit.formulas.visual_ids` describes the columns.
     """
     return scan_columns(getattr(version, field)).collect()
 

@@ -1,4 +1,4 @@
-"""Parquet files in the storage that rows of the database refer to.
+"""Parquet files in the storage that rows of the database refer to, and their parts while written.
 
 A file name contains a digest of the content, so readers may cache a file by its name. A replaced
 file is deleted after the commit; files that killed workers left behind are deleted later.
@@ -13,13 +13,16 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import polars as pl
 from django.apps import apps
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import models, transaction
 
-from collection.models import Collection
+from arqkit.formats.batches import in_slices
+from arqkit.formats.formulas.index import COLUMNS
+from collection.models import Collection, Post
 
 FOLDER = "collections"
 ORPHAN_AGE = timedelta(days=1)
@@ -82,3 +85,132 @@ def _used_files() -> Iterator[str]:
                 yield from model._default_manager.exclude(**{field.name: ""}).values_list(
                     field.name, flat=True
                 )
+
+
+PART = 25_000
+"""Rows per part, and the number of rows in memory while the parts are written."""
+POSTS_SCHEMA = {"post_id": pl.String, "type": pl.String, "thread_id": pl.String}
+
+
+def write_posts_index(collection: Collection) -> None:
+    """Store the searched posts of a collection as its posts index."""
+    posts = Post.objects.filter(collection=collection, is_searched=True).order_by("pk")
+    rows = posts.values_list("post_id", "kind", "thread_id").iterator(PART)
+    with TemporaryDirectory() as folder:
+        parts = Parts(Path(folder, "parts"))
+        for some in in_slices(rows, size=PART):
+            parts.add(pl.DataFrame(some, schema=POSTS_SCHEMA, orient="row"))
+        name = parts.store(slug=collection.slug, what="posts")
+    replace_files(collection, posts_index=name)
+
+
+ROWS = 250_000
+"""Rows of a part, about 100 MB with their layouts."""
+GROUP = 25_000
+"""Rows of a row group, about 15 MB with their MathML; several are in memory at a time."""
+STORED_AS = {"visual_id": "given_visual_id", "formula": "latex"}
+"""Columns of an index file that are stored under other names."""
+INDEX_COLUMNS = tuple(STORED_AS.get(name, name) for name in COLUMNS)
+LAYOUT_SCHEMA = {"formula_id": pl.String, "layout": pl.String}
+
+
+class Parts:
+    """Frames that are written to disk one by one and then stored as one Parquet file."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder, self.count = folder, 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Write the next frame to disk."""
+        frame.write_parquet(self.path(self.count), compression="lz4")
+        self.count += 1
+
+    def path(self, number: int) -> Path:
+        """Return the path of a frame."""
+        return self.folder / f"{number:06}.parquet"
+
+    def rows(self) -> pl.LazyFrame:
+        """Return a lazy scan of all frames."""
+        return pl.scan_parquet([self.path(number) for number in range(self.count)])
+
+    def store(self, *, slug: str, what: str) -> str:
+        """Store all frames as one file of a collection. Return its name, empty without frames."""
+        if not self.count:
+            return ""
+        whole = self.folder / "whole.parquet"
+        self.rows().sink_parquet(whole, compression="zstd", row_group_size=GROUP)
+        return store_file(slug=slug, what=what, path=whole)
+
+
+class IndexRows(Parts):
+    """The rows of a formula index without layouts, in parts of `ROWS` rows, with the ids' parts.
+
+    The last part may be shorter.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._waiting = pl.DataFrame(schema=dict.fromkeys(INDEX_COLUMNS, pl.String))
+        self._hashes: list[np.ndarray] = []
+        self._sorted, self._parts = np.empty(0, np.uint64), np.empty(0, np.uint16)
+
+    def add(self, frame: pl.DataFrame) -> None:
+        """Add the next rows."""
+        frame = frame.select(INDEX_COLUMNS)
+        self._hashes.append(frame["formula_id"].hash(0).to_numpy())
+        self._waiting = pl.concat([self._waiting, frame])
+        while self._waiting.height >= ROWS:
+            super().add(self._waiting.head(ROWS))
+            self._waiting = self._waiting.slice(ROWS)
+
+    def close(self) -> None:
+        """Write the last rows, and sort the hashes of the ids."""
+        if self._waiting.height or not self.count:
+            super().add(self._waiting)
+        hashes = np.concatenate(self._hashes) if self._hashes else np.empty(0, np.uint64)
+        self._hashes.clear()
+        order = np.argsort(hashes)
+        self._sorted, self._parts = hashes[order], (order // ROWS).astype(np.uint16)
+
+    def parts_of(self, ids: pl.Series) -> pl.Series:
+        """Return the part each id belongs to, or null."""
+        hashes = ids.hash(0).to_numpy()
+        places = np.searchsorted(self._sorted, hashes)
+        places[places == len(self._sorted)] = 0
+        if not len(self._sorted):
+            return pl.Series([None] * len(ids), dtype=pl.UInt16)
+        is_known = self._sorted[places] == hashes
+        return pl.select(
+            pl.when(pl.Series(is_known)).then(pl.Series(self._parts[places]))
+        ).to_series()
+
+
+class Layouts:
+    """Layout strings on disk, grouped by the part of the index that has their instance."""
+
+    def __init__(self, folder: Path, rows: IndexRows) -> None:
+        folder.mkdir()
+        self._folder, self._rows, self._count = folder, rows, 0
+
+    def add(self, frame: pl.DataFrame) -> int:
+        """Add rows of formula_id and optionally layout. Return how many ids are in no part."""
+        frame = frame.with_columns(part=self._rows.parts_of(frame["formula_id"]))
+        if "layout" in frame.columns:
+            known = frame.drop_nulls(["part", "layout"])
+            for (part,), group in known.partition_by(
+                "part", as_dict=True, include_key=False
+            ).items():
+                group.write_parquet(
+                    self._folder / f"{part:06}-{self._count:06}.parquet", compression="lz4"
+                )
+            self._count += 1
+        return frame["part"].null_count()
+
+    def joined(self, rows: IndexRows) -> Iterator[pl.DataFrame]:
+        """Yield the parts of the index with the column `layout`, null if it is unknown."""
+        for number in range(rows.count):
+            files = sorted(self._folder.glob(f"{number:06}-*.parquet"))
+            layouts = pl.read_parquet(files) if files else pl.DataFrame(schema=LAYOUT_SCHEMA)
+            frame = pl.read_parquet(rows.path(number))
+            yield frame.join(layouts, on="formula_id", how="left", maintain_order="left")

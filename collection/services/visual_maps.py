@@ -12,8 +12,8 @@ import polars as pl
 from django.conf import settings
 from django.db import transaction
 
-from arqkit.formulas import identity
 from arqkit.formulas.layout import layout_strings
+from arqkit.formulas.visual_ids import VisualIdMap, visual_map
 from arqkit.texts.maths.conversion import converter, converter_name
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
@@ -144,7 +144,7 @@ def make_visual_map(
     previous = map_frame(newest, "mapping") if newest else None
     judged = judged or JudgedFormula()
     above = max(judged.highest_id, newest.counts.get("highest id", 0) if newest else 0)
-    visual_ids = identity.visual_map(
+    visual_ids = visual_map(
         _instances(collection), previous=previous, relevance=judged.relevance, above=above
     )
     return _stored(collection, visual_ids, inputs=inputs, previous=previous, at=at)
@@ -170,7 +170,7 @@ def _instances(collection: Collection) -> pl.DataFrame:
 @transaction.atomic
 def _stored(
     collection: Collection,
-    visual_ids: identity.VisualIdMap,
+    visual_ids: VisualIdMap,
     *,
     inputs: str,
     previous: pl.DataFrame | None,
@@ -199,7 +199,7 @@ def _stored(
     )
 
 
-def _counts(visual_ids: identity.VisualIdMap, previous: pl.DataFrame | None) -> dict[str, Any]:
+def _counts(visual_ids: VisualIdMap, previous: pl.DataFrame | None) -> dict[str, Any]:
     changes, opinion = visual_ids.changes, visual_ids.opinion
     return {
         "instances": visual_ids.mapping.height,
@@ -214,7 +214,7 @@ def _counts(visual_ids: identity.VisualIdMap, previous: pl.DataFrame | None) -> 
     }
 
 
-def _highest(visual_ids: identity.VisualIdMap, newest: VisualMap | None) -> int:
+def _highest(visual_ids: VisualIdMap, newest: VisualMap | None) -> int:
     """Return the highest number in any version. Ids that are no longer used are not reused."""
     numbers = visual_ids.forms["visual_id"].cast(pl.Int64, strict=False).max()
     before = newest.counts.get("highest id", 0) if newest else 0

@@ -11,9 +11,11 @@ from django.utils import timezone
 
 from arqlab.core.models import Lab
 from arqlab.core.permissions import organized_lab_or_404
+from arqlab.web.cells import COUNT, TIME, chip
 from arqlab.web.jobs import news
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.problems import problem_table
+from arqlab.web.tables import Column, Empty, Table, to
 from collection.models import Import
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import (
@@ -39,12 +41,37 @@ def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
         rows = import_rows(collection, at=timezone.now())
         holdings = holdings_of(collection)
         context |= {
-            "rows": rows,
+            "imports": _imports_table(lab, rows),
             "holdings": holdings,
             "steps": [row for row in rows if row.needs_attention],
         }
         context |= {"lacks": missing_parts(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
+
+
+def _imports_table(lab: Lab, rows: list[ImportRow]) -> Table:
+    return Table(
+        "imports",
+        [
+            Column(
+                "File",
+                "record.source",
+                link=to("collection:import-detail", lab.slug, of="record.pk"),
+                is_head=True,
+            ),
+            Column("Type", "record.label"),
+            Column("State", lambda row: chip(row.look, row.words)),
+            Column("Rows", "record.rows", COUNT),
+            Column("Kept", "record.kept", COUNT),
+            Column("Problems", "record.problem_count", COUNT),
+            Column("Last batch", "record.updated_at", TIME),
+        ],
+        rows,
+        empty=Empty(
+            "No imports yet",
+            "Each imported file appears here with its rows, the rows kept and its problems.",
+        ),
+    )
 
 
 @pages.read("imports/<int:record>/", "import-detail")

@@ -1,4 +1,4 @@
-"""What each kind of load does with its files: the same as the commands, by the same services.
+"""What each kind of load does with its files, as the commands do, and topics from candidates.
 
 Each function returns sentences on what was loaded. It raises `FileRefusedError` with every problem
 of the files, or `UserError`.
@@ -6,12 +6,17 @@ of the files, or `UserError`.
 
 from __future__ import annotations
 
+import csv
+import io
 import shutil
-from collections.abc import Container, Mapping
-from datetime import date
+import zipfile
+from collections.abc import Container, Mapping, Sequence
+from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 
 import polars as pl
+from django.core.files.base import ContentFile
 
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
@@ -19,6 +24,7 @@ from arqkit.formats.labs.folder import QrelsFile, TaskFile, read_lab
 from arqkit.formats.labs.packed import unpack_lab
 from arqkit.formats.labs.tables import REPRESENTATIONS, CollectionFile
 from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.topics.chosen_questions import ChosenQuestion
 from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
 from arqkit.formats.topics.information import read_topic_info
 from arqkit.loads import Change, Fate, LoadChanges
@@ -26,10 +32,10 @@ from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind, TopicRecord
 from arqkit.texts.posts.topic_making import MEASURED, Bounds, Criteria, sift, write_candidates
 from arqlab.core.errors import UserError
-from arqlab.core.models import Job, Lab, Task, Topic
+from arqlab.core.models import Job, Lab, Task, Topic, User
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize
-from arqlab.core.services.jobs import RunningJob
+from arqlab.core.services.jobs import RunningJob, start_job
 from arqlab.core.services.topic_loading import load_topics
 from assessment.judging.services.importing import import_judgments
 from assessment.models import QrelSet
@@ -48,8 +54,16 @@ from collection.selectors.candidates import candidates_of, existing_topics
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from collection.services.loading import add_to_collection
+from collection.services.topic_making import TopicFiles, make_topic_files
 from collection.services.visual_maps import make_visual_map
-from desk.services.load_files import load_folder, read_path, read_sent, sent_files, sent_folder
+from desk.services.load_files import (
+    load_folder,
+    read_path,
+    read_sent,
+    sent_files,
+    sent_folder,
+    store_files,
+)
 
 
 def candidates_file(load: Job) -> Path:
@@ -357,3 +371,58 @@ def _map_lines(collection: Collection) -> list[str]:
         f"Visual ids, version {version.version}: {version.counts['formulas']:,} formulas in "
         f"{version.counts['instances']:,} instances."
     ]
+
+
+FILES = {Task.Kind.FORMULAS.value: "task2"}
+"""The name of the topic files by the kind of task; all others take those of task 1."""
+
+
+def read_candidates(load: Job) -> list[dict[str, str]]:
+    """Return the rows of the list of candidates."""
+    path = candidates_file(load)
+    if not path.is_file():
+        return []
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+
+
+def chosen_posts(posts: Sequence[str]) -> list[ChosenQuestion]:
+    """Return chosen questions without numbers, formulas and information."""
+    return [ChosenQuestion(line, post, "", "", {}) for line, post in enumerate(posts, start=2)]
+
+
+def topic_files_of(
+    lab: Lab, chosen: Sequence[ChosenQuestion], *, first: int, path: str
+) -> TopicFiles:
+    """Return the topic files of chosen questions. Raise `FileRefusedError` with all problems."""
+    return make_topic_files(
+        collection=collection_to_choose_from(lab), chosen=chosen, first=first, path=path
+    )
+
+
+def zip_of(files: Mapping[str, bytes]) -> bytes:
+    """Return topic files as a zip."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def load_topic_files(*, topic_files: TopicFiles, task: Task, at: datetime, by: User) -> Job:
+    """Start the load of the topics that were made for a task. The caller queues it."""
+    name = FILES.get(task.kind, "task1")
+    fields = {
+        "topics": f"topics.{name}.xml",
+        "topic_info": f"topic-info.{name}.csv",
+        "topic_formulas": "topic-formulas.latex.tsv",
+    }
+    uploads = {
+        field: [ContentFile(topic_files.files[file], name=file)] for field, file in fields.items()
+    }
+    return start_job(
+        job=Job(kind="topics", options={"delete_others": False}),
+        place=task,
+        at=at,
+        by=by,
+        store=partial(store_files, uploads=uploads),
+    )

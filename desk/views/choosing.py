@@ -23,8 +23,8 @@ from collection.services.rendering import typeset_titles
 from collection.services.topic_making import TopicFiles
 from desk.forms.choosing import ChosenForm
 from desk.permissions import load_or_404
-from desk.services.loaders import candidates_file
-from desk.services.topic_choosing import (
+from desk.services.loaders import (
+    candidates_file,
     chosen_posts,
     load_topic_files,
     read_candidates,

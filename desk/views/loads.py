@@ -11,15 +11,19 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.text import Truncator, capfirst
 
 from arqlab.core import permissions
 from arqlab.core.models import Job, Lab, Task
 from arqlab.core.services.jobs import REPEATABLE, repeat_job, start_job, stop_job
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import told
+from arqlab.web.cells import CHIP, COUNT, ID, TIME
 from arqlab.web.jobs import JOB_KINDS, news
 from arqlab.web.pages import LAB, TASK, Pages
 from arqlab.web.problems import problem_table
+from arqlab.web.tables import Column, Empty, Table, answer, to
 from desk.forms.choosing import CandidatesForm
 from desk.forms.loads import (
     CollectionFilesForm,
@@ -91,11 +95,26 @@ def visual_ids_make(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read(f"{LAB}loads/", "load-list", access=permissions.organized_lab_or_404)
 def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the loads of a lab, newest first."""
-    paginator = Paginator(
-        Job.objects.filter(lab=lab, kind__in=FORMS).select_related("task", "by"), A_PAGE
+    table = Table(
+        "loads",
+        [
+            Column("Load", str, link=to("desk:load-detail", of="pk"), is_head=True),
+            Column("State", "state", CHIP, order="state"),
+            Column("Task", "task.name"),
+            Column("Files", lambda load: ", ".join(file["name"] for file in load.files), ID),
+            Column("By", "by.name"),
+            Column("Started", "created_at", TIME, order="started", by="pk"),
+        ],
+        Job.objects.filter(lab=lab, kind__in=FORMS).select_related("task", "by"),
+        asked=request.GET,
+        order="-started",
+        empty=Empty(
+            "No loads yet",
+            "Load topics and qrels on the pages of a task, and collection files on the page of the "
+            "collection.",
+        ),
     )
-    context = {"lab": lab, "page": paginator.get_page(request.GET.get("page"))}
-    return render(request, "desk/load_list.html", context)
+    return answer(request, "desk/load_list.html", {"lab": lab}, table)
 
 
 @pages.read("loads/<int:load>/", "load-detail", access=load_or_404)
@@ -105,7 +124,49 @@ def load_detail(request: HttpRequest, load: Job) -> HttpResponse:
     page = Paginator(stored, A_PAGE).get_page(request.GET.get("page"))
     file = f"problems-of-load-{load.pk}"
     table = problem_table(stored, count=load.problem_count, page=page, file=file)
-    return news(request, "desk/load_detail.html", _context(load), table)
+    tables = table, _changes_table(load), _files_table(load)
+    return news(request, "desk/load_detail.html", _context(load), *tables)
+
+
+def _changes_table(load: Job) -> Table:
+    """Return what a load would change, by kind, with examples."""
+
+    def fate(group: dict[str, Any]) -> str:
+        words = capfirst(group["fate"])
+        return format_html("<strong>{}</strong>", words) if group.get("asks") else words
+
+    def examples(group: dict[str, Any]) -> str:
+        lines = ((example["name"], _change(example)) for example in group["examples"])
+        return format_html_join("", '<div><span class="id">{}</span>{}</div>', lines)
+
+    return Table(
+        "changes",
+        [
+            Column("What", lambda group: capfirst(group["what"]), is_head=True),
+            Column("What happens", fate),
+            Column("Number", "count", COUNT),
+            Column("Examples (stored → file)", examples),
+        ],
+        load.changes.get("groups", []),
+    )
+
+
+def _change(example: dict[str, str]) -> str:
+    values = example["old"], example["new"]
+    old, new = (Truncator(value or "none").chars(300) for value in values)
+    return f": {old} → {new}" if any(values) else ""
+
+
+def _files_table(load: Job) -> Table:
+    return Table(
+        "files",
+        [
+            Column("File", "name", ID, is_head=True),
+            Column("Bytes", "size", COUNT),
+            Column("SHA-256", lambda file: file["sha256"][:12], ID),
+        ],
+        load.files,
+    )
 
 
 @pages.action("loads/<int:load>/stop/", "load-stop", access=load_or_404)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.scoring import ceilings
 from arqkit.standings import OUT_OF_COMPETITION
 from arqkit.topics import natural_key
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Lab, Task
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
@@ -26,7 +25,6 @@ from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
 from submissions.standings import standings_of
 
-KEPT_CERTAINTIES = 7 * 24 * 60 * 60  # seconds
 _CERTAINTY_RULES = 1
 """The version of the computation. Increase it with every change, so that nothing old is read."""
 SIGNIFICANT = 0.05
@@ -68,21 +66,19 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
     """
     runs = by_mean((row.run for row in board.rows), measure.name)
     means = [(run.key, run.values[measure.name]) for run in runs]
-    parts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
-    key = f"certainties:{sha256(repr(parts).encode()).hexdigest()}"
-    known: dict[int, Certainty] | None = computed_values.get(key)
-    if known is None:
+
+    def compute() -> dict[int, Certainty]:
         keys = [run for run, _ in means]
         scores = topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure.name).scores
-        known = _certainties(keys, scores) if scores.size else {}
-        computed_values.set(key, known, timeout=KEPT_CERTAINTIES)
-    return known
+        return _certainties(keys, scores) if scores.size else {}
+
+    facts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
+    return cached_value(key_of("certainties", *facts), compute)
 
 
 def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:
-    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & (
-        np.nanmean(scores - scores[0], axis=1) < 0
-    )
+    is_below = np.nansum(scores - scores[0], axis=1) < 0
+    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
     return {
         run: Certainty(ends[0], ends[1], is_lower)
         for run, ends, is_lower in zip(
@@ -109,14 +105,13 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
     """
     names = [measure.name for measure in measures]
     rules = qrel_set.relevant_from, qrel_set.label_scale.unjudged, names
-    key = f"qrels-facts:{qrel_set.sha256}:{sha256(repr(rules).encode()).hexdigest()}"
-    facts: QrelsFacts | None = computed_values.get(key)
-    if facts is None:
+
+    def compute() -> QrelsFacts:
         frame = judged_frame(qrel_set)
         best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
-        facts = QrelsFacts(frame["topic"].n_unique(), best)
-        computed_values.set(key, facts, timeout=None)
-    return facts
+        return QrelsFacts(frame["topic"].n_unique(), best)
+
+    return cached_value(key_of("qrels-facts", qrel_set.sha256, rules), compute, seconds=None)
 
 
 def live_scores(

@@ -5,7 +5,6 @@ It is computed on demand and cached by everything it is computed from. Nothing i
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import NamedTuple
 
 import polars as pl
@@ -14,7 +13,7 @@ from arqkit.formulas.visual_ids import as_formulas
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
 from arqkit.reusability.certificate import Certificate, Rescorer, certified_measures, certify
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import DAY, cached_value, computed_values, key_of
 from arqlab.core.models import Task
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import QrelSet
@@ -25,8 +24,6 @@ from evaluation.selectors.boards import released_leaderboard
 from evaluation.selectors.pending_scores import formulas_index_of, measures_of
 from evaluation.services.effects import comparable_indexes
 from submissions.models import Run
-
-KEPT = 30 * 24 * 60 * 60  # seconds
 
 
 class Certification(NamedTuple):
@@ -56,10 +53,11 @@ def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certificat
     if certification.obstacle:
         return certification
     key = _key(qrel_set, certification, valid)
-    certificate: Certificate | None = computed_values.get(key)
-    if certificate is None and computes:
-        certificate = _certificate(qrel_set, certification, valid)
-        computed_values.set(key, certificate, timeout=KEPT)
+    certificate: Certificate | None = (
+        cached_value(key, lambda: _certificate(qrel_set, certification, valid), seconds=30 * DAY)
+        if computes
+        else computed_values.get(key)
+    )
     return certification._replace(certificate=certificate)
 
 
@@ -106,7 +104,7 @@ def _key(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> st
     orders = qrel_set.task.protocol.order, qrel_set.task.protocol.pooling_order
     parts = (rules, certification.measures, scored, pools, teams, orders)
     source = formulas_index_of(qrel_set)
-    return f"certificate-2:{sha256(repr((qrel_set.pk, parts, source)).encode()).hexdigest()}"
+    return key_of("certificate-2", qrel_set.pk, parts, source)
 
 
 def _certificate(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> Certificate:

@@ -6,7 +6,6 @@ The tests of all pairs are cached by the scores, so that each is computed once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from statistics import fmean
 from typing import NamedTuple
 
@@ -26,7 +25,7 @@ from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer
 from arqkit.records import ItemKind
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, key_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
@@ -36,7 +35,6 @@ from evaluation.services.effects import comparable_indexes
 from submissions.models import Run
 
 SIGNIFICANT = 0.05
-KEPT = 24 * 60 * 60  # seconds
 _RULES = 1
 """The version of the computation. Increase it with every change, so that nothing old is read."""
 
@@ -70,13 +68,8 @@ class ComparedRuns(NamedTuple):
     def family(self, test: str) -> PairFamily:
         """Return a test of all pairs of the runs."""
         scores = self.matrix.scores
-        digest = sha256(repr((_RULES, scores.shape)).encode() + scores.tobytes()).hexdigest()
-        key = f"pair-family:{test}:{digest}"
-        pairs: PairFamily | None = computed_values.get(key)
-        if pairs is None:
-            pairs = pair_family(scores, test)
-            computed_values.set(key, pairs, timeout=KEPT)
-        return pairs
+        key = key_of("pair-family", test, _RULES, scores.shape, scores.tobytes())
+        return cached_value(key, lambda: pair_family(scores, test))
 
 
 class ComparedTopic(NamedTuple):
@@ -267,11 +260,7 @@ def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity 
         for run in both
     ]
     rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
-    key = f"run-similarity:{sha256(repr(rules).encode()).hexdigest()}"
-    similarity: RunSimilarity | None = computed_values.get(key)
-    if similarity is None and (similarity := _similarity(qrel_set, both)):
-        computed_values.set(key, similarity, timeout=KEPT)
-    return similarity
+    return cached_value(key_of("run-similarity", rules), lambda: _similarity(qrel_set, both))
 
 
 def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:

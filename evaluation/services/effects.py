@@ -11,7 +11,6 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -22,7 +21,7 @@ from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.scoring import Scorer
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.records import ItemKind
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, computed_values, key_of
 from arqlab.core.models import Task
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import Draft, draft_of, items_at, levels_of
@@ -34,7 +33,6 @@ from submissions.models import Run
 
 log = logging.getLogger(__name__)
 
-KEPT = 24 * 60 * 60  # seconds
 MOST_CHANGES = 1000
 """The number of changed labels whose effect is computed at a time."""
 
@@ -98,10 +96,9 @@ class _Contest(NamedTuple):
         """Return the key under which a result is cached: it changes with everything it is from."""
         runs = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in self.runs]
         rules = (self.like.items, self.like.relevant_from, self.measures)
-        digest = sha256(repr((self.like.task.pk, runs, rules)).encode())
-        for frame in frames:
-            digest.update(frame.write_csv().encode())
-        return f"{name}:{digest.hexdigest()}"
+        return key_of(
+            name, self.like.task.pk, runs, rules, *(frame.write_csv() for frame in frames)
+        )
 
 
 def comparable_indexes(
@@ -139,10 +136,7 @@ def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
     }
     again = pairs["topic"].unique().to_list()
     key = contest.key("second-effect", *qrels.values(), pl.DataFrame({"topic": sorted(again)}))
-    scores: pl.DataFrame | None = computed_values.get(key)
-    if scores is None:
-        scores = _scores(contest, qrels)
-        computed_values.set(key, scores, timeout=KEPT)
+    scores = cached_value(key, lambda: _scores(contest, qrels))
     whole = _means(scores)
     part = _means(scores.filter(pl.col("topic").is_in(again)))
     effects, again_effects = _effects(whole), _effects(part)
@@ -176,10 +170,11 @@ def draft_scores(
     contest = _contest(task)
     qrels = contest.qrels(contest.draft.judged)
     key = contest.key("draft-scores", qrels)
-    scores: pl.DataFrame | None = computed_values.get(key)
-    if scores is None and computes:
-        scores = _scores(contest, {"first": qrels}).drop("side")
-        computed_values.set(key, scores, timeout=KEPT)
+    scores: pl.DataFrame | None = (
+        cached_value(key, lambda: _scores(contest, {"first": qrels}).drop("side"))
+        if computes
+        else computed_values.get(key)
+    )
     return contest.draft, contest.measures, scores
 
 
@@ -204,10 +199,8 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     judged = altered.select(topic="name", item="item", doc_id="doc_id", label=changed)
     qrels = pl.concat([base, contest.qrels(judged, with_dropped=True)])
     key = contest.key("label-effects", qrels)
-    effects: dict[str, float] | None = computed_values.get(key)
-    if effects is None:
-        effects = _largest_changes(contest, qrels, some.select("topic", "name"))
-        computed_values.set(key, effects, timeout=KEPT)
+    copies = some.select("topic", "name")
+    effects = cached_value(key, lambda: _largest_changes(contest, qrels, copies))
     effect_of: dict[int, float] = {}
     for instance, name in some.select("instance", "name").iter_rows():
         effect_of[instance] = max(effect_of.get(instance, 0.0), effects.get(name, 0.0))

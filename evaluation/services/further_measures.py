@@ -11,7 +11,6 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from arqkit.measures.names import (
     parse_measures,
 )
 from arqkit.measures.scoring import Scorer, ceilings, means
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import DAY, cached_value, computed_values, key_of
 from arqlab.core.models import Task, Visitor
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
@@ -99,9 +98,6 @@ def question_columns(task: Task, rounds: Sequence[Round]) -> list[MeasureColumn]
 
 
 log = logging.getLogger(__name__)
-
-
-KEPT = 24 * 60 * 60  # seconds
 
 
 KEPT_FAILURES = 5 * 60  # seconds
@@ -231,7 +227,7 @@ def further_scores(
             run: run_means for run, run_means in computed.items() if None not in run_means.values()
         }
         computed_values.set_many(
-            {cached[run]: run_means for run, run_means in complete.items()}, KEPT
+            {cached[run]: run_means for run, run_means in complete.items()}, DAY
         )
         failed = {
             cached[run]: run_means for run, run_means in computed.items() if run not in complete
@@ -249,7 +245,7 @@ def _cache_keys(
     qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
     rules = (_RULES, qrels, qrel_set.task.protocol.order, answered_only, names)
     return {
-        run: f"further-measures:{sha256(repr((rules, own)).encode()).hexdigest()}"
+        run: key_of("further-measures", rules, own)
         for run in runs
         for own in [
             (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=formulas_index))
@@ -314,12 +310,10 @@ def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str
     """Return the best possible values of measures, from the cache if they are known."""
     names = [measure.name for measure in measures]
     rules = (_RULES, qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
-    key = f"further-ceilings:{sha256(repr(rules).encode()).hexdigest()}"
-    best: dict[str, float] | None = computed_values.get(key)
-    if best is None:
-        best = ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from)
-        computed_values.set(key, best, timeout=KEPT)
-    return best
+    return cached_value(
+        key_of("further-ceilings", rules),
+        lambda: ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from),
+    )
 
 
 MEASURES = ("AR", "P@1")

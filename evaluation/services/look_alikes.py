@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from typing import NamedTuple, TypeVar
 
 import polars as pl
@@ -13,7 +12,7 @@ from arqkit.comparison.look_alikes import Likeness, Purity, is_replay, likenesse
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import DAY, cached_value, computed_values, key_of
 from arqlab.core.models import Task
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import QrelSet
@@ -24,9 +23,6 @@ from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 
 log = logging.getLogger(__name__)
-
-
-KEPT = 7 * 24 * 60 * 60  # seconds
 
 
 _RULES = 2
@@ -110,12 +106,9 @@ def _runs(task: Task) -> list[Run]:
 
 def _kept(name: str, facts: object, compute: Callable[[], Value] | None) -> Value | None:
     """Return what is computed from these facts, from the cache if possible, or None."""
-    key = f"{name}:{sha256(repr((_RULES, facts)).encode()).hexdigest()}"
-    value: Value | None = computed_values.get(key)
-    if value is None and compute:
-        value = compute()
-        computed_values.set(key, value, timeout=KEPT)
-    return value
+    key = key_of(name, _RULES, facts)
+    known: Value | None = computed_values.get(key) if compute is None else None
+    return cached_value(key, compute, seconds=7 * DAY) if compute else known
 
 
 def _likenesses(runs: Sequence[Run], order: OrderBy, *, computes: bool) -> list[Likeness] | None:

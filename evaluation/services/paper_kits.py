@@ -28,7 +28,7 @@ from arqkit.formats.papers.sentences import (
 from arqkit.formats.papers.words import PAPER_WORDS, binarization
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import Pool, QrelSet, Round
@@ -155,9 +155,6 @@ def _numbered(assessors: Mapping[str, object]) -> dict[str, str]:
 
 LONGEST_DRAWING = 120
 """Seconds after which figures that were not drawn, because a message was lost, can be asked for."""
-
-
-KEPT = 30 * 24 * 60 * 60  # seconds
 
 
 class PaperKit(NamedTuple):
@@ -294,8 +291,4 @@ def figure_images(figure: PaperFigure) -> dict[str, bytes]:
 
     They are kept by everything that they show.
     """
-    images: dict[str, bytes] | None = computed_values.get(_key(figure))
-    if images is None:
-        images = figure.images()
-        computed_values.set(_key(figure), images, timeout=KEPT)
-    return images
+    return cached_value(_key(figure), figure.images, seconds=30 * DAY)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from typing import NamedTuple
 
 import polars as pl
@@ -12,7 +11,7 @@ from django.db.models import Count
 from arqkit.judgments.questions import AnswerShare, answer_shares
 from arqkit.labels import ScaleLabel
 from arqkit.measures.names import parse_measures
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
 from assessment.models import PoolItem, QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
@@ -20,7 +19,7 @@ from assessment.qrels.selectors.versions import qrels_named
 from assessment.rounds.selectors.items import question_labels
 from assessment.rounds.selectors.votes import round_votes
 from evaluation.models import RunScore, TopicScore
-from evaluation.services.effects import KEPT, comparable_indexes
+from evaluation.services.effects import comparable_indexes
 from submissions.models import Run
 
 MEASURES = ("AR", "P@1")
@@ -115,19 +114,17 @@ def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> d
     Runs without any are left out.
     """
     named = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in runs]
-    digest = sha256(repr((task.pk, named)).encode() + answers.write_csv().encode()).hexdigest()
-    key = f"special-questions:{digest}"
-    numbers: dict[int, list[int]] | None = computed_values.get(key)
-    if numbers is None:
+
+    def compute() -> dict[int, list[int]]:
         numbered = answers.with_row_index("number")
         like = QrelSet(task=task, name="answers", items=task.trec_items)
-        numbers = {
+        return {
             run.pk: rows
             for run, index in comparable_indexes(runs, like, answers)
             if (rows := numbered.join(index, on=_ITEM, how="semi")["number"].to_list())
         }
-        computed_values.set(key, numbers, timeout=KEPT)
-    return numbers
+
+    return cached_value(key_of("special-questions", task.pk, named, answers.write_csv()), compute)
 
 
 def _means(task: Task) -> dict[int, RunMeans]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import polars as pl
@@ -15,7 +15,7 @@ from arqkit.records import ItemKind
 from arqkit.texts.html.foreign import plain_html
 from arqkit.texts.html.rendering import render_formula
 from arqkit.texts.posts.snippets import Part, joined, snippet
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Corrections, Lab
 from arqlab.core.selectors import corrections_of
 from assessment.models import QrelSet
@@ -148,9 +148,8 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
         (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index)) for run in runs
     ]
     inputs = (qrel_set.sha256, qrel_set.scale, qrel_set.relevant_from, query_id, order, names)
-    key = f"relevant-found:{qrel_set.pk}:{sha256(repr(inputs).encode()).hexdigest()}"
-    known: list[tuple[str, int, int]] | None = computed_values.get(key)
-    if known is None:
+
+    def compute() -> list[tuple[Any, ...]]:
         judged = topic_frame(qrel_set, query_id)
         relevant = relevant_items(qrel_set, query_id)
         parts = [
@@ -159,8 +158,9 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
             .select("item", pl.lit(run.pk, pl.Int64).alias("run"), "order")
             for run in runs
         ]
-        known = pl.concat([pl.DataFrame(schema=_FOUND), *parts]).rows()
-        computed_values.set(key, known, timeout=None)
+        return pl.concat([pl.DataFrame(schema=_FOUND), *parts]).rows()
+
+    known = cached_value(key_of("relevant-found", qrel_set.pk, inputs), compute, seconds=None)
     return pl.DataFrame(known, schema=_FOUND, orient="row")
 
 

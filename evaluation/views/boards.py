@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -18,7 +17,7 @@ from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqkit.standings import POST_HOC
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
 from arqlab.core.permissions import task_or_404
 from arqlab.web.downloads import exact_response
@@ -45,9 +44,6 @@ from submissions.models import Run
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 Figures = tuple[int, float, float, float, float, float]
-
-
-KEPT_CHARTS = 24 * 60 * 60  # seconds
 
 
 _RULES = 1
@@ -81,11 +77,8 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]
     parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
-    key = f"run-spreads:{sha256(repr(parts).encode()).hexdigest()}"
-    figures: dict[int, Figures] | None = computed_values.get(key)
-    if figures is None:
-        figures = _figures([run for run, _ in means], qrel_set, measure)
-        computed_values.set(key, figures, timeout=KEPT_CHARTS)
+    keys = [run for run, _ in means]
+    figures = cached_value(key_of("run-spreads", parts), lambda: _figures(keys, qrel_set, measure))
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs

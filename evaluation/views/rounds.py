@@ -35,8 +35,7 @@ from assessment.rounds.selectors.second import (
     pair_confusion,
     second_pairs,
 )
-from assessment.rounds.selectors.selection import score_sheet
-from assessment.rounds.selectors.votes import own_names, real_names, round_agreement
+from assessment.rounds.selectors.votes import own_names, real_names, round_agreement, score_sheet
 from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
 from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -20,7 +19,7 @@ from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
 from arqkit.topics import heading
-from arqlab.core.caches import computed_values
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
@@ -62,9 +61,6 @@ from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
 
-KEPT = 24 * 60 * 60  # seconds
-
-
 _RULES = 1
 """The version of the computation. Increase it with every change, so that nothing old is read."""
 
@@ -90,9 +86,7 @@ def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
     if not measures:
         return None
     key = _key(run, visible.qrel_set, measures)
-    bounds: TieBounds | None = computed_values.get(key)
-    if bounds is None and (bounds := _bounds(run, visible.qrel_set, measures)):
-        computed_values.set(key, bounds, timeout=KEPT)
+    bounds = cached_value(key, lambda: _bounds(run, visible.qrel_set, measures))
     return bounds if bounds and bounds.items else None
 
 
@@ -108,8 +102,7 @@ def _key(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
         protocol.answered_only,
         [measure.name for measure in measures],
     )
-    contents = repr((rules, run.pk, run.index.name, identity))
-    return f"tie-bounds:{sha256(contents.encode()).hexdigest()}"
+    return key_of("tie-bounds", rules, run.pk, run.index.name, identity)
 
 
 def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBounds | None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from arqkit.formulas.identity import visual_map
 from arqkit.formulas.layout import layout_string
+from arqkit.formulas.visual_ids import visual_map
 from arqkit.texts.html.sanitizer import RULES
 from arqkit.texts.maths.typesetting import presentation_mathml
 from arqlab.core.models import Lab

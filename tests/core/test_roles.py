@@ -27,7 +27,7 @@ NAMING = {
     "arqlab/notices/forms.py": "invites to a team",
     "arqlab/notices/services/invitations.py": "invites to a team",
     "assessment/management/commands/load_lab.py": "grants one",
-    "assessment/rounds/services/selection.py": "grants one",
+    "assessment/rounds/services/rounds.py": "grants one",
     "desk/services/demo.py": "grants one",
 }
 every_granted_role = pytest.mark.parametrize("role", Role.granted())

@@ -140,9 +140,8 @@ def test_no_file_names_an_assessor(kit):
 def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(kit, client, monkeypatch):
     client.force_login(kit.scene.organizer)
     monkeypatch.setattr(PaperFigure, "images", lambda figure: {"pdf": figure.name.encode()})
-    monkeypatch.setattr(
-        "evaluation.services.paper_kits.computed_values", LocMemCache("nothing drawn", {})
-    )
+    for module in ("evaluation.services.paper_kits", "arqlab.core.caches"):
+        monkeypatch.setattr(f"{module}.computed_values", LocMemCache("nothing drawn", {}))
     assert "Build paper kit" in client.get(PAGE).text
 
     client.post(PAGE)

@@ -13,6 +13,14 @@ from arqlab.core.models import Role, User
 from arqlab.core.selectors import person_named
 
 
+class NamedChoiceField(forms.ModelChoiceField):
+    """A choice of users, teams or tasks by name."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        """Return the name of a choice."""
+        return str(obj.name)
+
+
 class TeamForm(forms.Form):
     """The name of a team. `question` asks whether a name like another team's is meant."""
 

@@ -4,6 +4,7 @@ from arqlab.core.models.corrections import Correction, Corrections
 from arqlab.core.models.jobs import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, new_folder
 from arqlab.core.models.labs import Lab, Task, Topic, TopicVersion, TypesetFormula
 from arqlab.core.models.people import (
+    ApiToken,
     AuditEvent,
     Membership,
     Publication,
@@ -13,7 +14,6 @@ from arqlab.core.models.people import (
     new_invitation_token,
 )
 from arqlab.core.models.roles import Role
-from arqlab.core.models.tokens import ApiToken
 
 __all__ = [
     "MOST_ATTEMPTS",

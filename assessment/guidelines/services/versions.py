@@ -5,20 +5,238 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from html import escape
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from arqkit.records import TaskKind
+from arqkit.texts.html.foreign import answer_html
+from arqkit.texts.html.sanitizer import clean_title_and_body
+from arqkit.texts.posts.text import TextFormula, text_formulas
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, User
+from arqlab.core.models import Lab, Task, Topic, User
+from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
 from assessment.guidelines.selectors.versions import (
     current_guideline,
     entries_of,
     guideline_text,
     has_waiting_entries,
+    version_of,
 )
-from assessment.models import Guideline, GuidelineEntry
+from assessment.models import Guideline, GuidelineEntry, PoolInstance, PoolItem
+from assessment.qrels.selectors.drafts import pooled_instances, task_scale
+from collection.models import Post
+from collection.selectors.collections import collection_of
+from collection.selectors.formulas import post_of_formula
+from collection.selectors.threads import corrected_post, posts_of
+
+
+class EntryItem(NamedTuple):
+    """The topic and the item of an entry, as it stores them. Either may be empty."""
+
+    topic: str = ""
+    topic_html: str = ""
+    item: str = ""
+    item_html: str = ""
+    post_id: str = ""
+    formula_id: str = ""
+
+
+def item_of_instance(instance: PoolInstance) -> EntryItem:
+    """Return a judged instance with its topic."""
+    item = instance.item
+    post = _post(item.topic.task.lab, instance.post_id, instance.post_id or instance.doc_id)
+    is_formula = item.kind == PoolItem.Kind.VISUAL_IDS
+    return EntryItem(
+        item=instance.doc_id,
+        item_html=_post_html(post) if post else answer_html(item.text, prefix="item"),
+        post_id=instance.post_id,
+        formula_id=instance.doc_id if is_formula else "",
+        **_topic_fields(item.topic),
+    )
+
+
+def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
+    """Return an item of the task's pools or of the lab's collection by its id in qrels.
+
+    Raise `UserError` (code `unknown-item`) if no item has the id.
+    """
+    fields = _topic_fields(topic) if topic else {}
+    if not item:
+        return EntryItem(**fields)
+    pooled = pooled_instances(task).filter(doc_id=item).select_related("item__topic__task__lab")
+    if instance := pooled.order_by("pk").first():
+        return item_of_instance(instance)._replace(**{"topic": "", "topic_html": ""} | fields)
+    is_formula = task.kind == TaskKind.FORMULAS
+    collection = collection_of(task.lab)
+    post_id = post_of_formula(collection, item) if is_formula and collection else item
+    post = _post(task.lab, post_id)
+    if post is None:
+        what = "formula" if is_formula else "item"
+        raise UserError(
+            f"No {what} with the id {item} is in a pool or in the collection. Search for it, or "
+            "correct the id.",
+            code="unknown-item",
+        )
+    formula_id = item if is_formula else ""
+    return EntryItem(
+        item=item, item_html=_post_html(post), post_id=post_id, formula_id=formula_id, **fields
+    )
+
+
+def formulas_of_post(task: Task, post_id: str) -> list[TextFormula]:
+    """Return the formulas of a post of the lab's collection, or an empty list."""
+    post = _post(task.lab, post_id)
+    return text_formulas(_post_html(post)) if post else []
+
+
+def _post(lab: Lab, post_id: str, key: str = "") -> Post | None:
+    """Return a post with the lab's corrections; `key` is the key of the corrections."""
+    post = posts_of(lab, [post_id]).get(post_id)
+    return corrected_post(post, key or post_id, corrections_of(lab))
+
+
+def _post_html(post: Post) -> str:
+    title = post.safe_title if post.kind != Post.Kind.ANSWER else ""
+    return f"<h1>{title}</h1>{post.safe_body}" if title else post.safe_body
+
+
+def _topic_fields(topic: Topic) -> dict[str, str]:
+    """Return the id of a topic and its query formula, title and body as clean HTML."""
+    title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
+    query = f'<span class="math-container" id="query">${escape(topic.latex)}$</span>'
+    formula = f"<p>{query}</p>" if topic.latex else ""
+    head = f"<h1>{title.html}</h1>" if title.html else ""
+    return {"topic": topic.query_id, "topic_html": formula + head + body.html}
+
+
+LONGEST_ENTRY = 10_000  # characters of each text
+NO_ITEM = EntryItem()
+
+
+class Decision(NamedTuple):
+    """The decision of a case: its text, the label if one was decided, the reason, and where.
+
+    `place` describes the meeting, adjudication or ticket, such as "Training round 2".
+    """
+
+    text: str
+    label: int | None = None
+    reason: str = ""
+    origin: str = GuidelineEntry.Origin.GUIDELINES
+    place: str = ""
+
+
+def record_case(
+    *,
+    task: Task,
+    question: str,
+    decision: Decision,
+    item: EntryItem = NO_ITEM,
+    at: datetime,
+    by: User | None,
+) -> GuidelineEntry:
+    """Collect a decided case for the next version of a task's guidelines.
+
+    `question` is the question of interpretation; for the item of a pool, use `item_of_instance`.
+    Assessors see the case when organizers publish the version. Raise `UserError` for an empty or
+    too long text (`empty`, `too-long`), and for a label that the task does not have (`bad-label`).
+    """
+    if not question.strip() or not decision.text.strip():
+        raise UserError("Write the question that was decided, and the decision.", code="empty")
+    return _collect(
+        task,
+        kind=GuidelineEntry.Kind.CASE,
+        question=question,
+        decision=decision.text,
+        label=decision.label,
+        reason=decision.reason,
+        origin=decision.origin,
+        place=decision.place[:200],
+        decided_at=at,
+        decided_by=by,
+        **item._asdict(),
+    )
+
+
+def add_example(
+    *, task: Task, item: EntryItem, label: int, reason: str, at: datetime, by: User | None
+) -> GuidelineEntry:
+    """Collect an example of a label for the next version of a task's guidelines.
+
+    Raise `UserError` as `record_case` does, and without an item (`empty`).
+    """
+    if not item.item or not reason.strip():
+        raise UserError("Choose an item, and write the reason for its label.", code="empty")
+    return _collect(
+        task,
+        kind=GuidelineEntry.Kind.EXAMPLE,
+        label=label,
+        reason=reason,
+        decided_at=at,
+        decided_by=by,
+        **item._asdict(),
+    )
+
+
+@transaction.atomic
+def remove_entry(*, entry: GuidelineEntry, by: User | None) -> None:
+    """Leave an entry out of the next version, or delete it if no version has it yet."""
+    newest = _locked_version(entry.task)
+    if entry.since > newest:
+        entry.delete()
+    else:
+        GuidelineEntry.objects.filter(pk=entry.pk, until=None).update(until=newest + 1)
+    _record(entry, "guideline.remove-entry", by)
+
+
+@transaction.atomic
+def keep_entry(*, entry: GuidelineEntry, by: User | None) -> None:
+    """Keep an entry that the next version would leave out."""
+    newest = _locked_version(entry.task)
+    if GuidelineEntry.objects.filter(pk=entry.pk, until__gt=newest).update(until=None):
+        _record(entry, "guideline.keep-entry", by)
+
+
+@transaction.atomic
+def _collect(task: Task, **fields: Any) -> GuidelineEntry:
+    label = fields["label"]
+    if label is not None and label not in task_scale(task).values:
+        raise UserError(f"Unknown label {label}. Choose a label of the task.", code="bad-label")
+    texts = ("question", "decision", "reason")
+    if any(len(fields.get(name, "")) > LONGEST_ENTRY for name in texts):
+        raise UserError(
+            f"Shorten each text to at most {LONGEST_ENTRY:,} characters.", code="too-long"
+        )
+    entry = GuidelineEntry.objects.create(task=task, since=_locked_version(task) + 1, **fields)
+    _record(entry, f"guideline.add-{entry.kind}", entry.decided_by)
+    return entry
+
+
+def _locked_version(task: Task) -> int:
+    """Return the newest version. No version is published until the transaction ends."""
+    Task.objects.select_for_update().get(pk=task.pk)
+    return version_of(current_guideline(task))
+
+
+def _record(entry: GuidelineEntry, verb: str, by: User | None) -> None:
+    record_event(
+        verb=verb,
+        target=entry.task,
+        lab=entry.task.lab,
+        actor=by,
+        kind=entry.kind,
+        topic=entry.topic,
+        item=entry.item,
+        label=entry.label,
+        question=entry.question,
+        decision=entry.decision,
+        reason=entry.reason,
+        place=entry.place,
+    )
+
 
 _ENTRY_FIELDS = ("topic", "item", "label", "question", "decision", "reason", "origin", "place")
 

@@ -40,19 +40,19 @@ from assessment.guidelines.selectors.versions import (
     version_of,
     waiting_entries,
 )
-from assessment.guidelines.services.entries import (
-    find_entry_item,
-    formulas_of_post,
-    keep_entry,
-    remove_entry,
-)
 from assessment.guidelines.services.rendering import (
     changed_html,
     guideline_html,
     show_guideline,
     shown_entries,
 )
-from assessment.guidelines.services.versions import write_guideline
+from assessment.guidelines.services.versions import (
+    find_entry_item,
+    formulas_of_post,
+    keep_entry,
+    remove_entry,
+    write_guideline,
+)
 from assessment.models import Guideline, GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
 from collection.selectors.collections import collection_of

@@ -18,7 +18,7 @@ from arqkit.pooling.pools import LARGEST_SEED
 from arqlab.core.forms.topics import TopicsField
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.guidelines.services.entries import LONGEST_ENTRY
+from assessment.guidelines.services.versions import LONGEST_ENTRY
 from assessment.models import QrelSet
 from assessment.models.kinds import RoundKind
 from assessment.rounds.selectors.items import (

@@ -22,7 +22,7 @@ from arqkit.agreement.second_judging import (
 )
 from arqkit.judgments.questions import MOST_ANSWERS, SpecialQuestion, answer_scale
 from arqkit.labels import LONGEST_WORD, LabelScale
-from arqlab.core.models import Task, Topic, User
+from arqlab.core.models import Task, Topic
 from assessment.assignments.selectors.grid import assesses, judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.models import PoolItem
@@ -35,7 +35,7 @@ from assessment.rounds.selectors.items import (
     question_kinds,
     shared_topics,
 )
-from assessment.rounds.selectors.rounds import CopiedItem
+from assessment.rounds.selectors.rounds import CopiedItem, by_name
 from assessment.rounds.selectors.second import copies_of_plan, open_second_items, second_items
 from assessment.rounds.services.rounds import RoundPlan
 
@@ -334,9 +334,7 @@ class SecondRoundForm(RoundForm):
             return None
         plan = self.rejudging
         firsts = {judge for item in self.items for judge in item.judges}
-        users = User.objects.filter(pk__in=firsts | plan.items.keys())
-        ordered = users.order_by("first_name", "last_name", "username")
-        names = {person.pk: person.name for person in ordered}
+        names = {person.pk: person.name for person in by_name(firsts | plan.items.keys())}
         pairs = plan.pairs()
         columns = [person for person in names if person in firsts]
         checked = {first for first, second in pairs if first != second}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
@@ -140,9 +141,12 @@ def round_progress(round_: Round) -> list[PersonProgress]:
     counts = {
         key: (count, done) for key, count, done in counted.values_list("assessor", "items", "done")
     }
-    people = User.objects.filter(pk__in=counts)
-    ordered = people.order_by("first_name", "last_name", "username")
-    return [PersonProgress(person, *counts[person.pk]) for person in ordered]
+    return [PersonProgress(person, *counts[person.pk]) for person in by_name(counts)]
+
+
+def by_name(keys: Iterable[Any]) -> QuerySet[User]:
+    """Return the users with these keys in the order of their names."""
+    return User.objects.filter(pk__in=keys).order_by("first_name", "last_name", "username")
 
 
 def letters_at(place: int) -> str:

@@ -12,12 +12,12 @@ from arqkit.agreement.estimates import RESAMPLES, Agreement, agreement_of
 from arqkit.agreement.second_judging import RejudgingPlan, SecondItem
 from arqkit.agreement.votes import confusion_matrix
 from arqkit.labels import LabelScale
-from arqlab.core.models import Task, User
+from arqlab.core.models import Task
 from assessment.models import Judgment, PoolItem, Round
 from assessment.models.kinds import Comparison
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import read_frame
-from assessment.rounds.selectors.rounds import CopiedItem, copied_items
+from assessment.rounds.selectors.rounds import CopiedItem, by_name, copied_items
 
 _WHERE = "instance__item"
 _IS_OWN = pl.col("first_assessor").eq_missing(pl.col("second_assessor"))
@@ -174,8 +174,7 @@ def pair_confusion(pairs: pl.DataFrame, scale: LabelScale) -> tuple[tuple[int, .
 def assessor_names(pairs: pl.DataFrame) -> dict[str, str]:
     """Return the names of the assessors by key, in their order, imported labels last."""
     keys = {*pairs["first_assessor"].drop_nulls(), *pairs["second_assessor"].drop_nulls()}
-    people = User.objects.filter(pk__in=keys).order_by("first_name", "last_name", "username")
-    return {str(person.pk): person.name for person in people} | {IMPORTED: "Imported labels"}
+    return {str(person.pk): person.name for person in by_name(keys)} | {IMPORTED: "Imported labels"}
 
 
 def assessor_times(pairs: pl.DataFrame) -> list[AssessorTime]:

@@ -3,20 +3,121 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 import polars as pl
 from django.db.models import QuerySet
 
 from arqkit.agreement.estimates import RESAMPLES, Agreement, agreement_of
+from arqkit.labels import LabelScale, ScaleLabel
 from arqkit.records import ItemKind
 from arqlab.core.models import Task, User
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Qrel, Round
+from assessment.models import Applicant, Judgment, Pool, PoolInstance, PoolItem, Qrel, Round
 from assessment.models.kinds import Comparison, RoundKind
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import read_frame
-from assessment.rounds.selectors.rounds import letters_at
+from assessment.rounds.selectors.rounds import by_name, letters_at
 from assessment.rounds.selectors.second import only_judged_pairs, pair_agreement, second_pairs
+
+
+class Sample(NamedTuple):
+    """An instance to label in a sample task, by its number on the sheet."""
+
+    topic: str
+    doc_id: str
+    place: int
+
+
+class SampleVote(NamedTuple):
+    """The label of a sample with its comment and seconds."""
+
+    label: ScaleLabel
+    comment: str
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class ScoreRow:
+    """An applicant, or the expert (no application), with a vote or None for each sample.
+
+    - compared: the samples that the person and the expert both judged.
+    - same, same_binary: how many of these have equal labels, and are both relevant or both not.
+    """
+
+    person: User
+    applicant: Applicant | None
+    votes: list[SampleVote | None]
+    compared: int
+    same: int
+    same_binary: int
+
+    @property
+    def done(self) -> int:
+        """Return the number of judged samples."""
+        return sum(vote is not None for vote in self.votes)
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds of all votes."""
+        return sum(vote.seconds or 0 for vote in self.votes if vote)
+
+
+@dataclass(frozen=True)
+class ScoreSheet:
+    """The samples, the expert's row, and the rows of the applicants, most agreement first."""
+
+    samples: list[Sample]
+    expert: ScoreRow
+    applicants: list[ScoreRow]
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the expert judged all samples, so that they may see others' labels."""
+        return self.expert.done == len(self.samples)
+
+
+def score_sheet(round_: Round) -> ScoreSheet:
+    """Return the score sheet of a sample task, in four queries."""
+    expert = round_.expert or 0
+    own = PoolInstance.objects.filter(item__pool=round_.pool, item__assessor=expert)
+    ordered = own.order_by("item__topic__position", "item__position", "position")
+    keys = list(ordered.values_list("item__topic__query_id", "doc_id"))
+    samples = [Sample(*key, place) for place, key in enumerate(keys, start=1)]
+    judged: dict[int, dict[tuple[str, str], Judgment]] = {}
+    votes = Judgment.objects.filter(instance__item__pool=round_.pool, is_current=True)
+    for judgment in votes.select_related("instance__item__topic").defer(
+        "instance__item__topic__body"
+    ):
+        key = (judgment.instance.item.topic.query_id, judgment.instance.doc_id)
+        judged.setdefault(judgment.assessor_id or 0, {})[key] = judgment
+    scale, lowest = round_.pool.label_scale, round_.task.protocol.relevant_from
+    truth = {key: judgment.label for key, judgment in judged.get(expert, {}).items()}
+
+    def row(person: User, applicant: Applicant | None) -> ScoreRow:
+        own = judged.get(person.pk, {})
+        pairs = [(own[key].label, truth[key]) for key in keys if key in own and key in truth]
+        pairs = [pair for pair in pairs if not set(pair) & set(scale.unjudged)]
+        return ScoreRow(
+            person,
+            applicant,
+            [_vote(own[key], scale) if key in own else None for key in keys],
+            compared=len(pairs),
+            same=sum(label == true_label for label, true_label in pairs),
+            same_binary=sum((label >= lowest) == (other >= lowest) for label, other in pairs),
+        )
+
+    applicants = Applicant.objects.filter(round=round_).select_related("user", "decided_by")
+    rows = [row(applicant.user, applicant) for applicant in applicants]
+    rows.sort(key=lambda row: (-row.same, -row.same_binary, row.person.name.casefold()))
+    return ScoreSheet(samples, row(User.objects.get(pk=expert), None), rows)
+
+
+def _vote(judgment: Judgment, scale: LabelScale) -> SampleVote:
+    seconds = None if judgment.active_ms is None else judgment.active_ms / 1000
+    return SampleVote(scale.of(judgment.label), judgment.comment, seconds)
+
 
 VOTES = {
     "topic": pl.String,
@@ -116,11 +217,9 @@ def pseudonyms(round_: Round) -> dict[str, str]:
 
 def real_names(round_: Round) -> dict[str, str]:
     """Return the names of the assessors of a round by key, in their order, and the gold labels."""
-    people = User.objects.filter(pk__in=round_.pool.items.order_by().values("assessor"))
-    ordered = people.order_by("first_name", "last_name", "username")
-    return {str(person.pk): person.name for person in ordered} | (
-        {GOLD: "Gold"} if round_.gold else {}
-    )
+    people = by_name(round_.pool.items.order_by().values_list("assessor", flat=True))
+    names = {str(person.pk): person.name for person in people}
+    return names | ({GOLD: "Gold"} if round_.gold else {})
 
 
 def own_names(round_: Round, user: User) -> dict[str, str]:

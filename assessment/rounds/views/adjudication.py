@@ -10,18 +10,18 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 
-from arqlab.core.errors import UserError
+from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
+from arqlab.core.views.answers import told
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import TASK, Pages
-from assessment.guidelines.services.entries import Decision, item_of_instance, record_case
+from assessment.guidelines.services.versions import Decision, item_of_instance, record_case
 from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import (
     OPEN,
-    Adjudication,
     adjudication_of,
     disagreement_queue,
     opinions_of,
@@ -36,7 +36,6 @@ from assessment.rounds.services.adjudication import (
     shown_instance,
     withdraw_decision,
 )
-from assessment.tickets.forms.experts import PersonField
 
 pages = Pages(f"{TASK}adjudication/<int:instance>/", organized_task_or_404, section="rounds")
 
@@ -82,7 +81,7 @@ class RulingForm(VersionedForm):
 class ThirdOpinionForm(forms.Form):
     """The assessor to ask for a third opinion."""
 
-    person = PersonField(
+    person = NamedChoiceField(
         User.objects.none(),
         label="Assessor",
         empty_label="choose an assessor",
@@ -126,25 +125,13 @@ def adjudication_detail(request: HttpRequest, task: Task, instance: int) -> Http
         return answer
     third = ThirdOpinionForm(request.POST if action == "ask" else None, task=task, instance=item)
     if action == "withdraw" or (action == "ask" and third.is_valid()):
-        try:
+        with told(request):
             messages.success(request, _change(task, item, request, third))
-        except UserError as error:
-            messages.error(request, error.message)
-            return redirect(request.path)
-        return back
+            return back
+        return redirect(request.path)
     form = third if action == "ask" else ruling
-    return _page(request, task, item, {"form": form, "ruling_form": ruling, "third_form": third})
-
-
-def _page(
-    request: HttpRequest, task: Task, instance: PoolInstance, context: dict[str, Any]
-) -> HttpResponse:
-    opinions = opinions_of(task, instance)
-    context |= _context(task, instance, adjudication_of(task, instance)) | {"opinions": opinions}
-    context["marks"] = painted_marks(
-        (opinion.letter, opinion.name, opinion.judgment) for opinion in opinions
-    )
-    status = 422 if context["form"].errors else 200
+    context = {"form": form, "ruling_form": ruling, "third_form": third, **_context(task, item)}
+    status = 422 if form.errors else 200
     return render(request, "assessment/rounds/adjudication_detail.html", context, status=status)
 
 
@@ -214,8 +201,10 @@ def _open_instances(task: Task, instance: PoolInstance) -> list[PoolInstance]:
     return [instance, *others.select_related("item__topic")]
 
 
-def _context(task: Task, instance: PoolInstance, state: Adjudication) -> dict[str, Any]:
-    scale = task_scale(task)
+def _context(task: Task, instance: PoolInstance) -> dict[str, Any]:
+    """Return what the page shows: the item, its labels, and the state of its adjudication."""
+    scale, state = task_scale(task), adjudication_of(task, instance)
+    opinions = opinions_of(task, instance)
     return {
         "task": task,
         "lab": task.lab,
@@ -225,4 +214,6 @@ def _context(task: Task, instance: PoolInstance, state: Adjudication) -> dict[st
         "state": state,
         "history": [(judgment, scale.of(judgment.label)) for judgment in state.history],
         "decided": state.decision and scale.of(state.decision.label),
+        "opinions": opinions,
+        "marks": painted_marks((row.letter, row.name, row.judgment) for row in opinions),
     }

@@ -16,15 +16,16 @@ from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import TASK, Pages
-from assessment.guidelines.services.entries import LONGEST_ENTRY
+from assessment.guidelines.services.versions import LONGEST_ENTRY
 from assessment.models import Applicant, Round
 from assessment.rounds.permissions import SeenRound, organized_round_or_404, round_or_404
-from assessment.rounds.services.rounds import close_link, renew_link
-from assessment.rounds.services.selection import (
+from assessment.rounds.services.rounds import (
     HIGHEST_SCORE,
     Rating,
     apply_to_round,
+    close_link,
     rate_applicant,
+    renew_link,
 )
 
 pages = Pages(section="rounds")

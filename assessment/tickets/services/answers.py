@@ -1,22 +1,42 @@
-"""Answering the tickets of assessors."""
+"""Tickets of assessors: answered, or sent to an expert, who replies with an opinion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import User
+from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
+from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.services.assigning import end_reviews
 from assessment.models import Judgment, PoolItem, Ticket
+from assessment.tickets.selectors import policy_of
 
 LONGEST_ANSWER = 10_000  # characters
+
+
+def change_tickets(
+    tickets: Iterable[Ticket], change: Callable[..., None], **given: Any
+) -> dict[Ticket, str]:
+    """Change several tickets by a service for one, each in a transaction of its own.
+
+    Return the tickets that it refused, with the reasons.
+    """
+    refused = {}
+    for ticket in tickets:
+        try:
+            change(ticket=ticket, **given)
+        except UserError as error:
+            refused[ticket] = error.message
+    return refused
 
 
 @transaction.atomic
@@ -29,7 +49,7 @@ def answer_ticket(
     already answered, if the answer is empty or too long, or if the item cannot be returned because
     its pool is closed or it was judged again.
     """
-    require_text(answer)
+    _require_text(answer)
     # A submitted label locks the item and then its ticket. Another order here could deadlock.
     item = _locked_item(ticket) if returns_item else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
@@ -40,32 +60,18 @@ def answer_ticket(
         )
     if item:
         _return_item(ticket, item)
-    topic = ticket.judgment.instance.item.topic
-    record_event(
-        verb="ticket.answer",
-        target=f"Ticket {ticket.pk}, {topic}",
-        lab=topic.task.lab,
-        actor=by,
+    record_ticket("ticket.answer", ticket, by, answer=answer, returns_item=returns_item)
+    returned = "The item is back in your topic. Judge it again."
+    _notify(
+        ticket,
+        Kind.TICKET_ANSWERED,
+        [ticket.judgment.assessor],
+        f"ticket-answered {ticket.pk}",
+        by,
+        person=by.name,
         answer=answer,
-        returns_item=returns_item,
+        next_step=returned if returns_item else "You do not need to judge the item again.",
     )
-    _notify_of_answer(ticket, answer, returns_item=returns_item, by=by)
-
-
-def answer_tickets(
-    *, tickets: Iterable[Ticket], answer: str, returns_item: bool, at: datetime, by: User
-) -> dict[Ticket, str]:
-    """Answer several tickets with the same text, each in a transaction of its own.
-
-    Return the tickets that could not be answered, with the reasons.
-    """
-    refused = {}
-    for ticket in tickets:
-        try:
-            answer_ticket(ticket=ticket, answer=answer, returns_item=returns_item, at=at, by=by)
-        except UserError as error:
-            refused[ticket] = error.message
-    return refused
 
 
 @transaction.atomic
@@ -74,44 +80,15 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
 
     Raise `UserError` if the ticket has no answer, or if the new one is empty or too long.
     """
-    require_text(answer)
+    _require_text(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
     if known.answered_at is None:
         raise UserError(
             "Nobody has answered this ticket yet. Answer it first.", code="not-answered"
         )
-    if known.answer == answer:
-        return
-    Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
-    topic = ticket.judgment.instance.item.topic
-    record_event(
-        verb="ticket.correct",
-        target=f"Ticket {ticket.pk}, {topic}",
-        lab=topic.task.lab,
-        actor=by,
-        before=known.answer,
-        answer=answer,
-    )
-
-
-def _notify_of_answer(ticket: Ticket, answer: str, *, returns_item: bool, by: User) -> None:
-    """Notify the assessor who reported the item, unless they answered it themselves."""
-    topic, assessor = ticket.judgment.instance.item.topic, ticket.judgment.assessor
-    returned = "The item is back in your topic. Judge it again."
-    notify(
-        lab=topic.task.lab,
-        kind=Kind.TICKET_ANSWERED,
-        people=[assessor] if assessor and assessor != by else [],
-        path=reverse("assessment:judging-home", args=[topic.task.lab.slug]) + "#tickets",
-        key=f"ticket-answered {ticket.pk}",
-        values={
-            "task": topic.task.name,
-            "topic": topic.query_id,
-            "person": by.name,
-            "answer": answer,
-            "next_step": returned if returns_item else "You do not need to judge the item again.",
-        },
-    )
+    if known.answer != answer:
+        Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
+        record_ticket("ticket.correct", ticket, by, before=known.answer, answer=answer)
 
 
 def _locked_item(ticket: Ticket) -> PoolItem:
@@ -137,7 +114,7 @@ def _return_item(ticket: Ticket, item: PoolItem) -> None:
     end_reviews(returned)
 
 
-def require_text(answer: str) -> None:
+def _require_text(answer: str) -> None:
     """Raise `UserError` if an answer or opinion is empty or too long."""
     if not answer.strip():
         raise UserError(
@@ -149,3 +126,108 @@ def require_text(answer: str) -> None:
             f"The answer has {len(answer):,} characters. Shorten it to at most {LONGEST_ANSWER:,}.",
             code="too-long",
         )
+
+
+@transaction.atomic
+def send_ticket(
+    *, ticket: Ticket, expert: User, question: str, at: datetime, by: User | None
+) -> None:
+    """Send an open ticket to an expert, in place of an earlier one; `by` is None for a policy.
+
+    Raise `UserError` if the ticket is answered, or the expert reported the item or may not judge.
+    """
+    if expert == ticket.judgment.assessor:
+        raise UserError(
+            f"{expert.name} reported this item. Choose another expert.", code="own-ticket"
+        )
+    if not judging_staff(ticket.lab).filter(pk=expert.pk).exists():
+        raise UserError(
+            f"{expert.name} is neither an assessor nor an organizer of this lab. Grant a role "
+            "first.",
+            code="no-expert",
+        )
+    waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
+    sent = {"expert": expert, "question": question, "sent_by": by, "sent_at": at}
+    reset = {"opinion": "", "proposed_label": None, "advised_at": None}
+    if not waiting.update(**sent, **reset):
+        raise UserError("This ticket is already answered.", code="answered-meanwhile")
+    record_ticket("ticket.send", ticket, by, expert=expert.get_username(), question=question)
+    key = f"ticket {ticket.pk} sent {at.isoformat()}"
+    _notify(ticket, Kind.TICKET_SENT, [expert], key, by, question=question)
+
+
+@transaction.atomic
+def advise_ticket(
+    *, ticket: Ticket, opinion: str, label: int | None, at: datetime, by: User
+) -> None:
+    """Store the expert's opinion, and the label they propose, and return the ticket.
+
+    The expert can change both until the ticket is answered. Raise `UserError` if it is, if it was
+    sent to someone else since, or if the label is not a judgment of the pool's scale.
+    """
+    _require_text(opinion)
+    scale = ticket.judgment.instance.item.pool.label_scale
+    if label is not None and label not in {known.value for known in scale.judgments}:
+        raise UserError(f"Label {label} is not a judgment. Choose one of the list.", code="label")
+    waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None, expert=by)
+    if not waiting.update(opinion=opinion, proposed_label=label, advised_at=at):
+        raise UserError(
+            "This ticket is already answered, or was sent to someone else.", code="not-with-you"
+        )
+    record_ticket("ticket.advise", ticket, by, opinion=opinion, label=label)
+    proposal = "The expert proposes no label."
+    if label is not None:
+        proposal = f"Proposed label: {scale.of(label).word}."
+    asking = [ticket.sent_by] if ticket.sent_by else organizers_of(ticket.lab)
+    key = f"ticket {ticket.pk} advised {at.isoformat()}"
+    texts = {"person": by.name, "opinion": opinion, "proposal": proposal}
+    _notify(ticket, Kind.TICKET_ADVISED, asking, key, by, **texts)
+
+
+@transaction.atomic
+def close_ticket_as_expert(
+    *, ticket: Ticket, opinion: str, label: int | None, returns_item: bool, at: datetime, by: User
+) -> None:
+    """Store the expert's opinion and send it to the assessor as the answer.
+
+    Raise `UserError` if the policy of the task leaves this to the organizers, or as
+    `advise_ticket` and `answer_ticket` do.
+    """
+    if not policy_of(ticket.topic.task).expert_closes:
+        raise UserError(
+            "In this task, the organizers close tickets. Send them your opinion.",
+            code="organizers-close",
+        )
+    advise_ticket(ticket=ticket, opinion=opinion, label=label, at=at, by=by)
+    answer_ticket(ticket=ticket, answer=opinion, returns_item=returns_item, at=at, by=by)
+
+
+def record_ticket(verb: str, ticket: Ticket, by: User | None, **detail: Any) -> None:
+    """Record what somebody did with a ticket; None is the policy of its task."""
+    target = f"{ticket}, {ticket.topic}"
+    record_event(verb=verb, target=target, lab=ticket.lab, actor=by, **detail)
+
+
+def _notify(
+    ticket: Ticket,
+    kind: Kind,
+    people: Iterable[User | None],
+    key: str,
+    by: User | None,
+    **values: str,
+) -> None:
+    """Notify people about a ticket, but not of what they did themselves."""
+    topic, lab = ticket.topic, ticket.lab
+    paths = {
+        Kind.TICKET_ANSWERED: reverse("assessment:judging-home", args=[lab.slug]) + "#tickets",
+        Kind.TICKET_SENT: reverse("assessment:ticket-advice", args=[lab.slug, ticket.pk]),
+        Kind.TICKET_ADVISED: reverse("assessment:ticket-detail", args=[lab.slug, ticket.pk]),
+    }
+    notify(
+        lab=lab,
+        kind=kind,
+        people=[person for person in people if person and person != by],
+        path=paths[kind],
+        key=key,
+        values={"task": topic.task.name, "topic": topic.query_id, **values},
+    )

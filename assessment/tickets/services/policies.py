@@ -19,7 +19,7 @@ from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
 from assessment.tickets.selectors import policy_of, tickets_of
-from assessment.tickets.services.experts import send_ticket
+from assessment.tickets.services.answers import record_ticket, send_ticket
 
 
 def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> None:
@@ -139,7 +139,7 @@ def _send_to_expert(ticket: Ticket, expert: User, at: datetime) -> None:
 def _return_to_another(ticket: Ticket, at: datetime) -> None:
     """Return the item for another assessor of its topic, if there is one; but only once."""
     judgment = ticket.judgment
-    others = Assignment.objects.filter(topic=judgment.instance.item.topic_id, ended_at=None)
+    others = Assignment.objects.filter(topic=ticket.topic, ended_at=None)
     items = PoolItem.official.filter(pk=judgment.instance.item_id, kept_from=None)
     if not judgment.is_current or not others.exclude(assessor=judgment.assessor).exists():
         return
@@ -150,10 +150,5 @@ def _return_to_another(ticket: Ticket, at: datetime) -> None:
     Judgment.objects.filter(pk=judgment.pk).update(is_current=False)
     Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=RETURNED, answered_at=at)
     end_reviews(PoolItem.official.filter(pk=judgment.instance.item_id))
-    record_event(
-        verb="ticket.return",
-        target=f"{ticket}, {judgment.instance.item.topic}",
-        lab=ticket.lab,
-        actor=None,
-        kept_from=judgment.assessor.get_username() if judgment.assessor else "",
-    )
+    who = judgment.assessor.get_username() if judgment.assessor else ""
+    record_ticket("ticket.return", ticket, None, kept_from=who)

@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.text import Truncator
 
+from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Task, User, Visitor
-from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
+from arqlab.core.oddities import counted
+from arqlab.core.permissions import (
+    looked_up_lab_or_404,
+    organized_lab_or_404,
+    organized_task_or_404,
+    signed_in,
+)
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
-from arqlab.web.cells import LABEL, PROSE, TIME
+from arqlab.web.cells import LABEL, PROSE, TIME, chip
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Pool, Ticket, TicketPolicy
+from assessment.pools.selectors.choices import hides_threads
 from assessment.pools.services.texts import thread_url
-from assessment.tickets.forms.experts import PersonField, SendForm
+from assessment.tickets.forms import AdviceForm, SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
     count_by_state,
     label_now,
     policy_of,
     reused_answers,
+    sent_tickets,
     tickets_of,
     with_policies,
 )
 from assessment.tickets.services.answers import (
     LONGEST_ANSWER,
+    advise_ticket,
     answer_ticket,
-    answer_tickets,
+    change_tickets,
+    close_ticket_as_expert,
     correct_answer,
+    send_ticket,
 )
 from assessment.tickets.services.items import read_ticket_item, shown_html
 from assessment.tickets.services.policies import edit_policy, policy_sentences
@@ -69,7 +81,7 @@ class PolicyForm(VersionedForm):
                 choices=TicketPolicy.Action.choices,
                 initial=policy.action_of(label.value),
             )
-        self.fields["expert"] = PersonField(
+        self.fields["expert"] = NamedChoiceField(
             queryset=judging_staff(task.lab),
             initial=policy.expert,
             required=False,
@@ -191,6 +203,7 @@ EMPTY = {
         "here with the comment and the item as shown.",
     ),
 }
+REPLIED, WAITING = ("done", "replied"), ("waiting",)
 REPAIRED = "The item is repaired. Please judge it again."
 """The proposed answer after a repair."""
 
@@ -204,12 +217,7 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     tickets, state = tickets_of(lab), request.GET.get("state", "open")
     form = BulkAnswerForm(request.POST or None, tickets=tickets, answers=reused_answers(lab))
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        refused = answer_tickets(**given, at=timezone.now(), by=signed_in(request))
-        if answered := len(given["tickets"]) - len(refused):
-            messages.success(request, f"{answered} ticket{'s' * (answered > 1)} answered.")
-        for ticket, reason in refused.items():
-            messages.error(request, f"{ticket} was not answered. {reason}")
+        _change_all(request, answer_ticket, form.cleaned_data, "answered")
         return redirect(request.get_full_path())
     state = state if state in TICKET_STATES else "open"
     context = {
@@ -236,8 +244,7 @@ def ticket_columns(page: str, lab: Lab) -> list[Column]:
 
 
 def _topic(ticket: Ticket) -> str:
-    topic = ticket.judgment.instance.item.topic
-    return f"{topic.task.name}, {topic.query_id}"
+    return f"{ticket.topic.task.name}, {ticket.topic.query_id}"
 
 
 def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
@@ -294,6 +301,100 @@ def _assessor(ticket: Ticket) -> str:
     return assessor.name if assessor else "an import"
 
 
+@pages.action("tickets/send/", "ticket-send")
+def ticket_send(request: HttpRequest, lab: Lab) -> HttpResponse:
+    """Send the selected tickets to an expert, and return to the list or the page of the ticket."""
+    form = SendForm(request.POST, lab=lab, tickets=tickets_of(lab))
+    if not form.is_valid():
+        for errors in form.errors.values():
+            messages.error(request, " ".join(map(str, errors)))
+        return _back(request, lab)
+    name = form.cleaned_data["expert"].name
+    _change_all(request, send_ticket, form.cleaned_data, "sent", f" to {name}")
+    return _back(request, lab)
+
+
+def _change_all(
+    request: HttpRequest,
+    change: Callable[..., None],
+    given: dict[str, Any],
+    what: str,
+    to: str = "",
+) -> None:
+    """Change the `tickets` that a form chose, and report how many were changed, and which not."""
+    tickets, at = given.pop("tickets"), timezone.now()
+    refused = change_tickets(tickets, change, **given, at=at, by=signed_in(request))
+    if count := len(tickets) - len(refused):
+        messages.success(request, f"{counted(count, 'ticket')} {what}{to}.")
+    for ticket, reason in refused.items():
+        messages.error(request, f"{ticket} was not {what}. {reason}")
+
+
+def _back(request: HttpRequest, lab: Lab) -> HttpResponse:
+    tickets = request.POST.getlist("tickets")
+    if "detail" in request.POST and len(tickets) == 1 and tickets[0].isdecimal():
+        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(tickets[0]))
+    return redirect("assessment:ticket-list", lab=lab.slug)
+
+
+@pages.read("tickets/sent/", "ticket-sent-list", access=looked_up_lab_or_404)
+def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
+    """Show the open tickets that were sent to the user."""
+    table = Table(
+        "tickets",
+        [
+            *ticket_columns("assessment:ticket-advice", lab),
+            Column("Question", "question", PROSE),
+            Column("Sent", "sent_at", TIME),
+            Column("State", lambda ticket: chip(*REPLIED if ticket.advised_at else WAITING)),
+        ],
+        sent_tickets(lab, signed_in(request)),
+        empty=Empty(
+            "No tickets for you",
+            "When the organizers ask for your opinion on an item, it appears here.",
+        ),
+    )
+    return answer(request, "assessment/ticket_sent_list.html", {"lab": lab}, table)
+
+
+def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
+    """Return a ticket that was sent to the user; raise 404 for anyone else."""
+    lab = looked_up_lab_or_404(user, lab_slug)
+    return get_object_or_404(tickets_of(lab).defer(None), pk=ticket_id, expert=user.pk)
+
+
+@pages.form("tickets/<int:ticket>/advice/", "ticket-advice", access=sent_ticket_or_404)
+def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
+    """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
+    user, lab = signed_in(request), ticket.lab
+    closes = policy_of(ticket.topic.task).expert_closes
+
+    def make(data: QueryDict | None) -> AdviceForm:
+        initial = {"opinion": ticket.opinion, "label": ticket.proposed_label}
+        return AdviceForm(data, ticket=ticket, closes=closes, initial=initial)
+
+    def save(form: AdviceForm) -> HttpResponse:
+        messages.success(request, _advise(ticket, form.cleaned_data, by=user))
+        return redirect("assessment:ticket-sent-list", lab=lab.slug)
+
+    form, answer = edited(request, ticket, make, save)
+    context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
+    if hides_threads(ticket.topic.pk):
+        context["thread_url"] = ""
+    status = 422 if form.errors else 200
+    return answer or render(request, "assessment/ticket_advice.html", context, status=status)
+
+
+def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
+    """Store the reply, or close the ticket with it, and return the message about it."""
+    reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
+    if given.get("closes"):
+        close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
+        return "Ticket answered. The assessor sees your answer on their topics page."
+    advise_ticket(ticket=ticket, **reply)
+    return "Reply sent. You can change it until the organizers answer the ticket."
+
+
 @pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)
 def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket with the item as the assessor saw it, and answer it.
@@ -321,7 +422,7 @@ def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     )
     if answer:
         return answer
-    context = {"lab": lab, "ticket": ticket, "form": form, **_facts(ticket)}
+    context = {"form": form, **_facts(ticket)}
     context["send_form"] = SendForm(
         lab=lab, tickets=tickets_of(lab), initial={"expert": ticket.expert}
     )
@@ -335,21 +436,27 @@ def _started_answer(request: HttpRequest, ticket: Ticket) -> dict[str, Any]:
     return {"answer": REPAIRED, "returns_item": True}
 
 
-def _facts(ticket: Ticket) -> dict[str, Any]:
-    """Return what the page shows of a ticket: the item then and now, its defects and repairs."""
+def _shown_item(ticket: Ticket) -> dict[str, Any]:
+    """Return what pages about a ticket show: its item as the lab shows it now."""
     instance, lab = ticket.judgment.instance, ticket.lab
     item = read_ticket_item(ticket, corrections_of(lab))
-    return {
-        "item": instance.item,
+    address = ""
+    if item.post:
+        address = thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
+    shown = {"lab": lab, "ticket": ticket, "item": instance.item, "read": item, "html": item.html}
+    return shown | {"thread_url": address}
+
+
+def _facts(ticket: Ticket) -> dict[str, Any]:
+    """Return what the page of a ticket shows: the item then and now, its defects and repairs."""
+    shown, lab = _shown_item(ticket), ticket.lab
+    return shown | {
         "html": shown_html(ticket),
-        "html_now": item.html,
-        "defects": list(defects_of(item, lab)),
+        "html_now": shown["html"],
+        "defects": list(defects_of(shown["read"], lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
-        "corrections": corrections_in(item, lab),
-        "thread_url": thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
-        if item.post
-        else "",
-        "now": label_now(instance),
+        "corrections": corrections_in(shown["read"], lab),
+        "now": label_now(ticket.judgment.instance),
     }
 
 

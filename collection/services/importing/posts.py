@@ -40,7 +40,7 @@ from arqkit.texts.html.dump_posts import (
 )
 from arqlab.core.services.storing import copy_lines, takes_copy
 from collection.models import Collection, Import, Post
-from collection.services.importing.extracted_formulas import FoundFormulas, index_found_formulas
+from collection.services.importing.formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
     Progress,
     finish_import,
@@ -52,7 +52,7 @@ from collection.services.importing.import_records import (
     start_import,
     stopped_on_error,
 )
-from collection.services.importing.parquet_parts import write_posts_index
+from collection.services.parquet_files import write_posts_index
 
 ROWS = 500
 """Rows per INSERT statement without COPY."""

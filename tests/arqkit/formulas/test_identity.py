@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arqkit.formulas.identity import VisualIdMap, visual_map
 from arqkit.formulas.layout import layout_strings
+from arqkit.formulas.visual_ids import VisualIdMap, visual_map
 from tests.agreement import agreement
 
 SCHEMA = {"formula_id": pl.String, "latex": pl.String, "layout": pl.String, "given": pl.String}

@@ -15,7 +15,8 @@ from arqkit.protocols.scales import ARQMATH
 from arqkit.records import TaskKind
 from arqlab.core.models import AuditEvent
 from assessment.guidelines.selectors.versions import guideline_text
-from assessment.guidelines.services.entries import (
+from assessment.guidelines.services.rendering import changed_html, guideline_html
+from assessment.guidelines.services.versions import (
     Decision,
     add_example,
     find_entry_item,
@@ -23,9 +24,8 @@ from assessment.guidelines.services.entries import (
     keep_entry,
     record_case,
     remove_entry,
+    write_guideline,
 )
-from assessment.guidelines.services.rendering import changed_html, guideline_html
-from assessment.guidelines.services.versions import write_guideline
 from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from assessment.pools.services.changing import close_pool
 from tests.assessment.factories import (

@@ -15,8 +15,7 @@ from django.utils import timezone
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import start_job
 from arqlab.core.tasks import run_waiting_jobs
-from desk.services.load_files import load_folder, store_files
-from desk.services.sweeping import sweep_files
+from desk.services.load_files import load_folder, store_files, sweep_files
 from desk.tasks import sweep_unused_files
 from submissions.models import Run
 from submissions.services.uploads import check_upload, submit_upload

@@ -6,8 +6,12 @@ import pytest
 from django.contrib.auth.models import Permission
 
 from arqlab.core.models import AuditEvent, Lab, Task
-from assessment.guidelines.services.entries import Decision, record_case, remove_entry
-from assessment.guidelines.services.versions import write_guideline
+from assessment.guidelines.services.versions import (
+    Decision,
+    record_case,
+    remove_entry,
+    write_guideline,
+)
 from collection.models import Collection
 from collection.services.loading import assign_collection
 

@@ -20,8 +20,7 @@ from django.utils import timezone
 
 from arqkit.formats.topics.files import read_topics
 from arqlab.core.models import Task, Topic
-from assessment.guidelines.services.entries import Decision, record_case
-from assessment.guidelines.services.versions import write_guideline
+from assessment.guidelines.services.versions import Decision, record_case, write_guideline
 from assessment.models import Judgment, PoolInstance
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
 from evaluation.services.scoring import score_waiting

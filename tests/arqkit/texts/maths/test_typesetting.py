@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 from lxml import etree
 
-from arqkit.formulas.identity import visual_map
 from arqkit.formulas.layout import layout_strings
+from arqkit.formulas.visual_ids import visual_map
 from arqkit.texts.maths.typesetting import LONGEST, presentation_mathml, typeset
 from tests.agreement import agreement
 

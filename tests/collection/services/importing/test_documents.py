@@ -14,8 +14,8 @@ from arqlab.core.models import Lab, User
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import id_source, posts_frame
 from collection.selectors.imports import holdings_of, missing_parts
-from collection.services.importing import documents
-from collection.services.importing.documents import import_documents
+from collection.services.importing import related_files
+from collection.services.importing.related_files import import_documents
 from collection.services.loading import add_to_collection, load_collection
 from collection.services.lookup import look_up
 from tests.collection.factories import NOW, load_small
@@ -93,7 +93,7 @@ def test_a_document_never_replaces_a_post(lab, tmp_path):
 
 
 def test_an_interrupted_import_continues(arxiv, tmp_path, monkeypatch):
-    monkeypatch.setattr(documents, "BATCH", 1)
+    monkeypatch.setattr(related_files, "BATCH", 1)
     path, calls = file(tmp_path, TRACE, SPECTRUM), []
 
     def stop(done: int, total: int | None) -> None:

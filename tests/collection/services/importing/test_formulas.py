@@ -10,7 +10,7 @@ import pytest
 from arqkit.formats.dumps.records import Window
 from collection.models import Collection, Import
 from collection.selectors.collections import scan_columns
-from collection.services.importing import parquet_parts
+from collection.services import parquet_files
 from collection.services.importing.formulas import import_formulas
 from collection.services.importing.posts import import_posts
 from tests.collection.factories import NOW
@@ -66,7 +66,7 @@ def test_layouts_are_joined_in_the_order_of_the_latex_index(collection, latex, s
 
 
 def test_rows_in_many_parts_find_their_layouts(collection, tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_parts, "ROWS", 10)
+    monkeypatch.setattr(parquet_files, "ROWS", 10)
     ids = range(1, 64)
     latex = write_index(tmp_path, "latex.tsv", *(f"{one}\t1\t1\ttitle\t\tx" for one in ids))
     slt = write_index(
@@ -85,7 +85,7 @@ def test_the_index_has_the_columns_of_all_editions(collection, latex):
     import_formulas(collection=collection, files={"latex": latex}, at=NOW)
 
     assert index_of(collection).schema == dict.fromkeys(
-        (*parquet_parts.INDEX_COLUMNS, "layout"), pl.String
+        (*parquet_files.INDEX_COLUMNS, "layout"), pl.String
     )
 
 

@@ -15,8 +15,7 @@ from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.errors import UserError
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.importing import extracted_formulas as found_formulas
-from collection.services.importing import posts
+from collection.services.importing import formulas, posts
 from collection.services.importing import posts as importing
 from collection.services.importing.posts import import_posts
 from tests.collection.factories import NOW
@@ -201,7 +200,7 @@ class Interrupt:
 @pytest.fixture
 def in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importing, "BATCH", 10)
-    monkeypatch.setattr(found_formulas, "TEXTS", 7)
+    monkeypatch.setattr(formulas, "TEXTS", 7)
     monkeypatch.setattr(blocks, "BLOCK", 500)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, User
 from assessment.assignments.selectors.grid import judging_staff
@@ -14,18 +15,10 @@ from assessment.models import Ticket
 from assessment.tickets.services.answers import LONGEST_ANSWER
 
 
-class PersonField(forms.ModelChoiceField):
-    """A choice of users by name."""
-
-    def label_from_instance(self, obj: User) -> str:
-        """Return the name of a user."""
-        return obj.name
-
-
 class SendForm(forms.Form):
     """The expert to send tickets to, and what to ask them."""
 
-    expert = PersonField(
+    expert = NamedChoiceField(
         label="Expert",
         queryset=User.objects.none(),
         empty_label="Choose a person",
