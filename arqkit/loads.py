@@ -11,6 +11,7 @@ from arqkit.records import Problem
 
 EXAMPLES = 3
 """The examples that are shown of each kind of change and of each cause of problems."""
+MOST_CAUSES = 100
 
 
 class Fate(StrEnum):
@@ -141,20 +142,24 @@ class LoadChanges:
         ]
 
 
-def problem_groups(problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    """Return problems by file and cause, ready for JSON: their count and the first examples."""
-    groups: dict[tuple[str, str], list[Problem]] = {}
+def problem_groups(
+    problems: Iterable[Problem], known: Iterable[dict[str, Any]] = ()
+) -> list[dict[str, Any]]:
+    """Return problems by file and cause, ready for JSON: their count and the first examples.
+
+    `known` are the groups of earlier problems of the same report. After `MOST_CAUSES`, problems
+    with another cause are in no group.
+    """
+    groups = {(group["path"], group["expected"]): group for group in known}
     for problem in problems:
-        groups.setdefault((problem.path, problem.expected), []).append(problem)
-    return [
-        {
-            "path": path,
-            "expected": expected,
-            "count": len(group),
-            "examples": [problem._asdict() for problem in group[:EXAMPLES]],
-        }
-        for (path, expected), group in groups.items()
-    ]
+        cause = (problem.path, problem.expected)
+        if cause not in groups and len(groups) < MOST_CAUSES:
+            groups[cause] = {"path": cause[0], "expected": cause[1], "count": 0, "examples": []}
+        if group := groups.get(cause):
+            group["count"] += 1
+            if len(group["examples"]) < EXAMPLES:
+                group["examples"].append(problem._asdict())
+    return list(groups.values())
 
 
 def cause_lines(problems: Iterable[Problem]) -> list[str]:

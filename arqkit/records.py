@@ -72,6 +72,24 @@ class FileRefusedError(Exception):
         self.problems = tuple(problems)
 
 
+class FileProblems(list[Problem]):
+    """The problems of one file, collected while it is read."""
+
+    def __init__(self, path: str) -> None:
+        """Start without any problem; `path` names the file."""
+        super().__init__()
+        self.path = path
+
+    def add(self, line: int | None, actual: str, expected: str, todo: str) -> None:
+        """Add a problem: what was found on a line, what was expected, and what to do."""
+        self.append(Problem(self.path, line, actual, expected, todo))
+
+    def refuse_any(self) -> None:
+        """Raise FileRefusedError with all problems by line, if there are any."""
+        if self:
+            raise FileRefusedError(sorted(self, key=lambda problem: problem.line or 0))
+
+
 class ItemWords(NamedTuple):
     """The words for a kind of item: one as assessors see it, several in a run, and its id."""
 

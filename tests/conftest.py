@@ -23,6 +23,11 @@ NO_DATA = f"The real data is not at {SHARED_DATA}."
 # Whatever asks for the database has one of these fixtures, or is marked so.
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "use_tested_database"}
 
+PAGES = {"views", "templatetags"}
+"""Folders with tests of pages, which run once: queries have tests of their own on both databases,
+and `test_reading` and the browser open every page on PostgreSQL.
+"""
+
 # The same examples in each run, however busy the machine: `--hypothesis-profile=search` looks for
 # others.
 hypothesis.settings.register_profile(
@@ -58,6 +63,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if DATABASE_FIXTURES & set(item.fixturenames) or item.get_closest_marker("django_db"):
             item.add_marker("database")
+        if PAGES & set(item.path.parts):
+            item.add_marker("once")
         if "shared_data" in item.fixturenames and not item.get_closest_marker("shared_data"):
             item.add_marker("shared_data")
         if item.get_closest_marker("shared_data") and not SHARED_DATA.is_dir():

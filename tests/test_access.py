@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import sha256
+from http.cookies import SimpleCookie
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -24,7 +26,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from arqlab.core.models import Job
+from arqlab.core.models import Job, User
 from arqlab.core.services.tokens import create_token
 from arqlab.notices.models import Notice
 from arqlab.notices.services.invitations import invite_people
@@ -45,6 +47,7 @@ from tests.collection.factories import load_small, make_import
 from tests.evaluation.factories import make_qrels
 from tests.factories import Scene, make_lab
 
+pytestmark = pytest.mark.once
 ROLES = ("visitor", "outsider", "member", "other_member", "assessor", "organizer", "superuser")
 ALL, SIGNED_IN, ORGANIZERS, ASSESSOR = ROLES, ROLES[1:], ROLES[5:], ("assessor",)
 STAFF, TEAM = (*ASSESSOR, *ORGANIZERS), ("member", *ORGANIZERS)
@@ -339,6 +342,7 @@ class Filled(NamedTuple):
     round_item: Any
     draft: Scene
     draft_run: Run
+    cookies: dict[str, SimpleCookie]
 
 
 @pytest.fixture(scope="module")
@@ -349,14 +353,22 @@ def filled(kept_db: None, tmp_path_factory) -> Filled:
     run = fill(public, folder)
     in_round = Desk(public.assessor, round="training-1")
     items = Desk(public.assessor).next(), in_round.next()
-    return Filled(public, run, *items, draft, fill(draft, folder))
+    cookies = {role: cookies_of(person) for role, person in public.people.items()}
+    return Filled(public, run, *items, draft, fill(draft, folder), cookies)
 
 
-def answer_to(method: str, path: str, scene: Scene, role: str, **sent: Any) -> Any:
-    """Return the answer to a request by a user of a role."""
-    client, person = Client(raise_request_exception=False), scene.people[role]
-    if not isinstance(person, AnonymousUser):
+def cookies_of(person: User | AnonymousUser) -> SimpleCookie:
+    """Return the cookies of a browser in which a user has signed in, or of a visitor."""
+    client = Client()
+    if isinstance(person, User):
         client.force_login(person)
+    return client.cookies
+
+
+def answer_to(method: str, path: str, cookies: SimpleCookie, **sent: Any) -> Any:
+    """Return the answer to a request of a browser with some cookies."""
+    client = Client(raise_request_exception=False)
+    client.cookies = deepcopy(cookies)
     return getattr(client, method.lower())(path, **sent)
 
 
@@ -380,7 +392,7 @@ def test_a_url_lets_in_the_roles_of_its_question(method, name, roles, filled, db
         item = filled.round_item if ":round-" in name else filled.item
         sent = body(name, scene, item) if method == "POST" else {}
         with transaction.atomic():
-            entered += [role] * gets_in(answer_to(method, path, scene, role, **sent))
+            entered += [role] * gets_in(answer_to(method, path, filled.cookies[role], **sent))
             transaction.set_rollback(True)
 
     assert tuple(entered) == roles
@@ -388,7 +400,7 @@ def test_a_url_lets_in_the_roles_of_its_question(method, name, roles, filled, db
 
 @pytest.mark.parametrize("role", ROLES)
 def test_only_superusers_get_into_the_administration(role, filled, db):
-    answer = answer_to("GET", reverse("admin:index"), filled.public, role)
+    answer = answer_to("GET", reverse("admin:index"), filled.cookies[role])
 
     assert (answer.status_code == 200) == (role == "superuser")
 
@@ -398,7 +410,7 @@ def test_only_superusers_get_into_the_administration(role, filled, db):
 )
 def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
     path = address(name, filled.draft, filled.draft_run.pk)
-    answers = [answer_to("GET", path, filled.draft, role) for role in ("visitor", "outsider")]
+    answers = [answer_to("GET", path, filled.cookies[role]) for role in ("visitor", "outsider")]
 
     assert {answer.status_code for answer in answers} <= {302, 403, 404, 405}
 

@@ -26,6 +26,8 @@ from arqlab.core.oddities import DEADLINES, past_deadlines
 from tests.factories import Scene, TaskFactory
 from tests.page_forms import form_data
 
+pytestmark = pytest.mark.once
+
 FORMS = {TaskForm, NewTaskForm}
 """The forms with a field for a deadline. A lab.toml sets one too: `desk:lab-load`, `load_lab`."""
 PAST, NOW = "2026-05-03T12:00:00", datetime(2026, 6, 1, tzinfo=UTC)

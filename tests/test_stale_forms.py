@@ -19,6 +19,8 @@ from tests.factories import Scene
 from tests.page_forms import form_data
 from tests.test_access import Filled, address, rows
 
+pytestmark = pytest.mark.once
+
 filled = test_access.filled
 
 

@@ -1,11 +1,13 @@
 """Decode an uploaded text file (UTF-8), and recognize a file of another kind by its first lines."""
 
 import codecs
+import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
 
-from arqkit.records import FileRefusedError, Problem
+from arqkit.records import FileProblems, FileRefusedError, Problem
 
 HEAD = 64 * 1024
 """The bytes that are enough to recognize a file."""
@@ -136,3 +138,25 @@ def _problem(data: bytes, path: str) -> Problem | None:
 
 def _line(data: bytes, offset: int) -> int:
     return data.count(b"\n", 0, offset) + 1
+
+
+def csv_rows(
+    text: str, problems: FileProblems, *, delimiter: str = ",", strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a CSV that are not empty, with their last lines and with stripped cells.
+
+    An unreadable rest of the file, as after an unclosed quotation mark, becomes a problem.
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells):
+                yield reader.line_num, [cell.strip() for cell in cells]
+    except csv.Error as error:
+        problems.add(reader.line_num, f"invalid CSV ({error})", "valid CSV", "Correct the line.")
+
+
+def column_of(names: Collection[str], header: Sequence[str]) -> int | None:
+    """Return the place of the column with one of these names, in letters and digits, or None."""
+    plain = [re.sub("[^a-z0-9]", "", name.lower()) for name in header]
+    return next((plain.index(name) for name in names if name in plain), None)

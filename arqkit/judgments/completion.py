@@ -11,7 +11,6 @@ has a beta-binomial distribution (Skellam 1948, J. R. Stat. Soc. B 10(2)).
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
-from math import exp, lgamma
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
@@ -93,10 +92,12 @@ def keep_probability(sample: JudgedSample, *, prior: RatePrior, min_relevant: in
         return 1.0
     if missing > unjudged:
         return 0.0
+    from scipy.stats import betabinom
+
     alpha = prior.alpha + sample.relevant
     beta = prior.beta + sample.judged - sample.relevant
-    fewer = sum(_probability(relevant, unjudged, alpha, beta) for relevant in range(missing))
-    return min(max(1 - fewer, 0.0), 1.0)
+    fewer = betabinom.cdf(missing - 1, unjudged, alpha, beta)
+    return min(max(1 - float(fewer), 0.0), 1.0)
 
 
 def keep_probabilities(
@@ -113,16 +114,6 @@ def keep_probabilities(
         )
         for topic, sample in samples.items()
     }
-
-
-def _probability(relevant: int, items: int, alpha: float, beta: float) -> float:
-    """Return the beta-binomial probability of `relevant` items among `items`."""
-    ways = lgamma(items + 1) - lgamma(relevant + 1) - lgamma(items - relevant + 1)
-    return exp(ways + _log_beta(alpha + relevant, beta + items - relevant) - _log_beta(alpha, beta))
-
-
-def _log_beta(alpha: float, beta: float) -> float:
-    return lgamma(alpha) + lgamma(beta) - lgamma(alpha + beta)
 
 
 ENOUGH = 10

@@ -5,7 +5,7 @@ given, with the columns of `RADAR_SCHEMA`. `item` is what an assessor sees at on
 one label.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
@@ -13,6 +13,8 @@ from math import erfc, sqrt
 from typing import Any
 
 import polars as pl
+
+from arqkit.comparison.families import holm
 
 RADAR_SCHEMA = {
     "assessor": pl.Int64,
@@ -100,7 +102,7 @@ def drifts(items: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
         ]
     )
     rows = tests.to_dicts()
-    alarms = holm_rejected([row["p"] for row in rows], level=FALSE_ALARMS)
+    alarms = holm(tests["p"].to_numpy()) <= FALSE_ALARMS
     drifting = [
         row
         for row, is_alarm in zip(rows, alarms, strict=True)
@@ -117,17 +119,6 @@ def drifts(items: pl.DataFrame, *, relevant_from: int) -> list[RadarFinding]:
         )
         for row in sorted(drifting, key=lambda row: -abs(row["correlation"]))
     ]
-
-
-def holm_rejected(ps: Iterable[float], *, level: float) -> list[bool]:
-    """Return which hypotheses Holm's procedure rejects at a level for all of them together."""
-    known = list(ps)
-    rejected = [False] * len(known)
-    for rank, place in enumerate(sorted(range(len(known)), key=known.__getitem__)):
-        if known[place] > level / (len(known) - rank):
-            break
-        rejected[place] = True
-    return rejected
 
 
 def _order_tests(items: pl.DataFrame) -> pl.DataFrame:

@@ -338,10 +338,12 @@ def truth(value: object) -> bool:
 
 def item_kind(value: object) -> ItemKind:
     """Read the kind of items; raise ValueError with the expected value."""
-    return ItemKind(_one_of(*(kind.value for kind in ItemKind))(value))
+    return ItemKind(one_of(*(kind.value for kind in ItemKind))(value))
 
 
-def _one_of(*choices: str) -> Callable[[object], str]:
+def one_of(*choices: str) -> Callable[[object], str]:
+    """Return a reader of one of these texts; it raises ValueError with the expected ones."""
+
     def read(value: object) -> str:
         if not isinstance(value, str) or value not in choices:
             raise ValueError("one of " + ", ".join(choices))
@@ -376,8 +378,8 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "labels": read_scale,
     "relevant_from": whole_number,
     "min_relevant": partial(whole_number, least=0),
-    "order": _one_of("score", "rank"),
-    "pooling_order": _one_of("score", "rank"),
+    "order": one_of("score", "rank"),
+    "pooling_order": one_of("score", "rank"),
     "measures": _measures,
     "items": item_kind,
     "trec_only": truth,

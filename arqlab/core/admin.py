@@ -31,7 +31,7 @@ class PersonAdmin(UserAdmin):
         super().save_model(request, obj, form, change)
         verb = f"admin.{'change' if change else 'add'}-user"
         actor, fields = signed_in(request), form.changed_data
-        record_event(verb=verb, target=obj, lab=None, actor=actor, fields=fields)
+        record_event(verb, str(obj), actor, fields=fields)
 
 
 @admin.register(models.AuditEvent)

@@ -30,6 +30,19 @@ class UserError(Exception):
         self.problems = tuple(problems)
 
 
+def require_text(text: str, what: str, *, most: int, todo: str) -> None:
+    """Raise `UserError` if a text, such as "The note", is empty (`empty`) or has more than `most`
+    characters (`too-long`); `todo` says what to write.
+    """
+    if not text.strip():
+        raise UserError(f"{what} is empty. {todo}", code="empty")
+    if len(text) > most:
+        raise UserError(
+            f"{what} has {len(text):,} characters. Shorten it to at most {most:,}.",
+            code="too-long",
+        )
+
+
 def error_body(message: str, code: str, problems: Iterable[RequestProblem] = ()) -> dict[str, Any]:
     """Return the JSON of every error: a message for people, a code for programs, all problems."""
     return {"message": message, "code": code, "errors": [problem._asdict() for problem in problems]}

@@ -12,6 +12,7 @@ from pkgutil import walk_packages
 from typing import Any, TypeVar
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Model
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
@@ -51,6 +52,7 @@ class Page:
                 return view(request, **kwargs)
             names = list(kwargs)[:asked]
             subject = access(request.user, *(kwargs.pop(name) for name in names))
+            request.subject = subject  # type: ignore[attr-defined]
             return view(request, subject, **kwargs)
 
         signed_in = login_required(answered) if self.sign_in else answered
@@ -120,8 +122,24 @@ def _placeholders(pattern: URLPattern) -> list[int]:
     return [2 if "<path:" in part else int("<" in part) for part in parts]
 
 
+def number_of(text: str) -> int | None:
+    """Return the whole number that an address or a form has, or None if it is no number or is too
+    long for the database.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
 def page_of(request: HttpRequest) -> Page:
     """Return the page of a request, or one without access and section if none was declared."""
     match = request.resolver_match
     page = getattr(match.func, "page", None) if match else None
     return page if isinstance(page, Page) else Page()
+
+
+def lab_and_task(request: HttpRequest) -> dict[str, Any]:
+    """Return the lab and the task of a page's subject, which every template has."""
+    subject, place = getattr(request, "subject", None), {}
+    while isinstance(subject, Model):
+        place[str(subject._meta.model_name)] = subject
+        subject = getattr(subject, "task", None) or getattr(subject, "lab", None)
+    return {name: place[name] for name in ("lab", "task") if name in place}

@@ -53,7 +53,7 @@ def change_pay_rule(
     for name, value in new.items():
         setattr(rule, name, value)
     rule.save()
-    record_event(verb="pay.change", target=lab, lab=lab, actor=by, changes=changes)
+    record_event("pay.change", lab, by, changes=changes)
 
 
 def _plain(value: object) -> str | None:

@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
+from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -17,6 +18,7 @@ from arqkit.texts.html.comments import with_markup
 from arqkit.texts.html.rendering import addresses_of, read_text, without_links
 from arqkit.texts.html.sanitizer import RULES
 from arqkit.texts.posts.addresses import post_address
+from arqkit.texts.posts.queries import LONGEST, PostQuery, parse_query, with_filters
 from arqlab.core.models import Lab
 from arqlab.core.permissions import (
     lab_or_404,
@@ -27,7 +29,6 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.selectors import corrections_of
 from arqlab.web.pages import LAB, Pages
-from collection.forms import LookUpForm
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -41,6 +42,36 @@ from collection.selectors.threads import (
 )
 from collection.services.lookup import IdMatch, SearchResults, look_up
 from collection.services.rendering import render_thread
+
+
+class LookUpForm(forms.Form):
+    """A search box for words, ids, filters and formulas, plus the filters as separate fields."""
+
+    q = forms.CharField(
+        label="Words, an id, or a formula between dollar signs",
+        required=False,
+        max_length=LONGEST,
+        strip=True,
+    )
+    kind = forms.ChoiceField(
+        label="Post type",
+        required=False,
+        choices=[("", "All"), ("question", "Questions"), ("answer", "Answers")],
+    )
+    tags = forms.CharField(label="Tags", required=False, max_length=200)
+    score = forms.IntegerField(
+        label="Minimum score", required=False, min_value=-100_000, max_value=1_000_000
+    )
+
+    def query(self) -> PostQuery:
+        """Return the query. Invalid fields are ignored; the page shows their errors."""
+        self.is_valid()
+        read = self.cleaned_data
+        query = parse_query(read.get("q", ""))
+        return with_filters(
+            query, kind=read.get("kind", ""), tags=read.get("tags", ""), least=read.get("score")
+        )
+
 
 pages = Pages(LAB, section="search")
 

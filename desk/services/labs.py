@@ -36,7 +36,7 @@ def delete_lab(*, lab: Lab, typed: str, by: User) -> None:
     _require_name(lab, typed)
     _delete_checked_runs(Run.objects.filter(task__lab=lab))
     folders = _folders(Job.objects.filter(lab=lab))
-    record_event(verb="lab.delete", target=f"{lab.slug}: {lab}", lab=None, actor=by)
+    record_event("lab.delete", f"{lab.slug}: {lab}", by)
     _delete(lab)
     transaction.on_commit(partial(_delete_folders, folders))
 
@@ -47,7 +47,7 @@ def delete_task(*, task: Task, typed: str, by: User) -> None:
     _require_name(task, typed)
     _delete_checked_runs(Run.objects.filter(task=task))
     folders = _folders(Job.objects.filter(task=task))
-    record_event(verb="task.delete", target=task, lab=task.lab, actor=by, name=task.name)
+    record_event("task.delete", task, by, name=task.name)
     _delete(task)
     transaction.on_commit(partial(_delete_folders, folders))
 

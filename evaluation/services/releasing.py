@@ -96,10 +96,9 @@ def _release(
         threads=Task.Threads.OPEN
     )
     record_event(
-        verb="leaderboard.release",
-        target=task,
-        lab=task.lab,
-        actor=by,
+        "leaderboard.release",
+        task,
+        by,
         version=board.version,
         qrels=qrel_set.name,
         opens_threads=bool(opened),
@@ -144,7 +143,7 @@ def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
             f"The leaderboard of {task} is not released. Reload the page.",
             code="not-released",
         )
-    record_event(verb="leaderboard.hide", target=task, lab=task.lab, actor=by)
+    record_event("leaderboard.hide", task, by)
 
 
 def hide_version(*, task: Task, version: int, by: User | None, at: datetime) -> None:
@@ -160,6 +159,4 @@ def hide_version(*, task: Task, version: int, by: User | None, at: datetime) -> 
             "page.",
             code="not-superseded",
         )
-    record_event(
-        verb="leaderboard.hide-version", target=task, lab=task.lab, actor=by, version=version
-    )
+    record_event("leaderboard.hide-version", task, by, version=version)

@@ -43,9 +43,7 @@ def load_answer_ids(
         ),
         batch_size=1000,
     )
-    record_event(
-        verb="task.answer-ids", target=task, lab=task.lab, actor=by, task=task.slug, ids=ids.height
-    )
+    record_event("task.answer-ids", task, by, task=task.slug, ids=ids.height)
     join_answer_ids(task)
 
 

@@ -64,10 +64,9 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
     for key, is_trained in links.items():
         Run.objects.filter(pk=key).update(system=system, is_trained=is_trained)
     record_event(
-        verb="run.link",
-        target=run,
-        lab=run.task.lab,
-        actor=by,
+        "run.link",
+        run,
+        by,
         task=run.task.slug,
         run=run.pk,
         linked=sorted(other.pk for other in chosen),
@@ -104,15 +103,7 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
         team=team, is_primary=is_primary, is_baseline=current.is_baseline
     )
     teams = {"before": current.team.name, "after": team.name}
-    record_event(
-        verb="run.move",
-        target=current,
-        lab=run.task.lab,
-        actor=by,
-        task=run.task.slug,
-        run=run.pk,
-        **teams,
-    )
+    record_event("run.move", current, by, task=run.task.slug, run=run.pk, **teams)
     run.refresh_from_db(fields=["team", "is_primary", "is_baseline"])
     notes = []
     if takes_part:
@@ -317,6 +308,4 @@ def _sender(run: Run, by: User | None, at: datetime) -> Sender:
 
 
 def _record(verb: str, run: Run, by: User | None, **detail: object) -> None:
-    record_event(
-        verb=verb, target=run, lab=run.task.lab, actor=by, task=run.task.slug, run=run.pk, **detail
-    )
+    record_event(verb, run, by, task=run.task.slug, run=run.pk, **detail)

@@ -31,14 +31,7 @@ def demote_primary_run(run: Run, *, by: User | None) -> None:
     )
     for other in earlier.exclude(pk=run.pk).select_related("team"):
         Run.objects.filter(pk=other.pk).update(is_primary=False)
-        record_event(
-            verb="run.alternate",
-            target=other,
-            lab=run.task.lab,
-            actor=by,
-            run=other.pk,
-            gave_way_to=run.pk,
-        )
+        record_event("run.alternate", other, by, run=other.pk, gave_way_to=run.pk)
 
 
 NOT_IN_IDS = re.compile(r"[\s:]+")

@@ -87,15 +87,7 @@ def submit_uploads(
         for run in _create_runs(sender, file, by_member, check_only=False)
     ]
     for run in runs:
-        record_event(
-            verb="run.submit",
-            target=run,
-            lab=task.lab,
-            actor=by,
-            task=task.slug,
-            run=run.pk,
-            file=run.file_name,
-        )
+        record_event("run.submit", run, by, task=task.slug, run=run.pk, file=run.file_name)
     return runs
 
 

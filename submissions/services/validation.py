@@ -130,9 +130,7 @@ def _replace_problems(run: Run, result: CheckResult) -> None:
     )
     if not run.check_only:
         verb = "run.valid" if result.is_valid else "run.invalid"
-        record_event(
-            verb=verb, target=run, lab=run.task.lab, actor=None, task=run.task.slug, run=run.pk
-        )
+        record_event(verb, run, None, task=run.task.slug, run=run.pk)
 
 
 def _release_claim(run: Run, *, at: datetime) -> bool:

@@ -54,3 +54,12 @@ def test_problems_are_grouped_by_file_and_cause():
         "  … and 2 more: expected a label.",
         "  a.tsv:9: found no topic; expected a topic. Add it.",
     ]
+
+
+def test_groups_are_continued_up_to_a_hundred_causes():
+    many = [Problem("a.tsv", 1, "x", f"cause {number}", "Correct it.") for number in range(101)]
+    known = problem_groups(many)
+
+    groups = problem_groups(many[:1] + many[-1:], known)
+    assert len(groups) == 100
+    assert groups[0]["count"] == 2

@@ -15,7 +15,7 @@ from lxml import html as lxml_html
 from scipy.stats import pearsonr
 
 from arqkit.judgments.qrels import Level
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
+from assessment.models import Judgment, PoolInstance, PoolItem, Round
 from assessment.qrels.selectors.drafts import draft_of
 from evaluation.models import RunScore, TopicScore
 from evaluation.services.releasing import release_leaderboard
@@ -295,16 +295,6 @@ def test_answers_change_nothing_in_the_qrels(judged, assessor, other, office):
     assert [one.equals(two) for one, two in zip(before, drafts(), strict=True)] == [True, True]
 
 
-def test_judging_is_closed_and_opened_again(judged, assessor, office):
-    office.post(NEW, given(judged, [assessor]))
-    office.post(f"{PAGE}state/", {"action": "close"})
-    assert Pool.objects.get(round__kind="questions").closed_at
-    assert "Closed for judging" in office.get(PAGE).text
-    office.post(f"{PAGE}state/", {"action": "open"})
-
-    assert not Pool.objects.get(round__kind="questions").closed_at
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -332,7 +322,7 @@ def test_the_form_suggests_the_questions_of_arqmath(judged, office):
 
     assert page.xpath('//input[@name="key_1" or @name="key_2"]/@value') == ["MG", "UI"]
     assert page.xpath('//textarea[@name="words"]')[0].value.split() == ["Yes", "No"]
-    assert len(page.xpath('//select[@name="topics"]/option[@selected]')) == 3
+    assert len(page.xpath('//input[@name="topics"][@checked]')) == 3
 
 
 def test_the_form_says_where_answers_in_another_pool_are_asked_about(judged, office):

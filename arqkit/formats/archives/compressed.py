@@ -2,18 +2,63 @@
 
 import bz2
 import gzip
+import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, Protocol
 
 PIECE = 4 * 1024 * 1024
 GZIP, BZIP2 = b"\x1f\x8b", b"BZh"
-DAMAGE = (EOFError, OSError, ValueError, zlib.error)
+READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
+"""The errors of a truncated or damaged file while it is read."""
 
 
 class DamagedFileError(Exception):
     """A compressed file is truncated or damaged. The message describes it for a person."""
+
+
+class ByteStream(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes."""
+
+
+def unpacked_stream(file: BinaryIO) -> ByteStream:
+    """Return the decompressed bytes. The first bytes decide, because the name may be wrong."""
+    head = file.read(len(BZIP2))
+    file.seek(0)
+    if head.startswith(GZIP):
+        return _Packed(gzip.GzipFile(fileobj=file))
+    return _Packed(bz2.BZ2File(file)) if head.startswith(BZIP2) else file
+
+
+class _Packed:
+    """The bytes of a compressed file, and then its fault, if any."""
+
+    def __init__(self, file: gzip.GzipFile | bz2.BZ2File) -> None:
+        self._file = file
+        self._fault: Exception | None = None
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return `size` bytes, fewer at the end or before the fault. Raise the fault after them."""
+        if self._fault:
+            raise self._fault
+        parts: list[bytes] = []
+        while size:
+            try:
+                part = self._file.read1(size)
+            except READ_ERRORS as error:
+                self._fault = error
+                break
+            if not part:
+                break
+            parts.append(part)
+            size = max(size - len(part), 0) if size > 0 else -1
+        if self._fault and not parts:
+            raise self._fault
+        return b"".join(parts)
 
 
 def read_pieces(path: Path, *, size: int = PIECE) -> Iterator[bytes]:
@@ -23,31 +68,13 @@ def read_pieces(path: Path, *, size: int = PIECE) -> Iterator[bytes]:
     be opened.
     """
     with path.open("rb") as raw:
-        file, kind = _unpacked(raw)
-        gathered: list[bytes] = []
-        room = size
-        while True:
-            try:
-                part = file.read1(size)  # type: ignore[attr-defined]  # each of the three has it
-            except DAMAGE as error:
-                if gathered:
-                    yield b"".join(gathered)
-                how = "truncated" if isinstance(error, EOFError) else f"damaged ({error})"
-                raise DamagedFileError(f"{kind} that is {how}") from error
-            gathered.append(part)
-            room -= len(part)
-            if room <= 0 or not part:
-                yield b"".join(gathered)
-                gathered, room = [], size
-            if not part:
-                return
-
-
-def _unpacked(raw: BinaryIO) -> tuple[BinaryIO, str]:
-    head = raw.read(4)
-    raw.seek(0)
-    if head.startswith(GZIP):
-        return cast(BinaryIO, gzip.GzipFile(fileobj=raw)), "a gzip file"
-    if head.startswith(BZIP2):
-        return cast(BinaryIO, bz2.BZ2File(raw)), "a bzip2 file"
-    return raw, "a file"
+        head = raw.read(2)
+        kind = {GZIP: "a gzip file", BZIP2[:2]: "a bzip2 file"}.get(head, "a file")
+        raw.seek(0)
+        stream = unpacked_stream(raw)
+        try:
+            while piece := stream.read(size):
+                yield piece
+        except READ_ERRORS as error:
+            how = "truncated" if isinstance(error, EOFError) else f"damaged ({error})"
+            raise DamagedFileError(f"{kind} that is {how}") from error

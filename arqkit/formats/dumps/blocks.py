@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from arqkit.formats.dumps.sources import DUMP_FILES, READ_ERRORS, Source, opened
+from arqkit.formats.archives.compressed import READ_ERRORS
+from arqkit.formats.dumps.sources import DUMP_FILES, Source, opened
 from arqkit.records import FileRefusedError, Problem
 
 BLOCK = 2**20

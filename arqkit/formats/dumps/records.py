@@ -7,13 +7,15 @@ becomes a Problem and affects no other row.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from functools import partial
+from typing import NamedTuple, TypeVar
 
-from arqkit.formats.dumps.blocks import DumpRow, rows
+from arqkit.formats.dumps.blocks import DumpRow
 from arqkit.records import Problem
+
+T = TypeVar("T")
 
 MAX_NAME = 200  # characters of a person's name that are kept
 MAX_TAG = 100
@@ -33,18 +35,6 @@ _OTHER_NAMES = {
     "displayname": "username",
     "tagname": "name",
 }
-
-
-class Row(Protocol):
-    """A row of a dump (`arqkit.formats.dumps.blocks.DumpRow`)."""
-
-    @property
-    def line(self) -> int | None:
-        """Return the line of the row."""
-
-    @property
-    def fields(self) -> Mapping[str, str]:
-        """Return the attributes of the row."""
 
 
 class Window(NamedTuple):
@@ -135,7 +125,7 @@ class _BadRowError(Exception):
         super().__init__(actual)
         self.found, self.expected = actual, expected
 
-    def at(self, row: Row, source: str) -> Problem:
+    def at(self, row: DumpRow, source: str) -> Problem:
         """Return the problem of a row of a file."""
         return Problem(
             source,
@@ -146,7 +136,7 @@ class _BadRowError(Exception):
         )
 
 
-def read_comment(row: Row, source: str) -> CommentRecord | Problem:
+def read_comment(row: DumpRow, source: str) -> CommentRecord | Problem:
     """Return the record of a row of Comments.xml, or its problem."""
     try:
         return CommentRecord(
@@ -162,7 +152,7 @@ def read_comment(row: Row, source: str) -> CommentRecord | Problem:
         return bad.at(row, source)
 
 
-def read_post_link(row: Row, source: str) -> PostLinkRecord | Problem:
+def read_post_link(row: DumpRow, source: str) -> PostLinkRecord | Problem:
     """Return the record of a row of PostLinks.xml, or its problem."""
     try:
         return PostLinkRecord(
@@ -176,7 +166,7 @@ def read_post_link(row: Row, source: str) -> PostLinkRecord | Problem:
         return bad.at(row, source)
 
 
-def read_tag(row: Row, source: str) -> TagRecord | Problem:
+def read_tag(row: DumpRow, source: str) -> TagRecord | Problem:
     """Return the record of a row of Tags.xml, or its problem."""
     try:
         name, count = _text(row, "TagName").strip(), _number(row, "Count") or 0
@@ -189,7 +179,7 @@ def read_tag(row: Row, source: str) -> TagRecord | Problem:
         return bad.at(row, source)
 
 
-def read_author(row: Row, source: str) -> AuthorRecord | Problem:
+def read_author(row: DumpRow, source: str) -> AuthorRecord | Problem:
     """Return the record of a row of Users.xml, or its problem. No other personal data is read."""
     try:
         author_id = _author(row, "Id")
@@ -199,7 +189,7 @@ def read_author(row: Row, source: str) -> AuthorRecord | Problem:
         return bad.at(row, source)
 
 
-def read_vote(row: Row, source: str) -> VoteRecord | Problem:
+def read_vote(row: DumpRow, source: str) -> VoteRecord | Problem:
     """Return the record of a row of Votes.xml, or its problem."""
     try:
         kind = _value(row, "VoteTypeId") or ""
@@ -215,7 +205,7 @@ def read_vote(row: Row, source: str) -> VoteRecord | Problem:
         return bad.at(row, source)
 
 
-def read_badge(row: Row, source: str) -> BadgeRecord | Problem:
+def read_badge(row: DumpRow, source: str) -> BadgeRecord | Problem:
     """Return the record of a row of Badges.xml, or its problem."""
     try:
         badge_id = _id(row, "Id", is_needed=False)
@@ -225,7 +215,7 @@ def read_badge(row: Row, source: str) -> BadgeRecord | Problem:
         return bad.at(row, source)
 
 
-def _value(row: Row, name: str) -> str | None:
+def _value(row: DumpRow, name: str) -> str | None:
     """Return an attribute by its name in the public dump or in another one."""
     value = row.fields.get(name)
     if value is not None:
@@ -238,7 +228,7 @@ def _found(name: str, text: str) -> str:
     return f"the {name} {text[:60]!r}" if text else f"a row without {name}"
 
 
-def _id(row: Row, name: str, *, is_needed: bool = True) -> str:
+def _id(row: DumpRow, name: str, *, is_needed: bool = True) -> str:
     text = (_value(row, name) or "").strip()
     if not text and not is_needed:
         return ""
@@ -247,7 +237,7 @@ def _id(row: Row, name: str, *, is_needed: bool = True) -> str:
     return text
 
 
-def _author(row: Row, name: str, *, is_needed: bool = True) -> str:
+def _author(row: DumpRow, name: str, *, is_needed: bool = True) -> str:
     text = (_value(row, name) or "").strip()
     if not text and not is_needed:
         return ""
@@ -256,14 +246,14 @@ def _author(row: Row, name: str, *, is_needed: bool = True) -> str:
     return text
 
 
-def _text(row: Row, name: str) -> str:
+def _text(row: DumpRow, name: str) -> str:
     text = _value(row, name)
     if not text or text.isspace():
         raise _BadRowError(_found(name, ""), f"{name} with some text")
     return text
 
 
-def _number(row: Row, name: str) -> int | None:
+def _number(row: DumpRow, name: str) -> int | None:
     text = (_value(row, name) or "").strip()
     if not text:
         return None
@@ -274,7 +264,7 @@ def _number(row: Row, name: str) -> int | None:
     return int(text)
 
 
-def _kind(row: Row, name: str, kinds: Mapping[str, str]) -> str:
+def _kind(row: DumpRow, name: str, kinds: Mapping[str, str]) -> str:
     text = (_value(row, name) or "").strip()
     if text not in kinds:
         expected = ", ".join(f"{number} ({kind})" for number, kind in kinds.items())
@@ -282,7 +272,7 @@ def _kind(row: Row, name: str, kinds: Mapping[str, str]) -> str:
     return kinds[text]
 
 
-def _moment(row: Row, name: str) -> datetime | None:
+def _moment(row: DumpRow, name: str) -> datetime | None:
     text = (_value(row, name) or "").strip()
     if not text:
         return None
@@ -298,9 +288,6 @@ def _moment(row: Row, name: str) -> datetime | None:
 POST_KINDS: Mapping[str, str] = {"1": "question", "2": "answer"}
 """The post types that are imported; the others are tag wikis, nominations and the like."""
 
-_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
-_OWNER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?[0-9]{1,12}", re.ASCII)
 # "<algebra><limits>" in the dumps of the editions, "|algebra|limits|" in newer ones.
 _TAG = re.compile(r"[^<>|]+")
 _COMPLETE = "Complete the row, and import the file again."
@@ -349,7 +336,17 @@ def read_post(row: DumpRow, source: str) -> PostReading:
         actual, expected = problem
         return PostReading(None, (Problem(source, row.line, actual, expected, _COMPLETE),))
     post_id, parent = str(int(post_id)), str(int(parent)) if kind == "answer" else ""  # 007 is 7
-    values = _Values(row, source)
+    problems: list[Problem] = []
+
+    def optional(read: Callable[[DumpRow, str], T], name: str) -> T | None:
+        """Return a value, or None with a problem: the post is kept without it."""
+        try:
+            return read(row, name) if name in fields else None
+        except _BadRowError as bad:
+            expected = bad.expected.removeprefix(f"{name}, ")
+            problems.append(Problem(source, row.line, bad.found, expected, _CORRECT))
+            return None
+
     record = PostRecord(
         post_id=post_id,
         kind=kind or "",
@@ -357,21 +354,14 @@ def read_post(row: DumpRow, source: str) -> PostReading:
         title=fields.get("Title", "") if kind == "question" else "",
         body=fields.get("Body", ""),
         tags=tuple(_TAG.findall(fields.get("Tags", ""))),
-        score=values.number("Score"),
-        views=values.number("ViewCount"),
-        accepted_id=values.matching("AcceptedAnswerId", _ID, "the id of an answer"),
-        author_id=values.matching("OwnerUserId", _OWNER, "the id of a user"),
+        score=optional(_number, "Score"),
+        views=optional(_number, "ViewCount"),
+        accepted_id=optional(partial(_id, is_needed=False), "AcceptedAnswerId") or "",
+        author_id=optional(partial(_author, is_needed=False), "OwnerUserId") or "",
         author_name=fields.get("OwnerDisplayName", "")[:MAX_NAME],
-        created_at=values.moment("CreationDate"),
+        created_at=optional(_moment, "CreationDate"),
     )
-    return PostReading(record, tuple(values.problems))
-
-
-def read_posts(path: Path) -> Iterator[PostRecord]:
-    """Yield the questions and answers of a Posts.xml, and skip unreadable rows."""
-    for row in rows(path, "posts"):
-        if not isinstance(row, Problem) and (record := read_post(row, path.name).record):
-            yield record
+    return PostReading(record, tuple(problems))
 
 
 def _lack(post_id: str, kind: str | None, post_type: str, parent: str) -> tuple[str, str] | None:
@@ -392,45 +382,3 @@ def _lack(post_id: str, kind: str | None, post_type: str, parent: str) -> tuple[
         )
         return actual, "ParentId, the Id of the question"
     return None
-
-
-class _Values:
-    """The optional values of a row, and their problems."""
-
-    def __init__(self, row: DumpRow, source: str) -> None:
-        self.row, self.source = row, source
-        self.problems: list[Problem] = []
-
-    def matching(self, name: str, pattern: re.Pattern[str], expected: str) -> str:
-        """Return a value that matches a pattern, or an empty string."""
-        text = self.row.fields.get(name, "").strip()
-        if text and pattern.fullmatch(text) is None:
-            self._refuse(name, text, expected)
-            return ""
-        return text
-
-    def number(self, name: str) -> int | None:
-        """Return a value as a whole number, or None."""
-        text = self.row.fields.get(name, "").strip()
-        if not text:
-            return None
-        if _NUMBER.fullmatch(text) is None or abs(int(text)) > MAX_NUMBER:
-            self._refuse(name, text, f"a whole number between -{MAX_NUMBER:,} and {MAX_NUMBER:,}")
-            return None
-        return int(text)
-
-    def moment(self, name: str) -> datetime | None:
-        """Return a value as a time, or None."""
-        text = self.row.fields.get(name, "").strip()
-        if not text:
-            return None
-        try:
-            moment = datetime.fromisoformat(text)
-            return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        except (ValueError, OverflowError):
-            self._refuse(name, text, "a time such as 2018-12-31T23:59:59.123")
-            return None
-
-    def _refuse(self, name: str, text: str, expected: str) -> None:
-        actual = f"the {name} {text[:60]!r}"
-        self.problems.append(Problem(self.source, self.row.line, actual, expected, _CORRECT))

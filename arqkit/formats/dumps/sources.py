@@ -3,25 +3,19 @@
 Their text is UTF-8, and is read up to any damage.
 """
 
-import bz2
 import codecs
-import gzip
-import lzma
 import re
 import tempfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from arqkit.extras import needs_extra
-from arqkit.formats.archives.compressed import BZIP2, GZIP
+from arqkit.formats.archives.compressed import READ_ERRORS, ByteStream, unpacked_stream
 from arqkit.records import FileRefusedError, Problem
 
-READ_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError)
-"""The errors of a truncated or damaged file while it is read."""
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -30,49 +24,6 @@ _MARKS = (
 )
 _MARKS_16 = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _FIRST_16 = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))  # without a mark
-
-
-class ByteStream(Protocol):
-    """A stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes."""
-
-
-def unpacked_stream(file: BinaryIO) -> ByteStream:
-    """Return the decompressed bytes. The first bytes decide, because the name may be wrong."""
-    head = file.read(len(BZIP2))
-    file.seek(0)
-    if head.startswith(GZIP):
-        return _Packed(gzip.GzipFile(fileobj=file))
-    return _Packed(bz2.BZ2File(file)) if head.startswith(BZIP2) else file
-
-
-class _Packed:
-    """The bytes of a compressed file, and then its fault, if any."""
-
-    def __init__(self, file: gzip.GzipFile | bz2.BZ2File) -> None:
-        self._file = file
-        self._fault: Exception | None = None
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return `size` bytes, fewer at the end or before the fault. Raise the fault after them."""
-        if self._fault:
-            raise self._fault
-        parts: list[bytes] = []
-        while size:
-            try:
-                part = self._file.read1(size)
-            except READ_ERRORS as error:
-                self._fault = error
-                break
-            if not part:
-                break
-            parts.append(part)
-            size = max(size - len(part), 0) if size > 0 else -1
-        if self._fault and not parts:
-            raise self._fault
-        return b"".join(parts)
 
 
 class SalvagedStream:

@@ -4,11 +4,11 @@ All files are checked first, and a folder with any mistake is refused with all i
 files of the collection must exist, but are read only when they are imported.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -34,12 +34,16 @@ from arqkit.protocols.presets import (
     Protocol,
     TaskProtocol,
     item_kind,
+    one_of,
+    truth,
     whole_number,
     with_overrides,
 )
 from arqkit.protocols.scales import SCALES, is_relevant_possible, read_scale, scale_faults
 from arqkit.records import FileRefusedError, ItemKind, TaskKind, TopicRecord
 from arqkit.standings import PublishedRuns
+
+T = TypeVar("T")
 
 
 class WrittenScale(NamedTuple):
@@ -122,12 +126,12 @@ def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRule
     if policy is None:
         return JudgingRules(text)
     expert = policy.take("expert", _person, "") or ""
-    closes = policy.take("expert_closes", _truth, default=False) or False
+    closes = policy.take("expert_closes", truth, default=False) or False
     reports = [] if scale is None else [str(label.value) for label in scale.reports]
     actions = {
         label: action
         for label in reports
-        if (action := policy.take(label, _action, None)) is not None
+        if (action := policy.take(label, one_of(*ACTIONS), None)) is not None
     }
     if scale is not None:
         policy.close()
@@ -137,21 +141,9 @@ def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRule
     return JudgingRules(text, actions, expert, closes)
 
 
-def _action(value: object) -> str:
-    if not isinstance(value, str) or value not in ACTIONS:
-        raise ValueError("one of " + ", ".join(ACTIONS))
-    return value
-
-
 def _person(value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ValueError("an email address or a user name")
-    return value
-
-
-def _truth(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
     return value
 
 
@@ -295,7 +287,7 @@ def _head(table: LabTable | None) -> _Head:
     head = _Head(
         slug=table.take("slug", slug_text),
         name=table.text("name"),
-        protocol=table.take("protocol", _protocol),
+        protocol=table.take("protocol", _one_in(PROTOCOLS)),
         dates=read_dates(table, LabDates()),
     )
     table.close()
@@ -304,7 +296,7 @@ def _head(table: LabTable | None) -> _Head:
 
 def _task(table: LabTable, head: _Head) -> TaskFile | None:
     slug, name = table.take("slug", slug_text), table.text("name")
-    kind = table.take("kind", _kind)
+    kind = table.take("kind", _one_in({kind.value: kind for kind in TaskKind}))
     preset = None if head.protocol is None or kind is None else _preset(table, head.protocol, kind)
     overrides = _overrides(table)
     rules = None if preset is None else _overridden(table, preset, overrides)
@@ -321,7 +313,8 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     ]
     _check_distinct(tables, "name")
     judging = take_judging_rules(table, rules.labels if rules else None)
-    published = table.take("published_runs", _published, None)
+    choices = {choice.value: choice for choice in PublishedRuns}
+    published = table.take("published_runs", _one_in(choices), None)
     table.close(*OVERRIDABLE)
     if slug is None or name is None or kind is None or rules is None:
         return None
@@ -441,23 +434,9 @@ def _check_distinct(tables: list[LabTable], key: str) -> None:
             seen.add(value)
 
 
-def _protocol(value: object) -> Protocol:
-    if not isinstance(value, str) or value not in PROTOCOLS:
-        raise ValueError("one of " + ", ".join(PROTOCOLS))
-    return PROTOCOLS[value]
-
-
-def _kind(value: object) -> TaskKind:
-    if not isinstance(value, str) or value not in list(TaskKind):
-        raise ValueError("one of " + ", ".join(TaskKind))
-    return TaskKind(value)
-
-
-def _published(value: object) -> PublishedRuns:
-    if not isinstance(value, str) or value not in list(PublishedRuns):
-        raise ValueError("one of " + ", ".join(PublishedRuns))
-    return PublishedRuns(value)
-
-
 def _anything(value: object) -> object:
     return value
+
+
+def _one_in(values: Mapping[str, T]) -> Callable[[object], T]:
+    return lambda value: values[one_of(*values)(value)]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from arqkit.formats.source_text import FileKind, source_text
 from arqkit.labels import LabelScale
-from arqkit.records import LONGEST_ID, FileRefusedError, Problem
+from arqkit.records import LONGEST_ID, FileProblems, FileRefusedError, Problem
 
 LONGEST_COMMENT = 10_000
 MAX_SECONDS = 2_000_000
@@ -53,17 +53,17 @@ def read_judgments(
         text = source_text(data, FileKind.JUDGMENTS, FileKind.QRELS, path=path)
     except FileRefusedError as refused:
         return [], list(refused.problems)
-    problems: list[Problem] = []
-    rows = list(_rows(text, path, problems))
+    problems = FileProblems(path)
+    rows = list(_rows(text, problems))
     if not rows and not problems:
-        expected, todo = "at least one judgment", "Check that this is a file of judgments."
-        problems.append(Problem(path, None, "no judgments", expected, todo))
-    read = [_read(row, path, scale, problems) for row in rows]
-    problems += _repeated(read, path)
-    return [row for row in read if row is not None], problems
+        todo = "Check that this is a file of judgments."
+        problems.add(None, "no judgments", "at least one judgment", todo)
+    read = [judged for row in rows if (judged := _read(row, scale, problems))]
+    _find_repeated(read, problems)
+    return read, problems
 
 
-def _rows(text: str, path: str, problems: list[Problem]) -> Iterator[_Row]:
+def _rows(text: str, problems: FileProblems) -> Iterator[_Row]:
     lines = [
         (number, line.strip("\r"))
         for number, line in enumerate(text.split("\n"), start=1)
@@ -72,36 +72,30 @@ def _rows(text: str, path: str, problems: list[Problem]) -> Iterator[_Row]:
     heading = [cell.strip().lower() for cell in lines[0][1].split("\t")] if lines else []
     has_heading = {"topic", "label"} <= set(heading)
     columns: Sequence[str] = heading if has_heading else _QRELS
-    if has_heading and (problem := _heading_problem(heading, path, lines[0][0])):
-        problems.append(problem)
-        return
+    expected, todo = "topic, 0, item, label", "Correct the line."
+    if has_heading:
+        expected = f"{len(columns)} columns, as in the headings"
+        if faults := _heading_faults(heading):
+            known = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_COLUMNS[3:])}"
+            problems.add(lines[0][0], faults[:200], known, "Correct the headings.")
+            return
+    else:
+        todo = "Correct the line, or start the file with the headings topic, item, label."
     for number, line in lines[has_heading:]:
         cells = [_cell(cell) for cell in line.split("\t")] if has_heading else line.split()
         if len(cells) == len(columns):
             yield _Row(number, dict(zip(columns, cells, strict=True)))
-            continue
-        expected = (
-            f"{len(columns)} columns, as in the headings"
-            if has_heading
-            else "topic, 0, item, label"
-        )
-        actual = f"{len(cells)} column{'s' * (len(cells) != 1)} in {line[:80]!r}"
-        todo = "Correct the line" + (
-            "." if has_heading else ", or start the file with the headings topic, item, label."
-        )
-        problems.append(Problem(path, number, actual, expected, todo))
+        else:
+            actual = f"{len(cells)} column{'s' * (len(cells) != 1)} in {line[:80]!r}"
+            problems.add(number, actual, expected, todo)
 
 
-def _heading_problem(heading: list[str], path: str, line: int) -> Problem | None:
+def _heading_faults(heading: list[str]) -> str:
     unknown = [name for name in heading if name not in _COLUMNS]
     twice = sorted({name for name in heading if heading.count(name) > 1})
     missing = [name for name in _NEEDED if name not in heading]
     faults = [("missing column", missing), ("unknown column", unknown), ("repeated column", twice)]
-    actual = "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in faults if names)
-    if not actual:
-        return None
-    expected = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_COLUMNS[3:])}"
-    return Problem(path, line, actual[:200], expected, "Correct the headings.")
+    return "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in faults if names)
 
 
 def _cell(text: str) -> str:
@@ -111,7 +105,7 @@ def _cell(text: str) -> str:
     return cell
 
 
-def _read(row: _Row, path: str, scale: LabelScale, problems: list[Problem]) -> JudgedLine | None:
+def _read(row: _Row, scale: LabelScale, problems: FileProblems) -> JudgedLine | None:
     before = len(problems)
 
     def value(name: str, read: Callable[[str], Any], expected: str, todo: str) -> Any:
@@ -122,29 +116,22 @@ def _read(row: _Row, path: str, scale: LabelScale, problems: list[Problem]) -> J
             return read(cell)
         except (ValueError, OverflowError):
             actual = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
-            problems.append(Problem(path, row.line, actual, expected, todo))
+            problems.add(row.line, actual, expected, todo)
 
-    known = f"one of {', '.join(map(str, scale.values))}"
+    known, seconds = f"one of {', '.join(map(str, scale.values))}", f"from 0 to {MAX_SECONDS:,}"
     optional = "Correct it, or leave the cell empty."
-    most_seconds, most_characters = f"{MAX_SECONDS:,}", f"{LONGEST_COMMENT:,}"
     an_id = f"an id of at most {LONGEST_ID} characters"
+    text = f"at most {LONGEST_COMMENT:,} characters"
+    a_time = "a time such as 2026-11-21T14:05:00Z"
+    to_label = "Correct the label, or remove the line."
     fields = {
         "topic": value("topic", _identifier, "a topic of the task", "Fill in the topic."),
         "item": value("item", _identifier, an_id, "Correct the id."),
-        "label": value(
-            "label",
-            lambda cell: _label(cell, scale),
-            known,
-            "Correct the label, or remove the line.",
-        ),
+        "label": value("label", lambda cell: _label(cell, scale), known, to_label),
         "assessor": row.cells.get("assessor") or None,
-        "comment": value(
-            "comment", _comment, f"at most {most_characters} characters", "Shorten the comment."
-        ),
-        "active_ms": value(
-            "seconds", _milliseconds, f"a number from 0 to {most_seconds}", optional
-        ),
-        "judged_at": value("judged_at", _moment, "a time such as 2026-11-21T14:05:00Z", optional),
+        "comment": value("comment", _comment, text, "Shorten the comment."),
+        "active_ms": value("seconds", _milliseconds, f"a number {seconds}", optional),
+        "judged_at": value("judged_at", _moment, a_time, optional),
         "guidelines": value("guidelines", int, "the number of a version", optional),
     }
     return JudgedLine(line=row.line, **fields) if len(problems) == before else None
@@ -181,16 +168,11 @@ def _moment(cell: str) -> datetime:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
-def _repeated(read: Sequence[JudgedLine | None], path: str) -> Iterator[Problem]:
+def _find_repeated(read: Sequence[JudgedLine], problems: FileProblems) -> None:
     first: dict[tuple[str, str], JudgedLine] = {}
     for row in read:
-        if row is None:
-            continue
         known = first.setdefault((row.topic, row.item), row)
         if known is not row:
             actual = f"{row.item} again for topic {row.topic} (first on line {known.line})"
-            expected, todo = (
-                "one label per topic and item",
-                "Keep the line with the right label.",
-            )
-            yield Problem(path, row.line, actual, expected, todo)
+            todo = "Keep the line with the right label."
+            problems.add(row.line, actual, "one label per topic and item", todo)

@@ -5,14 +5,14 @@ in the second column. Lines are read as columns: an official file of 40,000 line
 hundredths of a second. All problems of a file are reported at once.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 import polars as pl
 
 from arqkit.formats.source_text import FileKind, source_text
 from arqkit.labels import LARGEST_VALUE, LabelScale
 from arqkit.protocols.scales import ARQMATH
-from arqkit.records import LONGEST_ID, FileRefusedError, Problem
+from arqkit.records import LONGEST_ID, FileProblems
 
 _COLUMNS = (
     r"^[ \t]*(?<topic>[^ \t]+)[ \t]+[^ \t]+[ \t]+(?<item>[^ \t]+)[ \t]+(?<label>[^ \t]+)[ \t]*$"
@@ -36,21 +36,17 @@ def read_qrels(
     rows = _lines(source_text(data, FileKind.QRELS, path=path))
     rows = rows.with_columns(number=pl.col("label").str.extract(_WHOLE_NUMBER).cast(pl.Int64))
     known = list(scale.values) if scale else list(range(LARGEST_VALUE + 1))
-    known_label = pl.col("number").is_in(known)
     readable = rows.filter(pl.col("item").is_not_null())
-    problems = [
-        *_misshapen(rows, path),
-        *_bad_labels(readable.filter(~known_label.fill_null(False)), path, known),
-        *_long_ids(readable, path),
-        *_repeated(readable, path),
-        *(_unknown_topics(readable, path, topics) if topics is not None else ()),
-    ]
+    problems = FileProblems(path)
+    _find_misshapen(rows, problems)
+    _find_bad_labels(readable, problems, known)
+    _find_long_ids(readable, problems)
+    _find_repeated(readable, problems)
+    if topics is not None:
+        _find_unknown_topics(readable, problems, topics)
     if readable.is_empty() and not problems:
-        problems = [
-            Problem(path, None, "no lines", _FOUR_COLUMNS, "Check that this is a qrels file.")
-        ]
-    if problems:
-        raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
+        problems.add(None, "no lines", _FOUR_COLUMNS, "Check that this is a qrels file.")
+    problems.refuse_any()
     return readable.select("topic", "item", label=pl.col("number").cast(pl.Int8))
 
 
@@ -74,72 +70,48 @@ def _lines(text: str) -> pl.DataFrame:
     return kept.with_columns(pl.col("text").str.extract_groups(_COLUMNS).struct.unnest())
 
 
-def _misshapen(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
+def _find_misshapen(rows: pl.DataFrame, problems: FileProblems) -> None:
+    todo = "Write the line as topic, 0, item, label, or remove it."
     for line, text in rows.filter(pl.col("item").is_null()).select("line", "text").iter_rows():
         columns = len(text.split())
         actual = f"{columns} column{'s' * (columns != 1)} in {text[:80]!r}"
-        yield Problem(
-            path,
-            line,
-            actual,
-            _FOUR_COLUMNS,
-            "Write the line as topic, 0, item, label, or remove it.",
-        )
+        problems.add(line, actual, _FOUR_COLUMNS, todo)
 
 
-def _bad_labels(rows: pl.DataFrame, path: str, known: Collection[int]) -> Iterable[Problem]:
+def _find_bad_labels(rows: pl.DataFrame, problems: FileProblems, known: list[int]) -> None:
     expected = f"one of {', '.join(map(str, known))}"
-    for line, label in rows.select("line", "label").iter_rows():
-        yield Problem(
-            path,
-            line,
-            f"the label {label!r}",
-            expected,
-            "Correct the label, or add it to the task's labels.",
-        )
+    todo = "Correct the label, or add it to the task's labels."
+    bad = rows.filter(~pl.col("number").is_in(known).fill_null(False))
+    for line, label in bad.select("line", "label").iter_rows():
+        problems.add(line, f"the label {label!r}", expected, todo)
 
 
-def _long_ids(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
-    long = rows.filter(
-        (pl.col("item").str.len_chars() > LONGEST_ID)
-        | (pl.col("topic").str.len_chars() > LONGEST_ID)
-    )
-    for line, text in long.select("line", "text").iter_rows():
-        expected, todo = (
-            f"ids of at most {LONGEST_ID} characters",
-            "Check the columns of the line.",
-        )
-        yield Problem(path, line, f"an id that is too long in {text[:80]}", expected, todo)
+def _find_long_ids(rows: pl.DataFrame, problems: FileProblems) -> None:
+    expected, todo = f"ids of at most {LONGEST_ID} characters", "Check the columns of the line."
+    is_long = pl.any_horizontal(pl.col("item", "topic").str.len_chars() > LONGEST_ID)
+    for line, text in rows.filter(is_long).select("line", "text").iter_rows():
+        problems.add(line, f"an id that is too long in {text[:80]}", expected, todo)
 
 
-def _repeated(rows: pl.DataFrame, path: str) -> Iterable[Problem]:
+def _find_repeated(rows: pl.DataFrame, problems: FileProblems) -> None:
     first = rows.group_by("topic", "item").agg(
         first=pl.col("line").min(), before=pl.col("label").first(), n=pl.len()
     )
     again = rows.join(first.filter(pl.col("n") > 1), on=["topic", "item"]).filter(
         pl.col("line") != pl.col("first")
     )
-    for topic, item, line, label, earlier, before in again.select(
-        "topic", "item", "line", "label", "first", "before"
-    ).iter_rows():
-        actual = (
-            f"{item} again for topic {topic} with the label {label} "
-            f"(label {before} on line {earlier})"
-        )
-        yield Problem(
-            path,
-            line,
-            actual,
-            "one label per topic and item",
-            "Keep the line with the right label.",
-        )
+    expected, todo = "one label per topic and item", "Keep the line with the right label."
+    columns = ("topic", "item", "line", "label", "first", "before")
+    for topic, item, line, label, earlier, before in again.select(columns).iter_rows():
+        actual = f"{item} again for topic {topic} with the label {label}"
+        problems.add(line, f"{actual} (label {before} on line {earlier})", expected, todo)
 
 
-def _unknown_topics(rows: pl.DataFrame, path: str, topics: Collection[str]) -> Iterable[Problem]:
-    unknown = rows.filter(~pl.col("topic").is_in(list(topics)))
-    for topic, line, count in (
-        unknown.group_by("topic").agg(pl.col("line").min(), n=pl.len()).iter_rows()
-    ):
+def _find_unknown_topics(
+    rows: pl.DataFrame, problems: FileProblems, topics: Collection[str]
+) -> None:
+    todo = "Add the topic to the topics file, or remove its lines."
+    unknown = rows.filter(~pl.col("topic").is_in(list(topics))).group_by("topic")
+    for topic, line, count in unknown.agg(pl.col("line").min(), n=pl.len()).iter_rows():
         actual = f"the topic {topic} on {count} line{'s' * (count != 1)}"
-        todo = "Add the topic to the topics file, or remove its lines."
-        yield Problem(path, line, actual, f"one of the task's {len(topics)} topics", todo)
+        problems.add(line, actual, f"one of the task's {len(topics)} topics", todo)

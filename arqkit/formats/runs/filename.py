@@ -1,13 +1,13 @@
 """Read the names of run files (protocol §4), and the published ids of their answers (§8)."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from arqkit.formats.source_text import source_text
-from arqkit.records import LONGEST_ID, FileRefusedError, ItemKind, Problem
+from arqkit.records import LONGEST_ID, FileProblems, ItemKind
 
 DataUsed = Literal["both", "text", "math", "links"]
 AnswerKind = Literal["extract", "generate"]
@@ -102,38 +102,28 @@ def read_answer_ids(
     with every problem of the file.
     """
     rows: dict[tuple[str, str], tuple[int, str]] = {}
-    problems: list[Problem] = []
+    problems = FileProblems(path)
     for line, text in enumerate(source_text(data, path=path).split("\n"), start=1):
         cells = [cell.strip() for cell in text.split("\t")]
         if not text.strip():
             continue
         if len(cells) != 3 or not all(cells):
             todo = "Write run file, topic and answer id, separated by tabs."
-            problems.append(Problem(path, line, f"{text.strip()[:80]!r}", COLUMNS, todo))
+            problems.add(line, f"{text.strip()[:80]!r}", COLUMNS, todo)
             continue
         run, topic, answer = file_stem(cells[0]), cells[1], cells[2]
-        problems += _faults(path, line, (run, topic, answer), topics)
+        if topics is not None and topic not in topics:
+            todo = "Correct the topic, or add it to the topics file."
+            problems.add(line, f"the topic {topic}", "a topic of the task", todo)
+        if len(run) > LONGEST_FILE or len(answer) > LONGEST_ID:
+            expected = f"names of at most {LONGEST_FILE} and ids of at most {LONGEST_ID} characters"
+            problems.add(line, f"{answer[:80]!r}", expected, "Check the columns of the line.")
         known, _ = rows.setdefault((run, topic), (line, answer))
         if known != line:
             actual = f"{run} and topic {topic} again (first on line {known})"
-            expected = "one answer id per run and topic"
-            problems.append(
-                Problem(path, line, actual, expected, "Keep the line with the right id.")
-            )
-    if problems:
-        raise FileRefusedError(problems)
+            todo = "Keep the line with the right id."
+            problems.add(line, actual, "one answer id per run and topic", todo)
+    problems.refuse_any()
     columns = [(run, topic, answer) for (run, topic), (_, answer) in rows.items()]
     schema = dict.fromkeys(("run", "topic", "answer"), pl.String)
     return pl.DataFrame(columns, schema=schema, orient="row")
-
-
-def _faults(
-    path: str, line: int, row: tuple[str, str, str], topics: Collection[str] | None
-) -> Iterator[Problem]:
-    run, topic, answer = row
-    if topics is not None and topic not in topics:
-        todo = "Correct the topic, or add it to the topics file."
-        yield Problem(path, line, f"the topic {topic}", "a topic of the task", todo)
-    if len(run) > LONGEST_FILE or len(answer) > LONGEST_ID:
-        expected = f"names of at most {LONGEST_FILE} and ids of at most {LONGEST_ID} characters"
-        yield Problem(path, line, f"{answer[:80]!r}", expected, "Check the columns of the line.")

@@ -8,7 +8,7 @@ spaces per level, escaped quotation marks, a space after a question, tags separa
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,7 +20,7 @@ from lxml import etree
 from arqkit.formats.archives.compressed import DamagedFileError, read_pieces
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.source_text import HEAD, FileKind, require_kind, source_text
-from arqkit.records import FileRefusedError, Problem, TopicRecord
+from arqkit.records import FileProblems, FileRefusedError, TopicRecord
 
 _ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
 _LONGEST_ID = 100
@@ -36,90 +36,65 @@ def read_topics(data: bytes, *, path: str, formulas: bool = False) -> list[Topic
     """
     require_kind(data, FileKind.TOPICS, path=path)
     is_xml = data.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n").startswith(b"<")
-    topics, problems = _xml_topics(data, path, formulas) if is_xml else _text_topics(data, path)
-    problems.extend(_repeated(topics, path))
-    problems.extend(_bad_numbers(topics, path))
+    problems = FileProblems(path)
+    topics = _xml_topics(data, problems, formulas) if is_xml else _text_topics(data, problems)
+    _check_numbers(topics, problems)
     if not topics and not problems:
-        problems.append(
-            Problem(
-                path, None, "no topics", "at least one topic", "Check that this is a topic file."
-            )
-        )
-    if problems:
-        raise FileRefusedError(sorted(problems, key=lambda problem: problem.line or 0))
+        todo = "Check that this is a topic file."
+        problems.add(None, "no topics", "at least one topic", todo)
+    problems.refuse_any()
     return [topic for topic, _ in topics]
 
 
-def _repeated(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Problem]:
+def _check_numbers(topics: list[tuple[TopicRecord, int]], problems: FileProblems) -> None:
+    """Find repeated numbers, and those that cannot be in a space-separated run file or in a URL."""
     first: dict[str, int] = {}
     for topic, line in topics:
-        if topic.query_id in first:
-            actual = f"the topic {topic.query_id} again (first on line {first[topic.query_id]})"
-            yield Problem(
-                path,
-                line,
-                actual,
-                "each topic once",
-                "Give the topic another number, or remove it.",
-            )
-        first.setdefault(topic.query_id, line)
+        number, formula_id = topic.query_id, topic.formula_id or ""
+        if number in first:
+            actual = f"the topic {number} again (first on line {first[number]})"
+            todo = "Give the topic another number, or remove it."
+            problems.add(line, actual, "each topic once", todo)
+        first.setdefault(number, line)
+        if len(number) > _LONGEST_ID or re.search(r"[\s/]", number):
+            expected = f"at most {_LONGEST_ID} characters without spaces and slashes"
+            actual = f"the topic number {number[:80]!r}"
+            problems.add(line, actual, expected, "Give the topic another number.")
+        if len(formula_id) > _LONGEST_ID:
+            actual = f"the formula id {formula_id[:80]!r}"
+            expected = f"at most {_LONGEST_ID} characters"
+            problems.add(line, actual, expected, "Correct the formula id.")
 
 
-def _bad_numbers(topics: list[tuple[TopicRecord, int]], path: str) -> Iterator[Problem]:
-    """Find topic numbers that cannot be used in a space-separated run file or in a URL."""
-    for topic, line in topics:
-        if len(topic.query_id) > _LONGEST_ID or re.search(r"[\s/]", topic.query_id):
-            actual, todo = (
-                f"the topic number {topic.query_id[:80]!r}",
-                "Give the topic another number.",
-            )
-            yield Problem(
-                path,
-                line,
-                actual,
-                f"at most {_LONGEST_ID} characters without spaces and slashes",
-                todo,
-            )
-        if len(topic.formula_id or "") > _LONGEST_ID:
-            actual, todo = (
-                f"the formula id {(topic.formula_id or '')[:80]!r}",
-                "Correct the formula id.",
-            )
-            yield Problem(path, line, actual, f"at most {_LONGEST_ID} characters", todo)
-
-
-def _text_topics(data: bytes, path: str) -> tuple[list[tuple[TopicRecord, int]], list[Problem]]:
+def _text_topics(data: bytes, problems: FileProblems) -> list[tuple[TopicRecord, int]]:
     topics: list[tuple[TopicRecord, int]] = []
-    problems: list[Problem] = []
-    for line, text in enumerate(source_text(data, path=path).split("\n"), start=1):
+    todo = "Write the topic number, a tab and the LaTeX, or use the XML format."
+    for line, text in enumerate(source_text(data, path=problems.path).split("\n"), start=1):
         query_id, _, latex = (part.strip() for part in text.partition("\t"))
         if query_id and latex:
             topics.append((TopicRecord(query_id, "", "", latex=latex), line))
         elif text.strip():
-            todo = "Write the topic number, a tab and the LaTeX, or use the XML format."
-            problems.append(Problem(path, line, repr(text[:80]), _TWO_COLUMNS, todo))
-    return topics, problems
+            problems.add(line, repr(text[:80]), _TWO_COLUMNS, todo)
+    return topics
 
 
 def _xml_topics(
-    data: bytes, path: str, formulas: bool
-) -> tuple[list[tuple[TopicRecord, int]], list[Problem]]:
+    data: bytes, problems: FileProblems, formulas: bool
+) -> list[tuple[TopicRecord, int]]:
     topics: list[tuple[TopicRecord, int]] = []
-    problems: list[Problem] = []
-    for element in _root(data, path):
+    for element in _root(data, problems):
         if not isinstance(element.tag, str):
             continue  # a comment or a processing instruction
         if element.tag != "Topic":
-            problems.append(_unknown_element(element, ("Topic",), path))
+            _refuse_element(element, ("Topic",), problems)
             continue
-        topic, faults = _xml_topic(element, path, formulas)
-        problems.extend(faults)
+        topic = _xml_topic(element, problems, formulas)
         if topic.query_id:
             topics.append((topic, _line(element)))
-    return topics, problems
+    return topics
 
 
-def _root(data: bytes, path: str) -> etree._Element:
+def _root(data: bytes, problems: FileProblems) -> etree._Element:
     """Return the root of untrusted XML: no entities, no network, no DOCTYPE, no huge trees."""
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
@@ -127,32 +102,25 @@ def _root(data: bytes, path: str) -> etree._Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        faults = [(fault.line, fault.message) for fault in parser.error_log] or [
-            (error.lineno, error.msg)
-        ]
-        todo = "Correct the XML."
-        raise FileRefusedError(
-            [Problem(path, line, text, "well-formed XML", todo) for line, text in faults]
-        ) from error
+        faults = [(fault.line, fault.message) for fault in parser.error_log]
+        for line, text in faults or [(error.lineno, error.msg)]:
+            problems.add(line, text, "well-formed XML", "Correct the XML.")
+        raise FileRefusedError(problems) from error
     if root.getroottree().docinfo.internalDTD is not None:
-        actual, todo = (
-            "a DOCTYPE",
-            "Remove the DOCTYPE. A topics file cannot define entities.",
-        )
-        raise FileRefusedError([Problem(path, 1, actual, "XML without a DOCTYPE", todo)])
-    if root.tag != "Topics":
-        raise FileRefusedError([_unknown_element(root, ("Topics",), path)])
+        todo = "Remove the DOCTYPE. A topics file cannot define entities."
+        problems.add(1, "a DOCTYPE", "XML without a DOCTYPE", todo)
+    elif root.tag != "Topics":
+        _refuse_element(root, ("Topics",), problems)
+    problems.refuse_any()
     return root
 
 
-def _xml_topic(
-    element: etree._Element, path: str, formulas: bool
-) -> tuple[TopicRecord, list[Problem]]:
+def _xml_topic(element: etree._Element, problems: FileProblems, formulas: bool) -> TopicRecord:
     number = (element.get("number") or "").strip()
     children = [child for child in element if isinstance(child.tag, str)]
-    problems = [
-        _unknown_element(child, _ELEMENTS, path) for child in children if child.tag not in _ELEMENTS
-    ]
+    for child in children:
+        if child.tag not in _ELEMENTS:
+            _refuse_element(child, _ELEMENTS, problems)
     texts = {str(child.tag): _inner_html(child).strip() for child in children}
     topic = TopicRecord(
         query_id=number,
@@ -162,31 +130,18 @@ def _xml_topic(
         formula_id=texts.get("Formula_Id") or None,
         latex=texts.get("Latex") or None,
     )
-    named = f"the topic {number}" if number else "the topic"
-    lacks = [
-        (
-            not number,
-            "a topic without a number",
-            'an attribute such as number="A.1"',
-            "Number the topic.",
-        ),
-        (
-            not topic.title and not topic.body,
-            f"neither title nor body in {named}",
-            "a Title or a Question",
-            "Add one of them.",
-        ),
-        (
-            not topic.latex and (formulas or "Formula_Id" in texts or "Latex" in texts),
-            f"no LaTeX in {named}",
-            "the query formula in a Latex element",
-            "Add the LaTeX of the query formula.",
-        ),
-    ]
-    problems.extend(
-        Problem(path, _line(element), *sentence) for is_lacking, *sentence in lacks if is_lacking
-    )
-    return topic, problems
+    named, line = f"the topic {number}" if number else "the topic", _line(element)
+    if not number:
+        expected = 'an attribute such as number="A.1"'
+        problems.add(line, "a topic without a number", expected, "Number the topic.")
+    if not topic.title and not topic.body:
+        expected = "a Title or a Question"
+        problems.add(line, f"neither title nor body in {named}", expected, "Add one of them.")
+    if not topic.latex and (formulas or "Formula_Id" in texts or "Latex" in texts):
+        expected = "the query formula in a Latex element"
+        todo = "Add the LaTeX of the query formula."
+        problems.add(line, f"no LaTeX in {named}", expected, todo)
+    return topic
 
 
 def _inner_html(element: etree._Element) -> str:
@@ -198,11 +153,13 @@ def _inner_html(element: etree._Element) -> str:
     )
 
 
-def _unknown_element(element: etree._Element, known: tuple[str, ...], path: str) -> Problem:
+def _refuse_element(
+    element: etree._Element, known: tuple[str, ...], problems: FileProblems
+) -> None:
     tag = str(element.tag)
     near = get_close_matches(tag, known, n=1)
     todo = f"Did you mean {near[0]}?" if near else "Remove the element."
-    return Problem(path, _line(element), f"the element {tag}", " or ".join(known), todo)
+    problems.add(_line(element), f"the element {tag}", " or ".join(known), todo)
 
 
 def _line(element: etree._Element) -> int:
@@ -218,24 +175,15 @@ def read_topic_threads(path: Path) -> dict[str, str]:
     with suppress(DamagedFileError):  # the index reports it
         require_kind(next(read_pieces(path, size=HEAD), b""), FileKind.FORMULAS, path=path.name)
     threads: dict[str, str] = {}
-    problems: list[Problem] = []
+    problems = FileProblems(path.name)
     for part in read_index(path):
         problems += part.problems
-        for topic, thread in (
-            part.frame.select("post_id", "thread_id")
-            .drop_nulls()
-            .unique(maintain_order=True)
-            .rows()
-        ):
+        pairs = part.frame.select("post_id", "thread_id").drop_nulls().unique(maintain_order=True)
+        for topic, thread in pairs.rows():
             if threads.setdefault(topic, thread) != thread:
                 actual = f"the threads {threads[topic]} and {thread} of the topic {topic}"
-                problems.append(
-                    Problem(
-                        path.name, None, actual, "one thread per topic", "Correct one of the two."
-                    )
-                )
-    if problems:
-        raise FileRefusedError(problems)
+                problems.add(None, actual, "one thread per topic", "Correct one of the two.")
+    problems.refuse_any()
     return threads
 
 

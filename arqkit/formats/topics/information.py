@@ -5,14 +5,12 @@ ARQMath-1 has it as JSON, ARQMath-2 and -3 as CSV, with different names: `Depend
 values. Everything else is kept as it is.
 """
 
-import csv
-import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from arqkit.formats.source_text import FileKind, source_text
-from arqkit.records import FileRefusedError, Problem
+from arqkit.formats.source_text import FileKind, column_of, csv_rows, source_text
+from arqkit.records import FileProblems, FileRefusedError, Problem
 from arqkit.topics import InfoRow, normalized_value
 
 TopicInfo = dict[str, dict[str, str]]
@@ -50,9 +48,9 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
         text = source_text(data, FileKind.INFORMATION, path=path)
     except FileRefusedError as refused:
         return {}, list(refused.problems)
-    rows, problems = (
-        _json_rows(text, path) if text.lstrip().startswith("{") else _csv_rows(text, path)
-    )
+    problems = FileProblems(path)
+    read = _json_rows if text.lstrip().startswith("{") else _csv_rows
+    rows = read(text, problems)
     # The file of ARQMath-1 has the headings of its columns as a topic, which has no number.
     known = {
         topic: row._replace(values=_normalised(row.values))
@@ -74,29 +72,27 @@ def _plain(name: str) -> str:
     return re.sub("[^a-z0-9]", "", name.lower())
 
 
-def _json_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
-    expected, todo = (
-        "a JSON object with an object for each topic",
-        "Write it as {topic: {key: value}}.",
-    )
+def _json_rows(text: str, problems: FileProblems) -> dict[str, InfoRow]:
+    expected = "a JSON object with an object for each topic"
+    todo = "Write it as {topic: {key: value}}."
     repeated: list[str] = []
+    rows: dict[str, InfoRow] = {}
     try:
         topics = json.loads(text, object_pairs_hook=lambda pairs: _object(pairs, repeated))
     except json.JSONDecodeError as error:
-        return {}, [Problem(path, error.lineno, f"invalid JSON ({error.msg})", expected, todo)]
+        problems.add(error.lineno, f"invalid JSON ({error.msg})", expected, todo)
+        return rows
     except RecursionError:
-        return {}, [Problem(path, None, "too deeply nested JSON", expected, todo)]
-    problems = [
-        Problem(path, None, f"the name {name} twice", "each name once", "Remove one of the two.")
-        for name in repeated
-    ]
-    rows: dict[str, InfoRow] = {}
+        problems.add(None, "too deeply nested JSON", expected, todo)
+        return rows
+    for name in repeated:
+        problems.add(None, f"the name {name} twice", "each name once", "Remove one of the two.")
     for topic, row in topics.items():
         if isinstance(row, dict):
             rows[topic] = InfoRow(None, {key: str(value) for key, value in row.items()})
         else:
-            problems.append(Problem(path, None, f"{row!r} for the topic {topic}", expected, todo))
-    return rows, problems
+            problems.add(None, f"{row!r} for the topic {topic}", expected, todo)
+    return rows
 
 
 def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, object]:
@@ -105,59 +101,27 @@ def _object(pairs: list[tuple[str, object]], repeated: list[str]) -> dict[str, o
     return dict(pairs)
 
 
-def _csv_rows(text: str, path: str) -> tuple[dict[str, InfoRow], list[Problem]]:
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = [name.strip() for name in next(reader)]
-    except csv.Error as error:
-        return {}, [
-            Problem(
-                path, 1, f"invalid CSV ({error})", "the names of the columns", "Correct the line."
-            )
-        ]
-    topic_at = next((at for at, name in enumerate(header) if _plain(name) in _TOPIC_COLUMNS), None)
-    if topic_at is None:
-        actual, todo = (
-            f"the columns {', '.join(header)[:80]}",
-            "Rename the column with the topic numbers to Topic.",
-        )
-        return {}, [Problem(path, 1, actual, "a column Topic", todo)]
+def _csv_rows(text: str, problems: FileProblems) -> dict[str, InfoRow]:
+    lines = csv_rows(text, problems, strict=True)
+    _, header = next(lines, (1, []))
+    topic_at = column_of(_TOPIC_COLUMNS, header)
     rows: dict[str, InfoRow] = {}
-    problems: list[Problem] = []
-    for line, cells in _cells(reader, path, problems):
+    if topic_at is None:
+        if not problems:
+            actual = f"the columns {', '.join(header)[:80]}"
+            todo = "Rename the column with the topic numbers to Topic."
+            problems.add(1, actual, "a column Topic", todo)
+        return rows
+    for line, cells in lines:
         topic = cells[topic_at] if topic_at < len(cells) else ""
         if len(cells) != len(header):
-            expected, todo = (
-                f"{len(header)} cells, as in the first line",
-                "Add or remove cells.",
-            )
-            problems.append(Problem(path, line, f"{len(cells)} cells", expected, todo))
+            expected = f"{len(header)} cells, as in the first line"
+            problems.add(line, f"{len(cells)} cells", expected, "Add or remove cells.")
         elif not topic or topic in rows:
             actual = f"the topic {topic} again" if topic else "no topic"
-            problems.append(
-                Problem(path, line, actual, "each topic once", "Correct the number of the topic.")
-            )
+            problems.add(line, actual, "each topic once", "Correct the number of the topic.")
         else:
-            named = zip(header, cells, strict=True)
-            rows[topic] = InfoRow(
-                line, {name: cell for name, cell in named if name != header[topic_at]}
-            )
-    return rows, problems
-
-
-def _cells(
-    reader: "Iterator[list[str]]", path: str, problems: list[Problem]
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row that is not empty, with the number of its last line.
-
-    An unreadable rest of the file, as after an unclosed quotation mark, becomes a problem.
-    """
-    try:
-        for row in reader:
-            if any(row):
-                yield getattr(reader, "line_num", 0), [cell.strip() for cell in row]
-    except csv.Error as error:
-        line = getattr(reader, "line_num", 0)
-        problems.append(
-            Problem(path, line, f"invalid CSV ({error})", "valid CSV", "Correct the line.")
-        )
+            values = dict(zip(header, cells, strict=True))
+            del values[header[topic_at]]
+            rows[topic] = InfoRow(line, values)
+    return rows

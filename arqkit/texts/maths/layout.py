@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from arqkit.texts.maths.letter_slants import SLANTS
+from arqkit.texts.maths.letter_slants import ACCENTS, SLANTS
 from arqkit.texts.maths.spacing import (
     APPLY,
     BIN,
@@ -29,17 +29,6 @@ from arqkit.texts.maths.spacing import (
     is_space,
     space_rows,
 )
-
-# How far right of its middle the accents of a letter stand.
-ACCENTS = {
-    1: "𝐵𝑇𝑈𝑒𝑔𝑙𝑜𝑠𝑡𝑣𝑤𝑥𝑦𝑩𝑷𝑻𝒆𝒈𝒐𝒔𝒕𝒗𝒘𝒙𝒚𝒟𝒰𝒱𝒲𝒵𝓓𝓤𝓥𝓦𝛣𝛲𝛵𝛹𝛼𝜀𝜁𝜃𝜅𝜇𝜉𝜋𝜐𝜑𝜔𝜕𝜖𝜘𝜛𝜝𝜬𝜯𝜰𝜳𝜶𝜺𝜻𝜽𝝁𝝃𝝅𝝊𝝋𝝎𝝏𝝒𝝕",
-    2: "ℛℬ𝐸𝐹𝐻𝐼𝐾𝑀𝑁𝑂𝑄𝑋𝑍𝑐𝑖𝑞𝑧𝑬𝑭𝑯𝑰𝑲𝑴𝑵𝑶𝑸𝑿𝒁𝒄𝒊𝒒𝒛𝒩𝒫𝒬𝒯𝒳𝒴𝓑𝓜𝓧𝓨𝛤𝛦𝛧𝛨𝛩𝛪𝛫𝛭𝛮𝛯𝛰𝛱𝛳𝛴𝛷𝛸𝛿𝜌𝜗𝜙𝜚𝜞𝜠𝜡𝜢𝜣𝜤𝜥𝜧𝜨𝜩𝜪𝜫𝜭𝜮𝜱𝜲𝜴𝜹𝝆𝝐𝝑𝝔",
-    3: "ℋℐℰℳ𝐽𝑆𝑑𝑓𝑗𝑨𝑱𝒋𝒞𝒢𝒦𝒪𝒮𝓒𝓔𝓕𝓝𝓟𝓠𝓡𝓢𝓣𝓩𝛥𝛬𝛺𝛽𝜓𝜟𝜦𝜷𝝍𝝓",
-    4: "𝐴𝐶𝐺𝑪𝑮𝑺𝒅𝒇𝒥𝓖𝓗𝓘𝓚𝓞𝛢𝜜",
-    5: "ℒℱ𝒜𝓙𝓛",
-    6: "𝓐",
-}
-
 
 SHORT = 16  # signs; a formula with no more is not broken
 WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
@@ -139,14 +128,11 @@ def set_scripts(element: Any) -> None:
             element.replace(script, group)
             group.append(script)
     base = element[0]
-    if element.tag != "msup" and base.tag == "mo" and (base.text or "-") in _INTEGRALS:
-        element[1].set("class", f"{element[1].get('class', '')} tml-lower-limit".strip())
-    if element.tag == "msup" or base.tag != "mi" or len(base.text or "") != 1:
+    if element.tag == "msup":
         return
-    letter = (
-        base.text if base.get("mathvariant") == "normal" else _ITALICS.get(base.text, base.text)
-    )
-    if step := _STEPS.get(letter):
+    if base.tag == "mo" and (base.text or "-") in _INTEGRALS:
+        element[1].set("class", f"{element[1].get('class', '')} tml-lower-limit".strip())
+    if step := _STEPS.get(letter_of(base)):
         element[1].set("class", f"{element[1].get('class', '')} tml-sub-{step}".strip())
 
 

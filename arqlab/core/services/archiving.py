@@ -55,10 +55,5 @@ def _set(record: Lab | Task, at: datetime | None, by: User) -> None:
     rows = type(record)._default_manager.filter(pk=record.pk, archived_at__isnull=at is not None)
     if rows.update(archived_at=at):
         what = "lab" if isinstance(record, Lab) else "task"
-        record_event(
-            verb=f"{what}.{'archive' if at else 'restore'}",
-            target=record,
-            lab=record if isinstance(record, Lab) else record.lab,
-            actor=by,
-        )
+        record_event(f"{what}.{'archive' if at else 'restore'}", record, by)
     record.archived_at = at

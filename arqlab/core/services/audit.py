@@ -11,11 +11,19 @@ from arqlab.core.models import AuditEvent, Lab, User
 
 
 def record_event(
-    *, verb: str, target: object, lab: Lab | None, actor: User | None, **detail: Any
+    verb: str, target: object, actor: User | None, /, *, lab: object = None, **detail: Any
 ) -> None:
-    """Record an audit event in the transaction of the change."""
+    """Record an audit event in the transaction of the change.
+
+    Its lab is that of the target or of its task, if `lab` is not given.
+    """
+    owner = lab or getattr(target, "task", target)
     AuditEvent.objects.create(
-        verb=verb, target=str(target)[:300], lab=lab, actor=actor, detail=detail
+        verb=verb,
+        target=str(target)[:300],
+        lab=owner if isinstance(owner, Lab) else getattr(owner, "lab", None),
+        actor=actor,
+        detail=detail,
     )
 
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from arqkit.texts.html.sanitizer import clean_post
 from arqkit.texts.maths.typesetting import typeset
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Correction, Lab, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
@@ -51,14 +51,8 @@ def undo_correction(*, correction: Correction, by: User) -> None:
 
 def require_shown(kind: str, value: str) -> None:
     """Raise `UserError` if a page could not show the correction."""
-    if not value.strip():
-        raise UserError("The correction is empty. Write what the lab should show.", code="empty")
-    if len(value) > LONGEST_CORRECTION:
-        raise UserError(
-            f"The correction has {len(value):,} characters. Shorten it to at most "
-            f"{LONGEST_CORRECTION:,}.",
-            code="too-long",
-        )
+    todo = "Write what the lab should show."
+    require_text(value, "The correction", most=LONGEST_CORRECTION, todo=todo)
     if kind == Correction.Kind.FORMULA and typeset(value, display=False).mathml is None:
         raise UserError(
             "This LaTeX cannot be typeset either. Correct it and look at the preview again.",
@@ -73,15 +67,7 @@ def require_shown(kind: str, value: str) -> None:
 
 def _record(verb: str, correction: Correction, by: User, **detail: str | None) -> None:
     """Record the change, and typeset the topics that contain the formula again."""
-    record_event(
-        verb=verb,
-        target=correction,
-        lab=correction.lab,
-        actor=by,
-        kind=correction.kind,
-        key=correction.key,
-        **detail,
-    )
+    record_event(verb, correction, by, kind=correction.kind, key=correction.key, **detail)
     if correction.kind == Correction.Kind.FORMULA:
         renew_topics(correction.lab, correction.key)
 

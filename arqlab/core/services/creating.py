@@ -43,7 +43,7 @@ def create_lab(
     lab = Lab(slug=slug, protocol=protocol, **fields)
     _insert(lab)
     detail = {"copy_of": copy_of.slug} if copy_of else {}
-    record_event(verb="lab.create", target=lab, lab=lab, actor=by, **detail)
+    record_event("lab.create", lab, by, **detail)
     grant_role(lab=lab, user=by, role=Membership.Role.ORGANIZER, by=by)
     return lab
 
@@ -79,7 +79,7 @@ def create_task(
     require_order(task)
     require_future(Task(name=title), fields, at=at, confirmed=confirmed)
     _insert(task)
-    record_event(verb="task.create", target=task, lab=lab, actor=by)
+    record_event("task.create", task, by)
     return task
 
 

@@ -273,23 +273,22 @@ class _JobProgress:
 @transaction.atomic
 def _finish(job: Job, state: State, *, problems: Iterable[Problem] = (), **report: Any) -> None:
     """Store the result of a job, unless another worker took it over."""
-    all_problems = list(problems)
-    if not _change(
-        _mine(job),
-        state,
-        f"{state.label}.",
-        at=timezone.now(),
-        **{"message": "", "summary": [], "warnings": [], "changes": {}, **report},
-        problem_count=len(all_problems),
-        problem_groups=problem_groups(all_problems),
-    ):
-        return
+    fields = {"message": "", "summary": [], "warnings": [], "changes": {}, **report}
+    if _change(_mine(job), state, f"{state.label}.", at=timezone.now(), **fields):
+        clear_problems(job)
+        add_problems(job, problems)
+        job.save(update_fields=["problem_count", "problem_groups"])
+
+
+def clear_problems(job: Job) -> None:
+    """Delete the problems of a job, which is read again. The caller saves the job."""
     job.problems.all().delete()
-    add_problems(job, all_problems)
+    job.problem_count, job.problem_groups = 0, []
 
 
-def add_problems(job: Job, problems: Iterable[Problem], *, stored: int = 0) -> None:
-    """Store problems of a job that has `stored` ones, up to `STORED_PROBLEMS`."""
+def add_problems(job: Job, problems: Iterable[Problem]) -> None:
+    """Add problems to a job, store the first of them, and group all. The caller saves the job."""
+    new = list(problems)
     JobProblem.objects.bulk_create(
         JobProblem(
             job=job,
@@ -299,5 +298,7 @@ def add_problems(job: Job, problems: Iterable[Problem], *, stored: int = 0) -> N
             expected=problem.expected,
             todo=problem.todo,
         )
-        for problem in list(problems)[: max(0, STORED_PROBLEMS - stored)]
+        for problem in new[: max(0, STORED_PROBLEMS - job.problem_count)]
     )
+    job.problem_count += len(new)
+    job.problem_groups = problem_groups(new, job.problem_groups)

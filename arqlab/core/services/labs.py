@@ -32,7 +32,7 @@ def change_lab(*, lab: Lab, changes: dict[str, Any], by: User | None) -> Lab:
     lab = Lab.objects.select_for_update().get(pk=lab.pk)
     changed = save_changes(lab, changes, allowed=LAB_FIELDS)
     if changed:
-        record_event(verb="lab.change", target=lab, lab=lab, actor=by, changes=changed)
+        record_event("lab.change", lab, by, changes=changed)
     return lab
 
 
@@ -68,7 +68,7 @@ def change_task(
         task, changes | {"overrides": overrides}, allowed=TASK_FIELDS | {"overrides"}
     )
     if changed:
-        record_event(verb="task.change", target=task, lab=task.lab, actor=by, changes=changed)
+        record_event("task.change", task, by, changes=changed)
     return task
 
 
@@ -81,7 +81,7 @@ def close_task(*, task: Task, by: User | None, at: datetime) -> None:
     is_open = Q(closed_at=None) & (Q(deadline=None) | Q(deadline__gte=at))
     if not Task.objects.filter(is_open, pk=task.pk).update(closed_at=at):
         raise UserError(f"{task.name} is already closed.", code="task-closed")
-    record_event(verb="task.close", target=task, lab=task.lab, actor=by)
+    record_event("task.close", task, by)
 
 
 @transaction.atomic
@@ -96,7 +96,7 @@ def reopen_task(*, task: Task, by: User | None) -> Task:
             "and set a later deadline.",
             code="task-not-closed",
         )
-    record_event(verb="task.reopen", target=task, lab=task.lab, actor=by)
+    record_event("task.reopen", task, by)
     return Task.objects.select_related("lab").get(pk=task.pk)
 
 

@@ -184,7 +184,7 @@ def load_lab_file(
     if is_new or changed or tasks:
         detail: dict[str, Any] = {"tasks": tasks, "edits": list(map(str, edits))}
         detail |= {"changed": changed, "keeps_edits": bool(kept), "changes": topic_changes.texts}
-        record_event(verb="lab.load", target=lab, lab=lab, actor=by, **detail)
+        record_event("lab.load", lab, by, **detail)
     if changes is None:
         require_confirmed(topic_changes.load, choice.confirmed)
     return lab

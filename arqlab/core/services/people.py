@@ -45,7 +45,7 @@ def grant_role(
         raise refused
     both = {"may_join_team": True} if refused else {}
     membership = Membership.objects.create(lab=lab, user=user, role=role, **both)
-    record_event(verb="role.grant", target=user, lab=lab, actor=by, role=role, **both)
+    record_event("role.grant", user, by, lab=lab, role=role, **both)
     return membership
 
 
@@ -56,7 +56,7 @@ def allow_team(*, lab: Lab, user: User, by: User) -> None:
         lab=lab, user=user, role__in=Role.that(lambda rights: rights.avoids_teams)
     )
     if held.filter(may_join_team=False).update(may_join_team=True):
-        record_event(verb="role.allow-team", target=user, lab=lab, actor=by)
+        record_event("role.allow-team", user, by, lab=lab)
 
 
 @transaction.atomic
@@ -79,7 +79,7 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
             f"{user.name} is not an {role} of {lab}. Reload the page to see the current roles.",
             code="no-such-role",
         )
-    record_event(verb="role.revoke", target=user, lab=lab, actor=by, role=role)
+    record_event("role.revoke", user, by, lab=lab, role=role)
 
 
 @transaction.atomic
@@ -87,7 +87,7 @@ def change_name(*, user: User, first_name: str, last_name: str) -> None:
     """Change a user's own name, as other people in their labs see it."""
     user.first_name, user.last_name = first_name, last_name
     user.save(update_fields=["first_name", "last_name"])
-    record_event(verb="person.rename", target=user, lab=None, actor=user)
+    record_event("person.rename", user, user)
 
 
 @transaction.atomic
@@ -112,5 +112,5 @@ def confirm_address(*, user: User, by: User | None = None) -> str:
     )
     if created or address.set_verified():
         address.set_as_primary()
-        record_event(verb="person.confirm-address", target=user, lab=None, actor=by)
+        record_event("person.confirm-address", user, by)
     return str(address.email)

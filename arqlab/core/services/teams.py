@@ -33,7 +33,7 @@ def create_team(
             raise refused
     team = Team(lab=lab, name=name, created_by=by)
     _save_name(team, confirmed=confirmed)
-    record_event(verb="team.create", target=team, lab=lab, actor=by)
+    record_event("team.create", team, by)
     if by is not None and joins:
         _add_member(team, by)
     return team
@@ -65,7 +65,7 @@ def rename_team(*, team: Team, name: str, by: User, confirmed: bool | str = Fals
         return
     team.name = name
     _save_name(team, confirmed=confirmed)
-    record_event(verb="team.rename", target=team, lab=team.lab, actor=by, earlier=earlier)
+    record_event("team.rename", team, by, earlier=earlier)
 
 
 @transaction.atomic
@@ -74,7 +74,7 @@ def describe_team(*, team: Team, details: Mapping[str, str], by: User) -> None:
     locked = Team.objects.select_for_update().get(pk=team.pk)
     changes = save_changes(locked, details, allowed=TEAM_DETAILS)
     if changes:
-        record_event(verb="team.change", target=team, lab=team.lab, actor=by, changes=changes)
+        record_event("team.change", team, by, changes=changes)
 
 
 @transaction.atomic
@@ -106,7 +106,7 @@ def renew_invitation(*, team: Team, by: User) -> Team:
     """Replace the team's invitation link; the old link stops working."""
     team.invitation_token = new_invitation_token()
     team.save(update_fields=["invitation_token"])
-    record_event(verb="team.renew-invitation", target=team, lab=team.lab, actor=by)
+    record_event("team.renew-invitation", team, by)
     return team
 
 
@@ -156,7 +156,7 @@ def _add_member(team: Team, user: User) -> Membership:
     membership = Membership.objects.create(
         lab=team.lab, team=team, user=user, role=Membership.Role.MEMBER
     )
-    record_event(verb="team.join", target=team, lab=team.lab, actor=user)
+    record_event("team.join", team, user)
     return membership
 
 
@@ -170,7 +170,7 @@ def _drop_member(team: Team, user: User, *, by: User) -> None:
             code="no-such-member",
         )
     verb = "team.leave" if by == user else "team.remove-member"
-    record_event(verb=verb, target=team, lab=team.lab, actor=by, person=user.get_username())
+    record_event(verb, team, by, person=user.get_username())
     if not Membership.objects.filter(team=team).exists():
         _delete_team(team, user, by=by)
 
@@ -186,4 +186,4 @@ def _delete_team(team: Team, last_member: User, *, by: User) -> None:
             " Invite another member first.",
             code="last-member",
         ) from error
-    record_event(verb="team.delete", target=name, lab=lab, actor=by)
+    record_event("team.delete", name, by, lab=lab)

@@ -41,14 +41,14 @@ def create_token(*, user: User, name: str, scope: str, days: int, at: datetime) 
         created_at=at,
         expires_at=at + timedelta(days=days),
     )
-    record_event(verb="token.create", target=token, lab=None, actor=user, scope=scope, days=days)
+    record_event("token.create", token, user, scope=scope, days=days)
     return text
 
 
 @transaction.atomic
 def revoke_token(*, token: ApiToken, by: User) -> None:
     """Delete a token; programs that use it are refused from now on."""
-    record_event(verb="token.revoke", target=token, lab=None, actor=by, scope=token.scope)
+    record_event("token.revoke", token, by, scope=token.scope)
     token.delete()
 
 
@@ -64,7 +64,7 @@ class PasswordEndsTokens:
     def password_changed(self, password: str, user: User) -> None:
         """Delete the tokens of the user."""
         if ended := user.api_tokens.all().delete()[0]:
-            record_event(verb="token.end", target=user, lab=None, actor=user, tokens=ended)
+            record_event("token.end", user, user, tokens=ended)
 
     def get_help_text(self) -> str:
         """Return what a person should know about a new password."""

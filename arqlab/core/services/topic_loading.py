@@ -57,9 +57,7 @@ def change_topic_information(*, task: Task, changes: Sequence[InfoChange], by: U
             changed[change.query_id] = topic
     Topic.objects.bulk_update(changed.values(), ["info_edits"], batch_size=200)
     if done:
-        record_event(
-            verb="topics.change-information", target=task, lab=task.lab, actor=by, changes=done
-        )
+        record_event("topics.change-information", task, by, changes=done)
     return len(changed)
 
 
@@ -114,14 +112,7 @@ def load_topics(
     """
     changes = TopicChanges(LoadChanges())
     if store_topics(task, file, changes):
-        record_event(
-            verb="topics.load",
-            target=task,
-            lab=task.lab,
-            actor=by,
-            **changes.load.counts,
-            changes=changes.texts,
-        )
+        record_event("topics.load", task, by, **changes.load.counts, changes=changes.texts)
     require_confirmed(changes.load, choice.confirmed)
     return changes.load
 

@@ -57,10 +57,10 @@ def invite_people(
         _queue_mail(invitation, by=by, at=now)
     if new:
         record_event(
-            verb="invitation.create",
-            target=f"{len(new)} as {new[0].words}",
+            "invitation.create",
+            f"{len(new)} as {new[0].words}",
+            by,
             lab=lab,
-            actor=by,
             addresses=[invitation.address for invitation in new],
         )
     left = [(key, address) for key, address in once.items() if key in waiting | having]
@@ -94,7 +94,7 @@ def resend_invitation(*, invitation: Invitation, by: User) -> None:
     locked = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
     _require_open(locked)
     _queue_mail(locked, by=by, at=timezone.now())
-    record_event(verb="invitation.resend", target=locked, lab=locked.lab, actor=by)
+    record_event("invitation.resend", locked, by)
 
 
 @transaction.atomic
@@ -102,7 +102,7 @@ def withdraw_invitation(*, invitation: Invitation, by: User) -> None:
     """Withdraw an invitation; its link stops working. Raise `UserError` if it is not open."""
     if not _close(invitation, withdrawn_at=timezone.now()):
         _require_open(Invitation.objects.get(pk=invitation.pk))
-    record_event(verb="invitation.withdraw", target=invitation, lab=invitation.lab, actor=by)
+    record_event("invitation.withdraw", invitation, by)
 
 
 @transaction.atomic
@@ -121,7 +121,7 @@ def accept_invitation(*, invitation: Invitation, user: User) -> None:
         join_team(team=invitation.team, user=user)
     else:
         grant_role(lab=invitation.lab, user=user, role=invitation.role, by=invitation.invited_by)
-    record_event(verb="invitation.accept", target=invitation, lab=invitation.lab, actor=user)
+    record_event("invitation.accept", invitation, user)
 
 
 def _require_address(invitation: Invitation, user: User) -> None:

@@ -52,10 +52,9 @@ def send_message(
         draft.key = f"message {message.pk}"
         deliver(draft=draft, people=people, reply_to=by.email)
         record_event(
-            verb="message.send",
-            target=message,
-            lab=lab,
-            actor=by,
+            "message.send",
+            message,
+            by,
             audience=message.get_audience_display(),
             recipients=len(people),
         )
@@ -109,7 +108,7 @@ def retry_mail(*, mail: Mail, at: datetime, by: User) -> None:
         raise UserError(
             "This email has not failed. Reload the page to see its state.", code="not-failed"
         )
-    record_event(verb="mail.retry", target=mail, lab=mail.lab, actor=by)
+    record_event("mail.retry", mail, by)
 
 
 def _claim(mail: Mail, at: datetime) -> bool:

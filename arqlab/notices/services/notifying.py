@@ -36,7 +36,7 @@ def set_mail_preference(*, user: User, gets_mail: bool) -> None:
         _, changed = MailOptOut.objects.get_or_create(user=user)
     if changed:
         verb = "person.mail-on" if gets_mail else "person.mail-off"
-        record_event(verb=verb, target=user, lab=None, actor=user)
+        record_event(verb, user, user)
 
 
 ABOUT = """-- 

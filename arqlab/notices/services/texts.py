@@ -81,6 +81,4 @@ def edit_text(*, lab: Lab, kind: str, text: NoticeText, by: User) -> None:
     else:
         EditedText.objects.update_or_create(lab=lab, kind=kind, defaults=text._asdict())
     changes = {name: [getattr(before, name), getattr(text, name)] for name in text._fields}
-    record_event(
-        verb="notices.edit-text", target=Kind(kind).label, lab=lab, actor=by, changes=changes
-    )
+    record_event("notices.edit-text", Kind(kind).label, by, lab=lab, changes=changes)

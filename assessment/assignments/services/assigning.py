@@ -109,10 +109,9 @@ def assign_topics(
     if fresh or gone:
         taken = [(assignment.topic, assignment.assessor) for assignment in gone]
         record_event(
-            verb="topics.assign",
-            target=task,
-            lab=task.lab,
-            actor=by,
+            "topics.assign",
+            task,
+            by,
             assigned=topics_by_person(fresh),
             taken=topics_by_person(taken),
         )
@@ -134,7 +133,7 @@ def take_topics(
     _end(gone, at)
     if gone:
         taken = topics_by_person([(assignment.topic, assignment.assessor) for assignment in gone])
-        record_event(verb="topics.take", target=task, lab=task.lab, actor=by, taken=taken)
+        record_event("topics.take", task, by, taken=taken)
     return len(gone)
 
 
@@ -161,13 +160,7 @@ def review_topics(
     )
     names = list(dict.fromkeys(assignment.topic.query_id for assignment in changed))
     if names:
-        record_event(
-            verb="topics.review" if at else "topics.unreview",
-            target=task,
-            lab=task.lab,
-            actor=by,
-            topics=names,
-        )
+        record_event("topics.review" if at else "topics.unreview", task, by, topics=names)
     return len(names)
 
 
@@ -197,7 +190,7 @@ def end_trip_by_hand(topic: Topic, person: int, *, at: datetime, by: User) -> in
         name = User.objects.get(pk=person).get_username()
         taken = {name: [topic.query_id]}
         task = topic.task
-        record_event(verb="trips.end", target=task, lab=task.lab, actor=by, taken=taken)
+        record_event("trips.end", task, by, taken=taken)
     return count
 
 

@@ -43,7 +43,7 @@ def add_assessors(
     )
     if added:
         names = [person.get_username() for person in added]
-        record_event(verb="roster.add", target=task, lab=task.lab, actor=by, added=names)
+        record_event("roster.add", task, by, added=names)
     return added
 
 
@@ -63,7 +63,7 @@ def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
     removed, _ = task.roster.filter(user=person).delete()
     if removed:
         name = person.get_username()
-        record_event(verb="roster.remove", target=task, lab=task.lab, actor=by, removed=name)
+        record_event("roster.remove", task, by, removed=name)
 
 
 @transaction.atomic
@@ -76,14 +76,7 @@ def change_offer(
     changed = save_changes(entry, changes, allowed={"hours", "note"})
     changed.pop("note", None)  # what assessors write to the organizers stays out of the log
     if changed:
-        record_event(
-            verb="roster.offer",
-            target=task,
-            lab=task.lab,
-            actor=by,
-            person=person.get_username(),
-            changes=changed,
-        )
+        record_event("roster.offer", task, by, person=person.get_username(), changes=changed)
 
 
 @transaction.atomic
@@ -100,7 +93,7 @@ def invite_to_bid(*, task: Task, people: Collection[User], at: datetime, by: Use
         values={"task": task.name, "person": by.name},
     )
     names = [person.get_username() for person in people]
-    record_event(verb="roster.invite", target=task, lab=task.lab, actor=by, invited=names)
+    record_event("roster.invite", task, by, invited=names)
     return len(notices)
 
 
@@ -162,9 +155,7 @@ def set_topics_aside(
         probabilities = {
             name: round(probability, 4) for name, (_, probability) in forecasts.items()
         }
-        record_event(
-            verb="topics.set-aside", target=task, lab=task.lab, actor=by, kept=probabilities
-        )
+        record_event("topics.set-aside", task, by, kept=probabilities)
     return len(forecasts)
 
 
@@ -176,7 +167,7 @@ def resume_topics(*, task: Task, topics: Collection[Topic], at: datetime, by: Us
     names = list(set_aside.order_by("topic__position").values_list("topic__query_id", flat=True))
     set_aside.update(ended_at=at)
     if names:
-        record_event(verb="topics.resume", target=task, lab=task.lab, actor=by, topics=names)
+        record_event("topics.resume", task, by, topics=names)
     return len(names)
 
 
@@ -252,10 +243,9 @@ def _replace_seconds(
     )
     if changed or gone:
         record_event(
-            verb="topics.plan-second",
-            target=task,
-            lab=task.lab,
-            actor=by,
+            "topics.plan-second",
+            task,
+            by,
             planned=topics_by_person(changed),
             removed=topics_by_person([(plan.topic, plan.assessor) for plan in gone]),
         )

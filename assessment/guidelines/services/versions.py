@@ -14,7 +14,7 @@ from arqkit.records import TaskKind
 from arqkit.texts.html.foreign import answer_html
 from arqkit.texts.html.sanitizer import clean_title_and_body
 from arqkit.texts.posts.text import TextFormula, text_formulas
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
@@ -223,10 +223,9 @@ def _locked_version(task: Task) -> int:
 
 def _record(entry: GuidelineEntry, verb: str, by: User | None) -> None:
     record_event(
-        verb=verb,
-        target=entry.task,
-        lab=entry.task.lab,
-        actor=by,
+        verb,
+        entry.task,
+        by,
         kind=entry.kind,
         topic=entry.topic,
         item=entry.item,
@@ -307,7 +306,8 @@ def write_guideline(
             code="changed-meanwhile",
         )
     text = text.replace("\r\n", "\n").strip() + "\n"
-    _refuse(text)
+    todo = "Write guidelines for assessors."
+    require_text(text, "The text of the guidelines", most=LONGEST, todo=todo)
     known = newest.definitions if newest else {}
     definitions = known if definitions is None else dict(definitions)
     is_same = text == guideline_text(task, newest) and definitions == known
@@ -325,17 +325,5 @@ def write_guideline(
         written_by=by,
         written_at=at,
     )
-    record_event(
-        verb="guideline.write", target=task, lab=task.lab, actor=by, version=guideline.version
-    )
+    record_event("guideline.write", task, by, version=guideline.version)
     return guideline
-
-
-def _refuse(text: str) -> None:
-    if not text.strip():
-        raise UserError("The guidelines are empty. Write guidelines for assessors.", code="empty")
-    if len(text) > LONGEST:
-        raise UserError(
-            f"The guidelines have {len(text):,} characters. Shorten them to at most {LONGEST:,}.",
-            code="too-long",
-        )

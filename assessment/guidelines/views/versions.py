@@ -22,7 +22,7 @@ from arqlab.core.permissions import (
     signed_in,
 )
 from arqlab.core.views.answers import refused, told
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import TASK, Pages, number_of
 from assessment.guidelines.forms import EntryForm, GuidelineForm
 from assessment.guidelines.selectors.versions import (
     changed_entries,
@@ -91,8 +91,7 @@ def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
 def _change(task: Task, request: HttpRequest, *, by: User) -> str:
     """Carry out the requested action and return the message about it."""
     for name, change in (("remove", remove_entry), ("keep", keep_entry)):
-        key = request.POST.get(name, "")
-        if key.isascii() and key.isdigit() and len(key) < 19:
+        if key := number_of(request.POST.get(name, "")):
             change(entry=get_object_or_404(task.guideline_entries, pk=key), by=by)
             return "Saved for the next version."
     newest = current_guideline(task)
@@ -150,9 +149,8 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
     guideline = version_or_404(task, version)
     if guideline is None:
         raise Http404
-    asked_for = request.GET.get("since", "")
-    is_number = asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 6
-    before = int(asked_for) if is_number and int(asked_for) < version else version - 1
+    since = number_of(request.GET.get("since", ""))
+    before = since if since is not None and since < version else version - 1
     earlier, scale = version_numbered(task, before), task_scale(task)
     texts = [guideline_source(task, compared, scale) for compared in (earlier, guideline)]
     entries = changed_entries(task, before=before, version=version)

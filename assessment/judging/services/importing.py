@@ -156,10 +156,9 @@ def import_judgments(
             _move_tickets(task, judgments, scale, at=at)
             if stored:
                 record_event(
-                    verb="judgments.import",
-                    target=task,
-                    lab=task.lab,
-                    actor=by,
+                    "judgments.import",
+                    task,
+                    by,
                     **importing.changes.counts,
                     sha256=hashlib.sha256(data).hexdigest(),
                 )

@@ -62,14 +62,7 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> R
     end_reviews(returned)
     if count:
         topics = returned.order_by("topic__position").values_list("topic__query_id", flat=True)
-        record_event(
-            verb="judgments.return",
-            target=task,
-            lab=task.lab,
-            actor=by,
-            labels=count,
-            topics=list(dict.fromkeys(topics)),
-        )
+        record_event("judgments.return", task, by, labels=count, topics=list(dict.fromkeys(topics)))
     return Returned(count, len(judgments) - count)
 
 

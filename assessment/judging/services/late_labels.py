@@ -118,10 +118,9 @@ def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any
             labels.setdefault(judgment.assessor, []).append(judgment.pk)
     for person, ids in labels.items():
         record_event(
-            verb=f"late-labels.{decided['decision']}",
-            target=task,
-            lab=task.lab,
-            actor=decided["decided_by"],
+            f"late-labels.{decided['decision']}",
+            task,
+            decided["decided_by"],
             assessor=person.get_username(),
             labels=ids,
             reason=decided["reason"],

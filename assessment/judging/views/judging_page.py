@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import looked_up_lab_or_404, may_see_thread, signed_in
 from arqlab.core.selectors import roles_in
-from arqlab.web.pages import LAB, TASK, Pages
+from arqlab.web.pages import LAB, TASK, Pages, number_of
 from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import (
     changed_guidelines,
@@ -117,19 +117,12 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
     sitting = open_sitting(
         place=place,
         user=user,
-        item_id=_item_asked_for(request),
+        item_id=number_of(request.GET.get("item", "")),
         at=timezone.now(),
         count=0 if is_offline else AT_ONCE,
     )
     context = _place_context(place) | _judge_context(place, user, sitting, is_offline=is_offline)
     return render(request, "assessment/judge.html", context)
-
-
-def _item_asked_for(request: HttpRequest) -> int | None:
-    """Return the id of the item in the address, if it can be one."""
-    asked_for = request.GET.get("item", "")
-    is_id = asked_for.isascii() and asked_for.isdigit() and len(asked_for) < 19
-    return int(asked_for) if is_id else None
 
 
 def _judge_context(

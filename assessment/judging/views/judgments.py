@@ -20,7 +20,7 @@ from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.web.cells import COUNT, DASH, ID, LABEL, PROSE, TIME, CellKind, moment
 from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages
+from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
 from assessment.judging.forms import LateDecisionForm
@@ -379,8 +379,8 @@ def _post_url(lab: Lab) -> Callable[[JudgedRow], str]:
 
 
 def _return(request: HttpRequest, task: Task) -> None:
-    sent = request.POST.getlist("judgments")
-    chosen = {int(key) for key in sent if key.isascii() and key.isdigit() and len(key) < 19}
+    sent = map(number_of, request.POST.getlist("judgments"))
+    chosen = {number for number in sent if number is not None}
     if not chosen:
         messages.error(request, "Select the labels to judge again.")
         return

@@ -41,14 +41,7 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
             "This pool has judgments, so it cannot be unfrozen. Close it to stop judging.",
             code="pool-judged",
         )
-    record_event(
-        verb="pool.discard",
-        target=pool,
-        lab=pool.task.lab,
-        actor=by,
-        items=pool.items.count(),
-        **pool_facts(pool),
-    )
+    record_event("pool.discard", pool, by, items=pool.items.count(), **pool_facts(pool))
     PoolInstance.official.filter(item__pool=pool).delete()
     pool.delete()
 
@@ -61,7 +54,7 @@ def _set_closed(pool: Pool, *, verb: str, by: User | None, closed_at: datetime |
             raise UserError(f"The pool is already {state}.", code=f"pool-{state}")
         if closed_at is None:
             end_reviews(pool.items.all())
-        record_event(verb=verb, target=pool, lab=pool.task.lab, actor=by, **pool_facts(pool))
+        record_event(verb, pool, by, **pool_facts(pool))
 
 
 def pool_facts(pool: Pool) -> dict[str, Any]:

@@ -193,10 +193,9 @@ def _freeze(
         _store(pool, computed)
         end_reviews(pool.items.all())
         record_event(
-            verb="pool.supplement" if reason else "pool.freeze",
-            target=pool,
-            lab=task.lab,
-            actor=by,
+            "pool.supplement" if reason else "pool.freeze",
+            pool,
+            by,
             items=computed.items,
             labels=computed.label_count,
             reason=reason,

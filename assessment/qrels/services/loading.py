@@ -135,14 +135,7 @@ def load_qrels(*, task: Task, file: QrelsFile, at: datetime, by: User | None) ->
         created_at=at,
     )
     qrel_set = store_qrels(new, file.frame)
-    record_event(
-        verb="qrels.load",
-        target=qrel_set,
-        lab=task.lab,
-        actor=by,
-        version=qrel_set.version,
-        sha256=sha256,
-    )
+    record_event("qrels.load", qrel_set, by, version=qrel_set.version, sha256=sha256)
     return qrel_set
 
 

@@ -98,10 +98,9 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
     )
     qrel_set = store_qrels(new, frame)
     record_event(
-        verb="qrels.freeze",
-        target=new,
-        lab=task.lab,
-        actor=by,
+        "qrels.freeze",
+        new,
+        by,
         version=new.version,
         sha256=new.sha256,
         lines=len(frame),
@@ -141,14 +140,7 @@ def delete_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
             "to delete it.",
             code="qrels-current",
         )
-    record_event(
-        verb="qrels.delete",
-        target=qrel_set,
-        lab=qrel_set.task.lab,
-        actor=by,
-        version=qrel_set.version,
-        sha256=qrel_set.sha256,
-    )
+    record_event("qrels.delete", qrel_set, by, version=qrel_set.version, sha256=qrel_set.sha256)
 
 
 @transaction.atomic
@@ -158,13 +150,7 @@ def choose_current_qrels(*, qrel_set: QrelSet, by: User | None) -> None:
     versions = QrelSet.objects.filter(task=qrel_set.task_id)
     versions.filter(is_current=True).exclude(pk=qrel_set.pk).update(is_current=False)
     if versions.filter(pk=qrel_set.pk, is_current=False).update(is_current=True):
-        record_event(
-            verb="qrels.choose",
-            target=qrel_set,
-            lab=qrel_set.task.lab,
-            actor=by,
-            version=qrel_set.version,
-        )
+        record_event("qrels.choose", qrel_set, by, version=qrel_set.version)
 
 
 def _require_freezable(task: Task, choice: QrelsChoice) -> None:

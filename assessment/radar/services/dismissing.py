@@ -10,7 +10,7 @@ from django.db.models import F, Max, OuterRef, Q, Subquery
 
 from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from assessment.models import DismissedFinding, DuplicatePosts, PoolInstance, PoolItem
@@ -83,13 +83,8 @@ def dismiss_finding(
 
     Raise `UserError` if the note is empty or too long, or if someone else dismissed the finding.
     """
-    if not note.strip():
-        raise UserError("The note is empty. Write what you found out or agreed on.", code="empty")
-    if len(note) > LONGEST_NOTE:
-        raise UserError(
-            f"The note has {len(note):,} characters. Shorten it to at most {LONGEST_NOTE:,}.",
-            code="too-long",
-        )
+    todo = "Write what you found out or agreed on."
+    require_text(note, "The note", most=LONGEST_NOTE, todo=todo)
     try:
         with transaction.atomic():
             dismissed = DismissedFinding.objects.create(
@@ -125,10 +120,9 @@ def reopen_finding(*, task: Task, key: str, at: datetime, by: User) -> bool:
 
 def _record(verb: str, finding: DismissedFinding, by: User, **detail: str) -> None:
     record_event(
-        verb=verb,
-        target=finding.task,
-        lab=finding.task.lab,
-        actor=by,
+        verb,
+        finding.task,
+        by,
         kind=finding.kind,
         assessor=finding.assessor.get_username(),
         finding=finding.summary,

@@ -208,10 +208,9 @@ def _hand_over(item: PoolItem, person: User, *, done_at: datetime | None) -> Non
 
 def _record(verb: str, task: Task, instance: PoolInstance, by: User, **detail: Any) -> None:
     record_event(
-        verb=verb,
-        target=task,
-        lab=task.lab,
-        actor=by,
+        verb,
+        task,
+        by,
         topic=instance.item.topic.query_id,
         item=instance.doc_id,
         instance=instance.pk,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -123,9 +122,7 @@ def discard_round(*, round_: Round, by: User) -> None:
 
 def record_round(verb: str, round_: Round, by: User | None, **detail: int) -> None:
     """Record what somebody did with a round."""
-    record_event(
-        verb=verb, target=round_, lab=round_.task.lab, actor=by, round=round_.key, **detail
-    )
+    record_event(verb, round_, by, round=round_.key, **detail)
 
 
 @transaction.atomic
@@ -229,49 +226,31 @@ def add_items(pool: Pool, items: Mapping[int, Sequence[CopiedItem]]) -> None:
 
     A copy that the assessor already has is left out.
     """
-    rows = list(_rows(pool, items))
-    added = PoolItem.objects.bulk_create([row for row, _ in rows], batch_size=AT_ONCE)
+    own = pool.items.order_by().values_list("assessor", "topic", "item", "position")
+    known = {(assessor, topic, item) for assessor, topic, item, _ in own}
+    last: dict[tuple[int | None, int], int] = {}
+    for assessor, topic, _, position in own:
+        last[assessor, topic] = max(position, last.get((assessor, topic), 0))
+    rows: list[tuple[PoolItem, CopiedItem]] = []
+    for person, copies in items.items():
+        for copy in copies:
+            if (person, copy.topic_id, copy.item) in known:
+                continue
+            known.add((person, copy.topic_id, copy.item))
+            last[person, copy.topic_id] = position = last.get((person, copy.topic_id), 0) + 1
+            fields = {"topic_id": copy.topic_id, "kind": copy.kind, "item": copy.item}
+            row = PoolItem(pool=pool, assessor_id=person, position=position, **fields)
+            row.text = copy.text
+            rows.append((row, copy))
+    PoolItem.objects.bulk_create([row for row, _ in rows], batch_size=AT_ONCE)
     PoolInstance.objects.bulk_create(
         (
-            PoolInstance(
-                item=row, doc_id=instance.doc_id, post_id=instance.post_id, position=position
-            )
-            for row, (_, item) in zip(added, rows, strict=True)
-            for position, instance in enumerate(item.instances)
+            PoolInstance(item=row, position=position, **instance._asdict())
+            for row, copy in rows
+            for position, instance in enumerate(copy.instances)
         ),
         batch_size=AT_ONCE,
     )
-
-
-def _rows(
-    pool: Pool, items: Mapping[int, Sequence[CopiedItem]]
-) -> Iterator[tuple[PoolItem, CopiedItem]]:
-    known = set(pool.items.order_by().values_list("assessor", "topic", "item"))
-    positions = _last_positions(pool, items)
-    for assessor, copies in items.items():
-        for copy in copies:
-            if (assessor, copy.topic_id, copy.item) in known:
-                continue
-            known.add((assessor, copy.topic_id, copy.item))
-            positions[assessor, copy.topic_id] += 1
-            yield (
-                PoolItem(
-                    pool=pool,
-                    topic_id=copy.topic_id,
-                    assessor_id=assessor,
-                    kind=copy.kind,
-                    item=copy.item,
-                    text=copy.text,
-                    position=positions[assessor, copy.topic_id],
-                ),
-                copy,
-            )
-
-
-def _last_positions(pool: Pool, assessors: Collection[int]) -> Counter[tuple[int, int]]:
-    own = pool.items.filter(assessor__in=assessors).order_by().values("assessor", "topic")
-    rows = own.annotate(last=Max("position")).values_list("assessor", "topic", "last")
-    return Counter({(assessor, topic): last for assessor, topic, last in rows if assessor})
 
 
 def _hash(items: Mapping[int, Sequence[CopiedItem]]) -> str:
@@ -340,10 +319,10 @@ def rate_applicant(*, applicant: Applicant, rating: Rating, by: User, at: dateti
     known.save()
     round_ = applicant.round
     record_event(
-        verb="round.rate-applicant",
-        target=applicant,
+        "round.rate-applicant",
+        applicant,
+        by,
         lab=round_.task.lab,
-        actor=by,
         round=round_.key,
         score=rating.score,
         decision=rating.decision,

@@ -16,7 +16,7 @@ from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import told
 from arqlab.core.views.editing import edited
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import TASK, Pages, number_of
 from assessment.guidelines.services.versions import Decision, item_of_instance, record_case
 from assessment.models import GuidelineEntry, Judgment, PoolInstance
 from assessment.qrels.selectors.drafts import task_scale
@@ -151,9 +151,8 @@ def _change(
         wanted = _open_instances(task, instance)
         ask_third_opinion(task=task, instances=wanted, person=person, by=by, at=at)
         return f"{person.name} is asked for a third opinion."
-    seen = request.POST.get("seen", "")
-    known = int(seen) if seen.isascii() and seen.isdigit() and len(seen) < 19 else None
-    withdraw_decision(task=task, instance=instance, seen=known, by=by, at=at)
+    seen = number_of(request.POST.get("seen", ""))
+    withdraw_decision(task=task, instance=instance, seen=seen, by=by, at=at)
     return f"Withdrawn. The official label counts.{_about_earlier_case(instance)}"
 
 

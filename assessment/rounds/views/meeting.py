@@ -16,7 +16,7 @@ from arqkit.agreement.votes import disagreements, judgments_only
 from arqkit.labels import ScaleLabel
 from arqlab.core.permissions import may_see_thread, signed_in
 from arqlab.core.views.answers import refused
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import TASK, Pages, number_of
 from assessment.guidelines.services.rendering import shown_entries
 from assessment.guidelines.services.versions import (
     Decision,
@@ -147,7 +147,7 @@ def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     if request.method == "POST" and not seen.organizes:
         raise Http404
     items = meeting_items(round_)
-    place = _place(request.GET.get("at", ""), len(items))
+    place = max(1, min(number_of(request.GET.get("at", "")) or 1, len(items)))
     context = {
         "task": round_.task,
         "lab": round_.task.lab,
@@ -171,12 +171,6 @@ def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     return render(
         request, "assessment/rounds/meeting.html", context | {"form": form}, status=status
     )
-
-
-def _place(text: str, count: int) -> int:
-    """Return the number of the disagreement that the address asks for."""
-    wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
-    return max(1, min(wanted, count))
 
 
 def _item_context(

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.urls import reverse
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, require_text
 from arqlab.core.models import User
 from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
@@ -49,7 +49,7 @@ def answer_ticket(
     already answered, if the answer is empty or too long, or if the item cannot be returned because
     its pool is closed or it was judged again.
     """
-    _require_text(answer)
+    _require_answer(answer)
     # A submitted label locks the item and then its ticket. Another order here could deadlock.
     item = _locked_item(ticket) if returns_item else None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
@@ -80,7 +80,7 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
 
     Raise `UserError` if the ticket has no answer, or if the new one is empty or too long.
     """
-    _require_text(answer)
+    _require_answer(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
     if known.answered_at is None:
         raise UserError(
@@ -114,18 +114,9 @@ def _return_item(ticket: Ticket, item: PoolItem) -> None:
     end_reviews(returned)
 
 
-def _require_text(answer: str) -> None:
-    """Raise `UserError` if an answer or opinion is empty or too long."""
-    if not answer.strip():
-        raise UserError(
-            "The answer is empty. Write what the assessor should do, or what was done.",
-            code="empty",
-        )
-    if len(answer) > LONGEST_ANSWER:
-        raise UserError(
-            f"The answer has {len(answer):,} characters. Shorten it to at most {LONGEST_ANSWER:,}.",
-            code="too-long",
-        )
+def _require_answer(answer: str) -> None:
+    todo = "Write what the assessor should do, or what was done."
+    require_text(answer, "The answer", most=LONGEST_ANSWER, todo=todo)
 
 
 @transaction.atomic
@@ -165,7 +156,7 @@ def advise_ticket(
     The expert can change both until the ticket is answered. Raise `UserError` if it is, if it was
     sent to someone else since, or if the label is not a judgment of the pool's scale.
     """
-    _require_text(opinion)
+    _require_answer(opinion)
     scale = ticket.judgment.instance.item.pool.label_scale
     if label is not None and label not in {known.value for known in scale.judgments}:
         raise UserError(f"Label {label} is not a judgment. Choose one of the list.", code="label")
@@ -205,7 +196,7 @@ def close_ticket_as_expert(
 def record_ticket(verb: str, ticket: Ticket, by: User | None, **detail: Any) -> None:
     """Record what somebody did with a ticket; None is the policy of its task."""
     target = f"{ticket}, {ticket.topic}"
-    record_event(verb=verb, target=target, lab=ticket.lab, actor=by, **detail)
+    record_event(verb, target, by, lab=ticket.lab, **detail)
 
 
 def _notify(

@@ -95,10 +95,9 @@ def edit_policy(
         return
     TicketPolicy.objects.update_or_create(task=task, defaults=after)
     record_event(
-        verb="ticket_policy.edit",
-        target=task,
-        lab=task.lab,
-        actor=by,
+        "ticket_policy.edit",
+        task,
+        by,
         before=before.actions,
         after=dict(actions),
         expert=expert.get_username() if expert else "",

@@ -151,9 +151,7 @@ def repair_item(*, ticket: Ticket, draft: RepairDraft, at: datetime, by: User) -
             renew_topics(lab, latex)
     elif item.post:
         clean_post_again(item.post)
-    record_event(
-        verb="item.repair", target=f"{ticket}, {item.key}", lab=lab, actor=by, kind=draft.kind.value
-    )
+    record_event("item.repair", f"{ticket}, {item.key}", by, lab=lab, kind=draft.kind.value)
 
 
 def _require_repairable(item: TicketItem, draft: RepairDraft, lab: Lab) -> None:

@@ -21,7 +21,7 @@ from arqlab.core.selectors import corrections_of
 from arqlab.core.services.corrections import LONGEST_CORRECTION, undo_correction
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
-from arqlab.web.pages import LAB, Pages
+from arqlab.web.pages import LAB, Pages, number_of
 from assessment.models import Ticket
 from assessment.tickets.services.items import TicketItem, read_ticket_item
 from assessment.tickets.services.repairs import (
@@ -139,10 +139,7 @@ def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> Ht
 
 
 def _draft(request: HttpRequest, item: TicketItem, kind: RepairKind, ticket: Ticket) -> RepairDraft:
-    number = request.GET.get("formula", "")
-    return started_draft(
-        item, kind, int(number) if number.isascii() and number.isdigit() else None, ticket.lab
-    )
+    return started_draft(item, kind, number_of(request.GET.get("formula", "")), ticket.lab)
 
 
 def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpResponse:
@@ -169,7 +166,6 @@ def correction_undo(request: HttpRequest, lab: Lab, correction: int) -> HttpResp
         if to_undo:
             undo_correction(correction=to_undo, by=signed_in(request))
         messages.success(request, "Correction undone. The lab shows the collection's text again.")
-    ticket = request.POST.get("ticket", "")
-    if ticket.isascii() and ticket.isdigit():
-        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(ticket))
+    if ticket := number_of(request.POST.get("ticket", "")):
+        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=ticket)
     return redirect("assessment:correction-list", lab=lab.slug)

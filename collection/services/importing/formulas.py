@@ -28,6 +28,7 @@ from arqkit.formulas.layout import layout_strings
 from arqkit.texts.html.allowed_html import FORMULA
 from arqkit.texts.html.dump_posts import ReadyPost
 from arqkit.texts.html.sanitizer import source_latex
+from arqlab.core.services.jobs import clear_problems
 from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing.import_records import (
@@ -224,8 +225,8 @@ class _Sources:
 
 def _import_files(sources: _Sources, at: datetime, progress: Progress | None) -> None:
     for record in sources.records.values():
-        record.problems.all().delete()
-        record.rows = record.kept = record.problem_count = 0
+        clear_problems(record)
+        record.rows = record.kept = 0
         record.counts, record.state, record.finished_at = {}, Import.State.RUNNING, None
         save_progress(record=record, at=at)
     with TemporaryDirectory(prefix="arqlab-formulas-") as folder:

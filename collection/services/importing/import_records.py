@@ -23,7 +23,7 @@ from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.records import Problem
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import add_problems
+from arqlab.core.services.jobs import add_problems, clear_problems
 from collection.models import STALE_AFTER, Author, Collection, Import, Post
 
 # SQLite allows 32,766 parameters in one statement, and a row may need four.
@@ -147,13 +147,11 @@ def is_overtaken(record: Import) -> bool:
 
 def restart_import(record: Import, at: datetime) -> None:
     """Reset a finished import, so that it starts again from the first row."""
-    record.problems.all().delete()
-    record.rows = record.kept = record.problem_count = 0
+    clear_problems(record)
+    record.rows = record.kept = 0
     record.state, record.created_at, record.finished_at = Import.State.RUNNING, at, None
     # Keep the old counts until the first batch is stored: they show which scores came from votes.
-    record.save(
-        update_fields=["rows", "kept", "problem_count", "state", "created_at", "finished_at"]
-    )
+    record.save()
 
 
 @contextmanager
@@ -178,9 +176,7 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     Call this in the transaction that stores the batch. Raise `TakenOverError` if another process
     took over the import, so that the batch is rolled back.
     """
-    new_problems = list(problems)
-    add_problems(record, new_problems, stored=record.problem_count)
-    record.problem_count += len(new_problems)
+    add_problems(record, problems)
     # The heartbeat is the current time and not `at`: it shows that this process is alive.
     _save(record, heartbeat=max(at, timezone.now()))
 
@@ -194,9 +190,11 @@ def finish_import(*, record: Import, at: datetime) -> None:
 def _save(record: Import, *, heartbeat: datetime) -> None:
     """Store the record if its last heartbeat is from this process: of two processes, one wins."""
     last, record.updated_at = record.updated_at, heartbeat
-    state, problems = record.state, record.problem_count
     if not Job.objects.filter(pk=record.pk, updated_at=last).update(
-        state=state, problem_count=problems, updated_at=heartbeat
+        state=record.state,
+        problem_count=record.problem_count,
+        problem_groups=record.problem_groups,
+        updated_at=heartbeat,
     ):
         raise TakenOverError(
             f"Another process took over the import of {record.source} because this process made "

@@ -16,7 +16,6 @@ from arqkit.judgments.radar import (
     FindingKind,
     contradictions,
     find_all,
-    holm_rejected,
     repeated_judgments,
 )
 from arqkit.pooling.pools import in_random_order
@@ -242,12 +241,6 @@ def test_labs_with_random_labels_and_times_rarely_raise_an_alarm():
 
     print(f"{alarms} of {labs} labs without drift raise an alarm")  # noqa: T201
     assert alarms <= 2 * FALSE_ALARMS * labs
-
-
-def test_holms_procedure_stops_at_the_first_hypothesis_that_it_keeps():
-    # 0.01 / 4, 0.01 / 3, 0.01 / 2, 0.01 / 1
-    assert holm_rejected([0.009, 0.001, 0.003, 0.006], level=0.01) == [False, True, True, False]
-    assert holm_rejected([], level=0.01) == []
 
 
 @needs_data

@@ -115,7 +115,7 @@ def test_who_was_overtaken_sees_other_definitions_too(organizer, client_of, task
 @pytest.mark.parametrize(
     ("text", "after", "said"),
     [
-        ("  ", 1, "The guidelines are empty."),
+        ("  ", 1, "The text of the guidelines is empty."),
         ("x" * 50_001, 1, "Shorten them"),
         ("<p>Old.</p>", 1, "Nothing was changed"),
         ("<p>New.</p>", 0, "Someone else wrote version 1"),

@@ -85,6 +85,13 @@ def test_no_other_assessor_opens_the_page(made, lab, client_of):
     assert client_of(stranger).get(made.address).status_code == 404
 
 
+def test_judging_is_closed_and_opened_where_the_round_has_a_page(made, office):
+    for action, is_closed in (("close", bool(made.rules.parts)), ("open", False)):
+        office.post(f"{PAGE}rounds/{made.key}/state/", {"action": action})
+        made.pool.refresh_from_db()
+        assert (made.pool.closed_at is not None) == is_closed
+
+
 def test_the_progress_counts_labels(made, assessor, office):
     instance = made.pool.items.get().instances.get()
     judge(assessor, instance, made.pool.label_scale.values[0])

@@ -150,11 +150,7 @@ def test_people_take_as_many_queries_for_many_teams(
 
 def test_the_audit_shows_who_did_what(scene, client_of):
     record_event(
-        verb="task.change",
-        target="x/task1",
-        lab=scene.lab,
-        actor=scene.organizer,
-        changes={"quota": [5, 7]},
+        "task.change", "x/task1", scene.organizer, lab=scene.lab, changes={"quota": [5, 7]}
     )
 
     page = text_of(client_of(scene.organizer).get("/labs/arqmath-x/audit/"))
@@ -167,8 +163,8 @@ def test_the_audit_shows_one_kind_of_event_and_pages(
     scene, client_of, django_assert_max_num_queries
 ):
     for number in range(150):
-        record_event(verb="run.submit", target=f"run {number}", lab=scene.lab, actor=scene.member)
-    record_event(verb="team.join", target="Alpha", lab=scene.lab, actor=None)
+        record_event("run.submit", f"run {number}", scene.member, lab=scene.lab)
+    record_event("team.join", "Alpha", None, lab=scene.lab)
 
     browser = client_of(scene.organizer)
     with django_assert_max_num_queries(9):
@@ -180,7 +176,7 @@ def test_the_audit_shows_one_kind_of_event_and_pages(
 
 def test_the_audit_is_searched_and_sorted_on_all_pages(scene, client_of):
     for number in range(150):
-        record_event(verb="run.submit", target=f"run {number}", lab=scene.lab, actor=scene.member)
+        record_event("run.submit", f"run {number}", scene.member, lab=scene.lab)
     browser = client_of(scene.organizer)
 
     def targets(query):
@@ -197,7 +193,7 @@ def test_the_audit_is_searched_and_sorted_on_all_pages(scene, client_of):
 
 def test_the_audit_of_one_lab_does_not_show_another(scene, client_of):
     other = make_lab("other")
-    record_event(verb="team.join", target="Elsewhere", lab=other.lab, actor=None)
+    record_event("team.join", "Elsewhere", None, lab=other.lab)
 
     assert "Elsewhere" not in text_of(client_of(scene.organizer).get("/labs/arqmath-x/audit/"))
     assert AuditEvent.objects.count() == 1

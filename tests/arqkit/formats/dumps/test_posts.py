@@ -2,8 +2,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from arqkit.formats.dumps.blocks import DumpRow
-from arqkit.formats.dumps.records import PostReading, read_post, read_posts
+from arqkit.formats.dumps.blocks import DumpRow, rows
+from arqkit.formats.dumps.records import PostReading, read_post
 from tests.real_data import DATA, needs_data
 
 QUESTION = {"Id": "5", "PostTypeId": "1", "Title": "Why?", "Body": "<p>So</p>"}
@@ -103,6 +103,7 @@ def test_a_body_may_be_missing():
 
 @needs_data
 def test_the_real_posts_are_questions_and_answers():
-    kinds = [record.kind for record in read_posts(DATA / "collection/Posts.xml.gz")]
+    read = (read_post(row, "") for row in rows(DATA / "collection/Posts.xml.gz", "posts"))
+    kinds = [reading.record.kind for reading in read if reading.record]
 
     assert (kinds.count("question"), kinds.count("answer")) == (2769, 3395)

@@ -168,15 +168,6 @@ def test_an_organizer_reveals_once_and_nobody_judges_after(made, people, organiz
     assert Round.objects.get().pool.closed_at
 
 
-def test_judging_is_closed_and_opened(made, people, organizer, client_of):
-    client, desk = client_of(organizer), Desk(people[0], round="training-1")
-    item = desk.next()
-    client.post(f"{ROUND}state/", {"action": "close"})
-    assert desk.submit(item, 3)["code"] == "pool-closed"
-    client.post(f"{ROUND}state/", {"action": "open"})
-    assert desk.submit(item, 3)["done"]
-
-
 def test_the_agreement_is_that_of_the_exported_votes(voted, people, organizer, client_of):
     reveal_complete_rounds()
     client = client_of(organizer)
@@ -254,13 +245,6 @@ def test_training_rounds_are_compared(voted, task, people, organizer, client_of)
     assert cells(page, "rounds-table")["Training 2"][1] == "1.00"
     data = re.search('<script id="rounds-data"[^>]*>(.*?)</script>', page)[1]
     assert [group["name"] for group in json.loads(data)["groups"]] == ["Warm-up", "Training 2"]
-
-
-def test_a_round_is_closed_to_assessors_who_do_not_judge_in_it(made, lab, client_of):
-    stranger = client_of(AssessorFactory(lab=lab).user)
-
-    assert stranger.get(ROUND).status_code == 404
-    assert stranger.get(f"{ROUND}meeting/").status_code == 404
 
 
 def test_assessors_see_their_own_agreement_on_their_page_after_the_reveal(

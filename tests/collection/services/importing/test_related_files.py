@@ -292,6 +292,7 @@ def test_a_problem_is_reported_once_after_resuming(
         2,
         [3, 4],
     )
+    assert sum(cause["count"] for cause in record.problem_groups) == record.problem_count == 2
 
 
 def test_comments_are_read_again_if_posts_were_imported_later(
