@@ -20,7 +20,7 @@ from arqkit.measures.columns import Reals
 NODES = 200
 """The points at which a normal distribution is evaluated."""
 SMALL_FREEDOM, NODES_SMALL, NODES_LARGE = 30, 400, 64
-"""With few degrees of freedom, the estimate of the error is wide and needs more points."""
+"""With few degrees of freedom, the estimate of the error varies widely and needs more points."""
 REACH, TINY = 8.5, 1e-17
 """The part of a normal distribution and the tail of another that no double can show."""
 WIDEST, DEGREE = 20.0, 200

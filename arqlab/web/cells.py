@@ -12,6 +12,7 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 from django.template.defaultfilters import floatformat, linebreaksbr
 from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 
 from arqkit.labels import ScaleLabel
 from arqkit.measures.names import MeasureRefusedError, parse_measure
@@ -164,6 +165,8 @@ def decimals(number: int) -> CellKind:
 TEXT = CellKind()
 PROSE = CellKind(linebreaksbr, "wrap")
 """Text of people, with its lines."""
+EXCERPT = CellKind(lambda text: linebreaksbr(Truncator(text).chars(300)), "wrap")
+"""The beginning of such a text; files have the whole."""
 ID = CellKind(css="id")
 HASH = CellKind(
     lambda digest: format_html('<code title="{}">{}…</code>', digest, digest[:12]), "nowrap"

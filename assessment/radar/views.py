@@ -14,7 +14,7 @@ from arqkit.judgments.radar import RadarFinding
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
-from arqlab.web.cells import COUNT, ID, LABEL, LABELS, PROSE, TIME
+from arqlab.web.cells import COUNT, EXCERPT, ID, LABEL, LABELS, PROSE, TIME
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
@@ -193,7 +193,7 @@ def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) ->
             ITEM,
             Column("Label", "0.scale_label", LABEL, order="label"),
             Column("Earlier labels", "2", LABELS),
-            Column("Comment", "0.comment", PROSE),
+            Column("Comment", "0.comment", EXCERPT),
             Column("Seconds", "0.active_ms", SECONDS, order="seconds", by="active_ms"),
             Column("Judged", "0.judged_at", TIME, order="order", by="pk"),
         ],

@@ -15,16 +15,38 @@ from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.web.cells import COUNT, ID, LABEL, PROSE, SCORE, TAU, decimals, label, run_name
+from arqlab.web.cells import (
+    COUNT,
+    ID,
+    LABEL,
+    PROSE,
+    SCORE,
+    TAU,
+    chip,
+    decimals,
+    label,
+    run_name,
+)
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, to
 from assessment.judging.selectors.own_work import own_round_topics
+from assessment.judging.views.own_work import round_topics_table
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.permissions import SeenRound, round_or_404
-from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
-from assessment.rounds.selectors.rounds import is_unused, round_progress, shows_labels
+from assessment.rounds.selectors.adjudication import (
+    DECIDED,
+    Proposal,
+    disagreement_queue,
+    open_proposals,
+)
+from assessment.rounds.selectors.rounds import (
+    PersonProgress,
+    is_unused,
+    round_progress,
+    shows_labels,
+)
 from assessment.rounds.selectors.second import (
     assessor_names,
     assessor_times,
@@ -35,8 +57,14 @@ from assessment.rounds.selectors.second import (
     pair_confusion,
     second_pairs,
 )
-from assessment.rounds.selectors.votes import own_names, real_names, round_agreement, score_sheet
-from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
+from assessment.rounds.selectors.votes import (
+    own_names,
+    real_names,
+    round_agreement,
+    score_sheet,
+)
+from assessment.rounds.views.charts import agreement_table, confusion_table, rounds_table
+from assessment.rounds.views.selection import scores_table
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
 from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers
 from submissions.models import Run
@@ -52,7 +80,7 @@ Part = dict[str, Any]
 def _own(request: HttpRequest, seen: SeenRound) -> Part:
     """Return the user's own topics in a round."""
     own = own_round_topics(signed_in(request), round_id=seen.round.pk) if seen.judges else []
-    return {"own": own}
+    return {"own": round_topics_table(own, with_rounds=False)}
 
 
 def _link(request: HttpRequest, seen: SeenRound) -> Part:
@@ -64,7 +92,8 @@ def _link(request: HttpRequest, seen: SeenRound) -> Part:
 
 def _sheet(request: HttpRequest, seen: SeenRound) -> Part:
     """Return the score sheet of applicants, for organizers and the expert."""
-    return {"sheet": score_sheet(seen.round) if seen.rates else None}
+    sheet = score_sheet(seen.round) if seen.rates else None
+    return {"sheet": sheet, "scores": scores_table(seen.round, sheet)} if sheet else {}
 
 
 def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
@@ -78,7 +107,7 @@ def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
     if agreement is None:
         return {}
     names = real_names(round_) if seen.organizes else own_names(round_, signed_in(request))
-    part: Part = {"picture": agreement_picture(agreement, names)}
+    part: Part = {"assessors": agreement_table(agreement, names)}
     if not seen.organizes:
         return part
     revealed = Round.objects.filter(task=round_.task, kind=round_.kind, revealed_at__isnull=False)
@@ -89,7 +118,7 @@ def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
         str(other): agreement if other == round_ else round_agreement(other) for other in alike
     }
     rounds = [(name, figures) for name, figures in compared.items() if figures]
-    return part | {"rounds": rounds_picture(rounds) if len(rounds) > 1 else None}
+    return part | {"rounds": rounds_table(rounds) if len(rounds) > 1 else None}
 
 
 def _again(request: HttpRequest, seen: SeenRound) -> Part:
@@ -110,8 +139,8 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
         "pairs": pairs.height,
         "reported": every.height - pairs.height,
         "differing": pairs.filter(pl.col("first") != pl.col("second")).height,
-        "picture": agreement_picture(agreement, assessor_names(pairs)),
-        "confusion": confusion_picture(
+        "assessors": agreement_table(agreement, assessor_names(pairs)),
+        "confusion": confusion_table(
             confusion, scale, first="first judgment", second="second judgment"
         ),
         "times": _times_table(assessor_times(pairs)),
@@ -289,7 +318,7 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
         **seen._asdict(),
         "task": round_.task,
         "lab": round_.task.lab,
-        "progress": progress,
+        "progress": _progress_table(round_, progress),
         "items": items,
         "done": done,
         "is_complete": items == done and seen.organizes and not round_.token,
@@ -301,6 +330,25 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
         context |= part(request, seen)
     file = context.pop("table", None)
     return answer(request, "evaluation/round_detail.html", context, file=file)
+
+
+def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table:
+    return Table(
+        "progress",
+        [
+            Column("Assessor", "person.name", is_head=True),
+            Column("State", _progress_chip),
+            Column(round_.rules.verb.capitalize(), "done", COUNT),
+            Column("Items", "items", COUNT),
+        ],
+        progress,
+    )
+
+
+def _progress_chip(row: PersonProgress) -> str:
+    if row.is_done:
+        return chip("done")
+    return chip("in-progress", "in progress") if row.done else chip("waiting", "not started")
 
 
 @pages.read("adjudication/", "adjudication-list")
@@ -316,10 +364,30 @@ def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
         "by_effect": by_effect,
         "most": MOST_CHANGES,
         "measure": main_measure(task),
-        "proposals": open_proposals(task),
     }
-    table = _disagreements_table(request, task, rows, by_effect=by_effect)
-    return answer(request, "evaluation/adjudication_list.html", context, table)
+    tables = (
+        _disagreements_table(request, task, rows, by_effect=by_effect),
+        _proposals_table(task, open_proposals(task)),
+    )
+    return answer(request, "evaluation/adjudication_list.html", context, *tables)
+
+
+def _proposals_table(task: Task, proposals: Sequence[Proposal]) -> Table:
+    instance = "ticket.judgment.instance"
+    page = to("assessment:adjudication-detail", task.lab.slug, task.slug, of=f"{instance}.pk")
+    return Table(
+        "proposals",
+        [
+            Column("Topic", f"{instance}.item.topic.query_id", ID, css="nowrap"),
+            Column("Item", f"{instance}.doc_id", ID, link=page, is_head=True),
+            Column("Official", "official", LABEL),
+            Column("Proposed", "label", LABEL),
+            Column("Opinion", "ticket.opinion", PROSE),
+        ],
+        proposals,
+        caption="Labels that experts propose for reported items. A proposed label counts only if "
+        "you decide so.",
+    )
 
 
 def _disagreements_table(

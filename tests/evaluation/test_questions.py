@@ -200,7 +200,7 @@ def test_answers_are_listed_with_their_question_and_are_no_related_labels(
     item = desk.next()
     desk.submit(item, 1, 0)
 
-    rows = cells(client_of(assessor).get(f"{PAGE}judge/A.1/judgments/").text, "judged")
+    rows = cells(client_of(assessor).get(f"{PAGE}judge/A.1/judgments/").text, "judgments")
     assert sorted(row[0] for row in rows) == ["Machine-generated?", "Unrelated?"]
     assert sorted(row[2][1:] for row in rows) == ["No", "Yes"]
     related = sit(assessor, "A.1").get(f"items/{item['item']}/related/")

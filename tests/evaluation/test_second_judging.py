@@ -253,15 +253,15 @@ def test_both_assessors_of_a_revealed_round_see_their_own_agreement(
     judge_again(made, people)
     client = client_of(people[0])
     address = "/labs/arqmath-x/judging/work/"
-    assert client.get(address).context["agreements"] == []
+    assert client.get(address).context["own_agreement"].rows == []
 
     office.post(f"{PAGE}state/", {"action": "close"})
-    [row] = client.get(address).context["agreements"]
-    shown = office.get(PAGE).context["picture"]
+    [row] = client.get(address).context["own_agreement"].rows
+    shown = office.get(PAGE).context["assessors"]
     [own] = [each for each in shown.rows if each.name == people[0].name]
     assert row.items == own.items
     assert (row.graded[0], row.binary[0]) == tuple(each.value for each in own.figures)
-    assert row.graded[1] == shown.total.figures[0].value
+    assert row.graded[1] == shown.foot[0][2]
 
 
 def test_items_left_in_a_revealed_round_can_be_judged_in_another(judged, office, people):

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from arqlab.core.forms.lists import ReasonsForm
+from arqlab.core.forms.reasons import ReasonsForm
 from arqlab.core.models import Topic
 from arqlab.web.cells import ID
 from arqlab.web.tables import Column, Table, choice_column, reader

@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.html import format_html
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.errors import UserError
@@ -18,7 +19,9 @@ from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_40
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
+from arqlab.web.cells import COUNT, NUMBER, PROSE, TIME, chip, decimals
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, Value, answer, reader
 from assessment.assignments.forms import (
     HoursForm,
     OfferForm,
@@ -73,11 +76,49 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
         "lab": task.lab,
         "task": task,
         "form": form,
-        "rows": [(row, HoursForm(entry=row.entry, auto_id=False)) for row in rows],
+        "rows": rows,
         "silent": _silent(rows),
         "offered": sum(row.hours or 0 for row in rows if row.may_judge),
     }
-    return render(request, "assessment/assignment_roster.html", context)
+    return answer(request, "assessment/assignment_roster.html", context, _roster_table(rows))
+
+
+def _roster_table(rows: list[RosterRow]) -> Table:
+    """Return the roster, each row with the form of its hours."""
+
+    def name(row: tuple[RosterRow, HoursForm]) -> str:
+        is_silent = row[0].may_judge and not row[0].bids
+        chips = chip("waiting", "no topics marked") if is_silent else ""
+        return format_html("{} {}", row[0].person.name, chips)
+
+    return Table(
+        "roster",
+        [
+            Column("Assessor", name, note=_may_not_judge, is_head=True),
+            Column("Hours offered", template="assessment/_roster_hours.html"),
+            Column("Topics", "0.topics", COUNT),
+            *_bid_columns("0.counts"),
+            Column("No mark", "0.unmarked", COUNT),
+            Column("Note", "0.entry.note", PROSE),
+            Column("Invited", "0.entry.invited_at", TIME),
+            Column("Change", template="assessment/_roster_remove.html", hides_heading=True),
+        ],
+        [(row, HoursForm(entry=row.entry, auto_id=False)) for row in rows],
+    )
+
+
+def _may_not_judge(row: tuple[RosterRow, HoursForm]) -> str:
+    return "" if row[0].may_judge else "no longer an assessor"
+
+
+def _bid_columns(counts: str) -> list[Column]:
+    """Return the columns of the topics that assessors marked in each way."""
+    of = reader(counts)
+
+    def count(value: str) -> Value:
+        return lambda row: of(row).get(value, 0)
+
+    return [Column(label, count(value), COUNT) for value, label in TopicBid.Choice.choices]
 
 
 @pages.action(
@@ -95,7 +136,7 @@ def roster_hours(request: HttpRequest, task: Task, person: int) -> HttpResponse:
         messages.success(request, f"Saved the hours of {assessor.name}.")
         return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
-    form, answer = edited(
+    form, response = edited(
         request,
         task,
         lambda data: HoursForm(data, entry=roster_entry(task, assessor)),
@@ -104,7 +145,7 @@ def roster_hours(request: HttpRequest, task: Task, person: int) -> HttpResponse:
     )
     for errors in form.errors.values():
         messages.error(request, f"{assessor.name}: {errors[0]}")
-    return answer or redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
+    return response or redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
 
 
 @pages.action(
@@ -193,15 +234,15 @@ def bid_offer(request: HttpRequest, task: Task) -> HttpResponse:
         messages.success(request, "Your hours and note are saved.")
         return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
 
-    form, answer = edited(
+    form, response = edited(
         request,
         task,
         lambda data: OfferForm(data, entry=roster_entry(task, user)),
         save,
         events=offer_events(task, user),
     )
-    if answer:
-        return answer
+    if response:
+        return response
     for errors in form.errors.values():
         messages.error(request, str(errors[0]))
     return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
@@ -242,8 +283,25 @@ def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str
 
 def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
     people = people_in_plan(planning, plan)
+    gladly, if_needed, no = _bid_columns("counts")
+    table = Table(
+        "plan-people",
+        [
+            Column("Assessor", "row.person.name", is_head=True),
+            Column("Hours", "hours", decimals(1)),
+            Column("Offered", "row.hours", NUMBER),
+            Column("Topics now", "row.topics", COUNT),
+            Column("New", lambda person: len(person.first), COUNT),
+            Column("Second", lambda person: len(person.second), COUNT),
+            gladly,
+            if_needed,
+            Column("No mark", lambda person: person.counts.get("", 0), COUNT),
+            no,
+        ],
+        people,
+    )
     return {
-        "people": people,
+        "plan_people": table,
         "over": [person for person in people if person.over > 0.05],
         "declined": [person for person in people if person.declined],
         "unchecked": [planning.names[key] for key in plan.unchecked],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
@@ -22,7 +25,9 @@ from arqlab.core.permissions import (
     signed_in,
 )
 from arqlab.core.views.answers import refused, told
+from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.pages import TASK, Pages, number_of
+from arqlab.web.tables import Column, Table, answer, reader, to
 from assessment.guidelines.forms import EntryForm, GuidelineForm
 from assessment.guidelines.selectors.versions import (
     changed_entries,
@@ -263,10 +268,12 @@ def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
                     task=task.slug,
                     version=saved.version,
                 )
-    context |= {"newest": newest.guideline, **_versions(task)}
+    counts = counts_by_version(task)
+    context |= {"newest": newest.guideline, "unknown_labels": counts.get(None, 0)}
     context["waiting"] = waiting_entries(task)
     context["undefined"] = undefined_labels(source, newest.scale)
-    return render(request, "assessment/guideline_edit.html", context)
+    table = _versions_table(task, counts, newest.version)
+    return answer(request, "assessment/guideline_edit.html", context, table)
 
 
 def _newest(task: Task) -> _Newest:
@@ -285,18 +292,38 @@ def _save(task: Task, form: GuidelineForm, *, by: User) -> Guideline:
     )
 
 
-def _versions(task: Task) -> dict[str, Any]:
+def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -> Table:
     """Return the versions, newest first, each with its labels and those given before it."""
-    counts = counts_by_version(task)
+    address, number = [task.lab.slug, task.slug], reader("version")
+    labels = reverse("assessment:guideline-judgment-list", args=address)
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
-    return {
-        "versions": [
-            (guideline, counts.get(guideline.version, 0), labels_before(counts, guideline.version))
-            for guideline in versions
+    default = {"version": 0, "written_by": {"name": f"ArqLab default for {task.lab.protocol}"}}
+
+    def column(heading: str, count: Callable[[int], int], query: str) -> Column:
+        return Column(
+            heading,
+            lambda row: count(number(row)),
+            COUNT,
+            link=lambda row: f"{labels}?{query}={number(row)}" if count(number(row)) else "",
+        )
+
+    return Table(
+        "versions",
+        [
+            Column(
+                "Version",
+                lambda row: f"Version {number(row)}",
+                link=to("assessment:guideline-detail", *address, of="version"),
+                is_head=True,
+            ),
+            Column("By", "written_by.name"),
+            Column("Saved", "written_at", TIME),
+            Column("State", lambda row: "current" if number(row) == newest else "replaced", CHIP),
+            column("Labels", lambda version: counts.get(version, 0), "version"),
+            column("Labels given before", partial(labels_before, counts), "before"),
         ],
-        "default_labels": counts.get(0, 0),
-        "unknown_labels": counts.get(None, 0),
-    }
+        [*versions, default | {"written_at": None}],
+    )
 
 
 def _refused(form: GuidelineForm, error: UserError, newest: _Newest) -> dict[str, Any]:

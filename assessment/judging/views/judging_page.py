@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.views.decorators.cache import never_cache
 
+from arqkit.labels import LabelScale
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import looked_up_lab_or_404, may_see_thread, signed_in
 from arqlab.core.selectors import roles_in
+from arqlab.web.cells import COUNT, EXCERPT, TIME, CellKind
+from arqlab.web.cells import label as label_html
 from arqlab.web.pages import LAB, TASK, Pages, number_of
+from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.assignments.selectors.roster import own_rosters
 from assessment.guidelines.selectors.versions import (
     changed_guidelines,
@@ -26,7 +34,6 @@ from assessment.guidelines.selectors.versions import (
     guideline_source,
 )
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
-from assessment.judging.forms import JudgmentListForm
 from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.own_work import own_round_topics, own_work
 from assessment.judging.selectors.places import Place, next_address, round_questions
@@ -37,10 +44,12 @@ from assessment.judging.selectors.topic_work import (
     skipped_items,
     work_on,
 )
-from assessment.judging.services.judged_list import judged_list
+from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.leases import DEFAULT_HOURS, TRIP_HOURS
-from assessment.models import Guideline
+from assessment.judging.views.judgments import SECONDS
+from assessment.judging.views.own_work import own_tickets_table, round_topics_table
+from assessment.models import Guideline, Judgment
 from assessment.tickets.selectors import own_answered_tickets, sent_tickets
 from assessment.tickets.services.policies import policy_sentences
 
@@ -76,18 +85,19 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
         "rows": [
             (row, row.shares[user.pk].judged) for row in sorted(rows, key=lambda row: not row.left)
         ],
-        "own": {row.topic.pk for row in rows},
         "tasks": tasks,
         "changed": changed_guidelines(user, tasks),
         "versions": current_versions(tasks),
-        "round_topics": [row for row in rounds if row not in earlier],
         "earlier": len(earlier),
         "rosters": own_rosters(user, lab),
-        "tickets": own_answered_tickets(lab, user)[:ANSWERS],
         "sent": sent_tickets(lab, user).filter(advised_at=None).count(),
         "policies": policy_sentences(Task.objects.filter(pk__in=[task.pk for task in tasks])),
     }
-    return render(request, "assessment/judging_home.html", context)
+    own = {row.topic.pk for row in rows}
+    tickets = own_tickets_table(lab, own, own_answered_tickets(lab, user)[:ANSWERS])
+    later = [row for row in rounds if row not in earlier]
+    tables = tickets, round_topics_table(later, with_rounds=True)
+    return answer(request, "assessment/judging_home.html", context, *tables)
 
 
 KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not count"}
@@ -261,24 +271,103 @@ def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
     chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers
     work = work_on(place, user)
-    rows = judged_rows(place, user, chosen=chosen, scale=work.scale)
-    listing = JudgmentListForm(request.GET, lab=place.topic.task.lab)
-    page = listing.page_of(rows)
-    lab, questions = place.topic.task.lab, round_questions(place.round)
     context = {
         **_place_context(place),
         "chosen": chosen,
         "work": work,
         "kept": KEPT.items(),
         "skipped": skipped_items(place, user),
-        "listing": listing,
-        "page": page,
-        "judgments": judged_list(page, lab=lab, scale=work.scale, questions=questions),
         "is_panel": is_panel,
     }
+    rows = judged_rows(place, user, chosen=chosen, scale=work.scale)
+    table = _judged_table(request, place, rows, scale=work.scale, is_panel=is_panel)
     template = "_judgments" if is_panel else "judgment_list"
-    response = render(request, f"assessment/{template}.html", context)
+    response = answer(request, f"assessment/{template}.html", context, table)
     patch_vary_headers(response, ["HX-Request"])
     # Do not show the judging page the list of another user who signed in since.
     response.headers["X-Judging-User"] = str(user.pk)
     return response
+
+
+def _judged_table(
+    request: HttpRequest,
+    place: Place,
+    rows: QuerySet[Judgment],
+    *,
+    scale: LabelScale,
+    is_panel: bool,
+) -> Table:
+    """Return the own judgments of a topic. The search reads what the assessor saw."""
+    lab, questions = place.topic.task.lab, round_questions(place.round)
+    position = "instance__item__position"
+    judge_url, style = place.address(), "key" if is_panel else ""
+
+    def item(row: JudgedRow) -> str:
+        html = (
+            '<a href="{}?item={}" data-item="{}" hx-boost="false" aria-label="{}, position {}">{}'
+            "</a>"
+        )
+        key, name = row.item.pk, row.heading
+        return format_html(html, judge_url, key, key, name, row.item.position, name)
+
+    return Table(
+        "judgments",
+        [
+            Column("Item", item, is_head=True, css="nowrap"),
+            Column("Position", "item.position", COUNT, order="position", by=position),
+            Column(
+                "Label",
+                "label",
+                CellKind(lambda label: label_html(label, style)),
+                note=_does_not_count,
+                order="label",
+            ),
+            Column("Text", template="assessment/_judged_text.html", css="wrap"),
+            Column("Comment", "judgment.comment", EXCERPT, note=_changed),
+            Column("Seconds", "judgment.active_ms", SECONDS, order="seconds", by="active_ms"),
+            Column("Judged", "judgment.judged_at", TIME, order="judged", by="judged_at"),
+            Column("Guidelines", _guidelines(place, is_panel=is_panel), css="num"),
+        ],
+        rows,
+        asked=request.GET,
+        order="-judged",
+        searched=lambda rows, words: rows.filter(pk__in=judgments_with(words, rows, lab=lab)),
+        prepare=lambda page: judged_list(page, lab=lab, scale=scale, questions=questions),
+        has_tools=True,
+        empty=Empty(
+            "No matching judgments",
+            "None of your judgments of this topic match. Choose All to list every judgment, "
+            "newest first.",
+        ),
+    )
+
+
+def _does_not_count(row: JudgedRow) -> str:
+    if row.judgment.is_current:
+        return ""
+    if hasattr(row.judgment, "late"):
+        return "does not count: it arrived when you could no longer judge"
+    return "does not count: another label came first, or the item was returned"
+
+
+def _changed(row: JudgedRow) -> str:
+    if row.judgment.supersedes_id is None:
+        return ""
+    return f"Changed: {row.judgment.reason}" if row.judgment.reason else "Changed"
+
+
+def _guidelines(place: Place, *, is_panel: bool) -> Callable[[JudgedRow], str | None]:
+    """Return what links the version that was followed; from the judging page, in a new tab."""
+
+    def link(row: JudgedRow) -> str | None:
+        version = row.judgment.guidelines
+        if version is None:
+            return None
+        url = reverse(
+            "assessment:guideline-detail", args=[place.path.lab, place.path.task, version]
+        )
+        target = SafeString(' target="_blank" rel="noopener"' if is_panel else "")
+        html = '<a href="{}" aria-label="Guidelines, version {}"{}>{}</a>'
+        return format_html(html, url, version, target, version)
+
+    return link

@@ -18,7 +18,7 @@ from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
-from arqlab.web.cells import COUNT, DASH, ID, LABEL, PROSE, TIME, CellKind, moment
+from arqlab.web.cells import COUNT, DASH, EXCERPT, ID, LABEL, TIME, CellKind, moment
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
@@ -143,7 +143,7 @@ def _late_table(request: HttpRequest, task: Task) -> Table:
             Column("Assessor", "judgment.assessor.name", order="assessor", by=assessor),
             Column("Why late", "get_cause_display"),
             Column("Arrived", "judgment.judged_at", TIME, order="arrived", by=arrived),
-            Column("Comment", "judgment.comment", PROSE),
+            Column("Comment", "judgment.comment", EXCERPT),
             Column("Decision", "get_decision_display", note=_decided),
         ],
         with_labels_that_count(late_labels(task)),
@@ -255,7 +255,7 @@ def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
             Column(
                 "Assessor", lambda row: row[0].assessor.name if row[0].assessor else "An import"
             ),
-            Column("Comment", "0.comment", PROSE, note=_changed(task.lab)),
+            Column("Comment", "0.comment", EXCERPT, note=_changed(task.lab)),
             Column("Seconds", "0.active_ms", SECONDS),
             Column("Judged", "0.judged_at", TIME),
             Column(
@@ -345,7 +345,7 @@ def _labels_table(request: HttpRequest, task: Task) -> Table:
             Column("Guidelines", "judgment.guidelines", COUNT, order="version"),
             Column("Assessor", "judgment.assessor.name", order="assessor", by=user),
             Column("Judged", "judgment.judged_at", TIME, order="judged", by="judged_at"),
-            Column("Comment", "judgment.comment", PROSE),
+            Column("Comment", "judgment.comment", EXCERPT),
         ],
         labels_of(task).select_related(*related).defer("guideline__text"),
         asked=request.GET,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 from django.utils.html import format_html
 
+from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Lab
-from arqlab.web.cells import COUNT, DAY, DURATION, HOURS, ID, LABEL, NUMBER, PROSE, TIME
+from arqlab.web.cells import COUNT, DAY, DURATION, EXCERPT, HOURS, ID, LABEL, NUMBER, PROSE, TIME
 from arqlab.web.tables import Chart, Column, Table
 from assessment.assignments.views.progress import topic_chip
-from assessment.judging.selectors.own_work import OwnHours, OwnTask, OwnTopic
+from assessment.judging.selectors.own_work import OwnHours, OwnTask, OwnTopic, RoundTopic
 from assessment.models import Ticket
 
 OwnPlace = tuple[OwnTask, OwnTopic]
@@ -20,11 +21,12 @@ OwnPlace = tuple[OwnTask, OwnTopic]
 
 def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Table]:
     """Return the own work by day, task and topic, and the answers to the own tickets."""
+    own = {topic.topic.pk for task in hours.tasks for topic in task.topics if topic.row}
     return [
         _days_table(hours),
         _tasks_table(hours),
         _topics_table(lab, hours),
-        _tickets_table(lab, hours, tickets),
+        own_tickets_table(lab, own, tickets),
     ]
 
 
@@ -117,8 +119,8 @@ def _progress(place: OwnPlace) -> str:
     )
 
 
-def _tickets_table(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> Table:
-    own = {topic.topic.pk for task in hours.tasks for topic in task.topics if topic.row}
+def own_tickets_table(lab: Lab, own: Collection[int], tickets: Iterable[Ticket]) -> Table:
+    """Return the answers to an assessor's tickets, linked in the topics that are still theirs."""
 
     def url(ticket: Ticket) -> str:
         item = ticket.judgment.instance.item
@@ -139,9 +141,30 @@ def _tickets_table(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> Tabl
         [
             Column("Item", name, link=url, note=note, is_head=True, css="nowrap"),
             Column("Your label", "judgment.scale_label", LABEL),
-            Column("Your comment", "judgment.comment", PROSE),
+            Column("Your comment", "judgment.comment", EXCERPT),
             Column("Answer", "answer", PROSE),
             Column("Answered", "answered_at", TIME),
         ],
         tickets,
     )
+
+
+def round_topics_table(topics: Sequence[RoundTopic], *, with_rounds: bool) -> Table:
+    """Return a user's own topics in rounds, perhaps with their rounds."""
+    rounds = [Column("Round", "round", link=_round_page, css="nowrap")] if with_rounds else []
+    return Table(
+        "round-topics",
+        [
+            Column("Topic", "topic.query_id", ID, link="address", is_head=True),
+            *rounds,
+            words_column("topic"),
+            Column("State", lambda row: topic_chip(row.state), css="nowrap"),
+            Column("Judged by you", "done", COUNT),
+            Column("Items", "items", COUNT),
+        ],
+        topics,
+    )
+
+
+def _round_page(row: RoundTopic) -> str:
+    return str(row.round.address) if row.round.rules.shows_page_to_judges else ""

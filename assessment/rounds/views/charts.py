@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.contrib.humanize.templatetags.humanize import apnumber
+from django.contrib.humanize.templatetags.humanize import apnumber, intcomma
+from django.utils.html import format_html
 
 from arqkit.agreement.estimates import Agreement, Coefficients, Estimate
-from arqkit.labels import LabelScale, ScaleLabel
+from arqkit.labels import LabelScale
+from arqlab.web.cells import COUNT, DASH, CellKind, decimals
+from arqlab.web.cells import label as label_html
+from arqlab.web.tables import Chart, Column, Table, reader
 from assessment.pools.views.charts import HEATS
+
+ConfusionRow = tuple[str, Sequence[int], int]
 
 
 class AgreementRow(NamedTuple):
@@ -21,53 +26,15 @@ class AgreementRow(NamedTuple):
     figures: tuple[Estimate, ...]
 
 
-@dataclass(frozen=True)
-class AgreementPicture:
-    """A coefficient of agreement as a bar chart and a table (000 figures 3-5, 004 figures 3 and 4).
-
-    - coefficient: what the bars show.
-    - heading: what the rows are.
-    - ways: how labels are read, such as "Four-way" and "H+M binary".
-    - rows: the bars; `total` is the last bar, or None.
-    - others: coefficients that are only in the table.
-    """
-
-    coefficient: str
-    heading: str
-    ways: tuple[str, ...]
-    rows: Sequence[AgreementRow]
-    total: AgreementRow | None = None
-    others: Sequence[AgreementRow] = ()
-
-    @property
-    def below(self) -> list[AgreementRow]:
-        """Return the rows at the foot of the table."""
-        return [*([self.total] if self.total else []), *self.others]
-
-    @property
-    def has_values(self) -> bool:
-        """Return whether there is a bar to draw."""
-        rows = [*self.rows, *self.below]
-        return any(figure.value is not None for row in rows for figure in row.figures)
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """Return the data of the chart, as `js/charts.js` reads it."""
-        bars = [*self.rows, *([self.total] if self.total else [])]
-        groups = [
-            {
-                "name": row.name,
-                "figures": [
-                    {"value": figure.value, "low": figure.low, "high": figure.high}
-                    for figure in row.figures
-                ],
-            }
-            for row in bars
-        ]
-        return {"coefficient": self.coefficient, "series": list(self.ways), "groups": groups}
+MOST_NARROW = 16
+"""The most bars of a chart that needs no more than half the page."""
+NO_VALUES = (
+    " Agreement can be computed when two assessors have judged the same items with different "
+    "labels."
+)
 
 
-def agreement_picture(agreement: Agreement, names: Mapping[str, str]) -> AgreementPicture:
+def agreement_table(agreement: Agreement, names: Mapping[str, str]) -> Table:
     """Return the mean pairwise kappas of assessors, and the other coefficients below them.
 
     `names` has the name to show for each assessor in the votes, in the order of the rows. It may
@@ -83,24 +50,79 @@ def agreement_picture(agreement: Agreement, names: Mapping[str, str]) -> Agreeme
         for key in names
         if key in agreement.judged
     ]
-    total, *others = [
+    below = [
         AgreementRow(name, agreement.items, tuple(estimates))
         for name, estimates in _overall(ways.values())
     ]
-    return AgreementPicture(
-        "Mean pairwise Cohen’s kappa", "Assessor", tuple(ways), rows, total, others
+    return _table("assessors-table", "Mean pairwise Cohen’s kappa", "Assessor", ways, rows, below)
+
+
+def rounds_table(rounds: Iterable[tuple[str, Agreement]]) -> Table:
+    """Return Fleiss' kappa of some rounds, each with its name; they have the same scale."""
+    ways: Mapping[str, Coefficients] = {}
+    rows = []
+    for name, agreement in rounds:
+        ways = _ways(agreement)
+        rows.append(AgreementRow(name, agreement.items, tuple(w.fleiss for w in ways.values())))
+    return _table("rounds-table", "Fleiss’ kappa", "Round", ways, rows, [])
+
+
+def _table(
+    name: str,
+    coefficient: str,
+    heading: str,
+    ways: Iterable[str],
+    rows: Sequence[AgreementRow],
+    below: Sequence[AgreementRow],
+) -> Table:
+    """Return a coefficient as bars (000 figures 3-5, 004 figures 3 and 4) and in figures.
+
+    `ways` are how labels are read, such as "Four-way". The first row of those below is a bar too.
+    """
+    columns = [Column(heading, "name", is_head=True), Column("Items", "items", COUNT)]
+    for place, way in enumerate(ways):
+        interval = format_html('<span class="visually-hidden">{}, </span>95% interval', way)
+        columns += [
+            Column(way, f"figures.{place}.value", decimals(2)),
+            Column(interval, f"figures.{place}", INTERVAL),
+        ]
+    has_values = any(one.value is not None for row in [*rows, *below] for one in row.figures)
+    bars = [*rows, *below[:1]]
+    data = {
+        "coefficient": coefficient,
+        "series": list(ways),
+        "groups": [
+            {"name": row.name, "figures": [_bar(figure) for figure in row.figures]} for row in bars
+        ],
+    }
+    label = f"{coefficient} by {heading.lower()}."
+    chart = Chart(
+        "coefficients",
+        data,
+        f"{label} The table below has the same numbers.",
+        css="chart-middle" if len(rows) <= MOST_NARROW else "",
+        caption=f"{label} Whiskers are 95% confidence intervals.",
+    )
+    return Table(
+        name,
+        columns,
+        rows,
+        caption=f"{coefficient}. Items have labels of at least two assessors."
+        + NO_VALUES * (not has_values),
+        chart=chart if has_values else None,
+        foot=[[reader(column.value)(row) for column in columns] for row in below],
     )
 
 
-def rounds_picture(rounds: Iterable[tuple[str, Agreement]]) -> AgreementPicture:
-    """Return Fleiss' kappa of some rounds, each with its name; they have the same scale."""
-    ways: tuple[str, ...] = ()
-    rows = []
-    for name, agreement in rounds:
-        by_way = _ways(agreement)
-        ways = tuple(by_way)
-        rows.append(AgreementRow(name, agreement.items, tuple(w.fleiss for w in by_way.values())))
-    return AgreementPicture("Fleiss’ kappa", "Round", ways, rows)
+def _bar(figure: Estimate) -> dict[str, float | None]:
+    return {"value": figure.value, "low": figure.low, "high": figure.high}
+
+
+def _interval(figure: Estimate) -> str:
+    return DASH if figure.low is None else f"{figure.low:.2f} to {figure.high:.2f}"
+
+
+INTERVAL = CellKind(_interval, "num")
 
 
 def _ways(agreement: Agreement) -> dict[str, Coefficients]:
@@ -124,68 +146,44 @@ def _overall(ways: Iterable[Coefficients]) -> list[tuple[str, list[Estimate]]]:
     ]
 
 
-class ConfusionCell(NamedTuple):
-    """The number of items with two labels, its % of the row, its shade; equal labels agree."""
-
-    items: int
-    percent: int | None
-    heat: int
-    is_same: bool
-
-
-class ConfusionRow(NamedTuple):
-    """A label of the first judgments, with the labels of the second."""
-
-    label: ScaleLabel
-    cells: list[ConfusionCell]
-    total: int
-
-
-@dataclass(frozen=True)
-class ConfusionPicture:
-    """A confusion matrix: how often each pair of labels occurs in two judgments of an item."""
-
-    first: str
-    second: str
-    rows: list[ConfusionRow]
-    totals: list[int]
-
-    @property
-    def labels(self) -> list[ScaleLabel]:
-        """Return the labels of rows and columns."""
-        return [row.label for row in self.rows]
-
-    @property
-    def items(self) -> int:
-        """Return the number of items with two judgments."""
-        return sum(self.totals)
-
-    @property
-    def same(self) -> int:
-        """Return the number of items with equal labels."""
-        return sum(cell.items for row in self.rows for cell in row.cells if cell.is_same)
-
-
-def confusion_picture(
+def confusion_table(
     matrix: Sequence[Sequence[int]], scale: LabelScale, *, first: str, second: str
-) -> ConfusionPicture:
-    """Return a matrix of `confusion_matrix` with the words of its labels and its shades.
+) -> Table:
+    """Return a matrix of `confusion_matrix` with its labels, and a shade for each share of a row.
 
     `first` and `second` name the judgments in rows and columns, such as "First judgment".
     """
-    rows = [
-        ConfusionRow(label, _cells(counts, place), sum(counts))
-        for place, (label, counts) in enumerate(zip(scale.judgments, matrix, strict=True))
-    ]
-    return ConfusionPicture(
-        first, second, rows, [sum(column) for column in zip(*matrix, strict=True)]
+    totals = [sum(column) for column in zip(*matrix, strict=True)]
+    same = sum(counts[place] for place, counts in enumerate(matrix))
+    labels = [label_html(label) for label in scale.judgments]
+    return Table(
+        "first-second",
+        [
+            Column(first, "0", is_head=True, hides_heading=True),
+            *(_confusion_column(label, place) for place, label in enumerate(labels)),
+            Column("Total", lambda row: sum(row[1]), COUNT),
+        ],
+        list(zip(labels, matrix, range(len(labels)), strict=True)),
+        caption=f"Rows: {first}. Columns: {second}. Equal labels: {same:,} of {sum(totals):,}, "
+        "outlined. The stronger the colour, the larger the share of the row.",
+        css="confusion",
+        foot=[["Total", *(f"{total:,}" for total in totals), sum(totals)]],
     )
 
 
-def _cells(counts: Sequence[int], place: int) -> list[ConfusionCell]:
-    total = sum(counts)
-    percents = [round(100 * count / total) if total else None for count in counts]
-    return [
-        ConfusionCell(count, percent, (percent or 0) * HEATS // 100, column == place)
-        for column, (count, percent) in enumerate(zip(counts, percents, strict=True))
-    ]
+def _confusion_column(label: str, column: int) -> Column:
+    """Return the counts of a label in the second judgments, with their % of the row."""
+
+    def percent(counts: Sequence[int]) -> int:
+        return round(100 * counts[column] / (sum(counts) or 1))
+
+    def cell(row: ConfusionRow) -> str:
+        count = row[1][column]
+        if not count:
+            return "0"
+        return format_html("{} <small>{}%</small>", intcomma(count), percent(row[1]))
+
+    def css(row: ConfusionRow) -> str:
+        return f"heat-{percent(row[1]) * HEATS // 100}{' is-same' * (row[2] == column)}"
+
+    return Column(label, cell, css="num", cell_css=css)

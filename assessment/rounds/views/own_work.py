@@ -12,8 +12,9 @@ from django.utils import timezone
 from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
+from arqlab.web.cells import COUNT, decimals
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import answer
+from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.own_work import own_hours
 from assessment.judging.views.own_work import own_tables
 from assessment.models import Round
@@ -79,12 +80,36 @@ def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
         "lab": lab,
         "hours": hours,
         "zone": zone_words(hours.sheet.rule.time_zone),
-        "agreements": own_agreements(lab, user),
         "open_tickets": own_open_tickets(lab, user).count(),
         "is_own": True,
     }
     tables = own_tables(lab, hours, own_answered_tickets(lab, user))
-    return answer(request, "assessment/your_work.html", context, *tables)
+    return answer(
+        request, "assessment/your_work.html", context, *tables, _agreement_table(lab, user)
+    )
+
+
+def _agreement_table(lab: Lab, user: User) -> Table:
+    kappa = decimals(2)
+    return Table(
+        "own-agreement",
+        [
+            Column("Round", "round", link=_page, is_head=True),
+            Column("Task", "round.task.name", css="wrap"),
+            Column("Items", "items", COUNT),
+            Column("Your kappa", "graded.0", kappa),
+            Column("All assessors", "graded.1", kappa),
+            Column("Your kappa, binary", "binary.0", kappa),
+            Column("All assessors, binary", "binary.1", kappa),
+        ],
+        own_agreements(lab, user),
+        caption="Mean pairwise Cohen’s kappa with the other assessors, and the mean over all "
+        "assessors. Binary: whether an item is relevant.",
+    )
+
+
+def _page(row: OwnAgreement) -> str:
+    return str(row.round.address) if row.round.rules.shows_page_to_judges else ""
 
 
 @pages.read("csv/", "judging-work-csv")

@@ -15,15 +15,17 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused, told
+from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Round
 from assessment.models.kinds import KINDS, ItemSource
 from assessment.pools.services.changing import close_pool, open_pool
 from assessment.rounds.forms.drawn import DrawnRoundForm, RoundForm, SampleRoundForm
 from assessment.rounds.forms.judged import QuestionRoundForm, SecondRoundForm
 from assessment.rounds.permissions import organized_round_or_404
-from assessment.rounds.selectors.rounds import round_rows, shows_labels
+from assessment.rounds.selectors.rounds import RoundRow, round_rows, shows_labels
 from assessment.rounds.selectors.votes import exported_votes, pseudonyms, real_names
 from assessment.rounds.services.rounds import (
     archive_round,
@@ -50,9 +52,42 @@ def round_list(request: HttpRequest, task: Task) -> HttpResponse:
         "task": task,
         "lab": task.lab,
         "kinds": [kind for kind in KINDS.values() if kind.items in FORMS],
-        "rows": round_rows(task),
     }
-    return render(request, "assessment/rounds/round_list.html", context)
+    return answer(request, "assessment/rounds/round_list.html", context, _rounds_table(task))
+
+
+def _rounds_table(task: Task) -> Table:
+    return Table(
+        "rounds",
+        [
+            Column("Round", "round", link="round.address", is_head=True, css="wrap"),
+            Column(
+                "Kind",
+                lambda row: f"{row.round.get_kind_display()} {row.round.number}",
+                css="nowrap",
+            ),
+            Column("Made", "round.made_at", TIME),
+            Column("By", "round.made_by.name"),
+            Column("People", "people", COUNT),
+            Column("Topics", "topics", COUNT),
+            Column("Items", "items", COUNT),
+            Column("Judged", "done", COUNT),
+            Column("Judging", "state", CHIP),
+            Column("Labels", _labels),
+        ],
+        round_rows(task),
+        empty=Empty(
+            "No rounds yet",
+            "Training rounds, sample tasks, second judgments, special questions and the "
+            "adjudication appear here with their progress.",
+        ),
+    )
+
+
+def _labels(row: RoundRow) -> str:
+    if row.round.rules.asks:
+        return ""
+    return "shown" if row.shows_labels else "hidden"
 
 
 @pages.form("<slug:kind>/new/", "round-create")

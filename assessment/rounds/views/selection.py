@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -9,16 +10,21 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import linebreaksbr
 from django.utils import timezone
+from django.utils.html import format_html
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.permissions import signed_in
 from arqlab.core.views.editing import edited
+from arqlab.web.cells import COUNT, DURATION, PROSE, duration, label
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import Column, Table, to
 from assessment.guidelines.services.versions import LONGEST_ENTRY
 from assessment.models import Applicant, Round
 from assessment.rounds.permissions import SeenRound, organized_round_or_404, round_or_404
+from assessment.rounds.selectors.votes import ScoreRow, ScoreSheet
 from assessment.rounds.services.rounds import (
     HIGHEST_SCORE,
     Rating,
@@ -134,3 +140,51 @@ def _join(request: HttpRequest, round_: Round) -> HttpResponse:
         if error.code != "is-expert":
             return redirect("assessment:sample-join", token=round_.token)
     return redirect(round_.address)
+
+
+def scores_table(round_: Round, sheet: ScoreSheet) -> Table:
+    """Return the applicants, and the expert once the labels are shown."""
+    task, samples = round_.task, len(sheet.samples)
+    address = [task.lab.slug, task.slug, round_.key]
+    page = to("assessment:sample-rate", *address, of="person.pk")
+    votes = [
+        Column("Same label", lambda row: f"{row.same} of {row.compared}", css="num"),
+        Column("Same relevance", lambda row: f"{row.same_binary} of {row.compared}", css="num"),
+        Column("Time", "seconds", DURATION),
+        *(
+            Column(f"{sample.topic}, sample {sample.place}", _vote(place), css="wrap")
+            for place, sample in enumerate(sheet.samples)
+        ),
+    ]
+    return Table(
+        "scores",
+        [
+            Column(
+                "Applicant",
+                lambda row: row.person.name if row.applicant else f"{row.person.name} (expert)",
+                link=lambda row: page(row) if row.applicant else "",
+                is_head=True,
+            ),
+            Column("Judged", lambda row: f"{row.done} of {samples}", css="num"),
+            *(votes if sheet.is_open else []),
+            Column("Score", "applicant.score", COUNT),
+            Column("Note", "applicant.note", PROSE),
+            Column("Decision", "applicant.get_decision_display", css="nowrap"),
+        ],
+        [*([sheet.expert] if sheet.is_open else []), *sheet.applicants],
+        row_css=lambda row: "" if row.applicant else "is-own",
+    )
+
+
+def _vote(place: int) -> Callable[[ScoreRow], str]:
+    """Return what shows the label of a sample with its time and comment."""
+
+    def cell(row: ScoreRow) -> str:
+        vote = row.votes[place]
+        if vote is None:
+            return ""
+        time = "" if vote.seconds is None else duration(vote.seconds)
+        html = '{} <span class="muted small nowrap">{}</span> {}'
+        return format_html(html, label(vote.label), time, linebreaksbr(vote.comment))
+
+    return cell

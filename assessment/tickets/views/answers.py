@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,11 +11,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.text import Truncator
 
 from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
-from arqlab.core.models import Lab, Task, User, Visitor
+from arqlab.core.models import Correction, Lab, Task, User, Visitor
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import (
     looked_up_lab_or_404,
@@ -25,7 +26,7 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
-from arqlab.web.cells import LABEL, PROSE, TIME, chip
+from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
@@ -238,7 +239,7 @@ def ticket_columns(page: str, lab: Lab) -> list[Column]:
         Column("Ticket", str, link=url, is_head=True, order="ticket", by="pk"),
         Column("Topic", _topic, css="nowrap", order="topic", by=topic),
         Column("Label", "judgment.scale_label", LABEL, order="label", by="judgment__label"),
-        Column("Comment", "judgment.comment", PROSE),
+        Column("Comment", "judgment.comment", EXCERPT),
     ]
 
 
@@ -263,7 +264,7 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
         is_chosen=lambda ticket: str(ticket.pk) in chosen,
     )
     answered = [
-        Column("Answer", "answer", PROSE),
+        Column("Answer", "answer", EXCERPT),
         Column("Answered", "answered_at", TIME, order="answered", by="answered_at"),
     ]
     is_answered = state == "answered"
@@ -273,7 +274,9 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
             *([] if is_answered else [box]),
             *ticket_columns("assessment:ticket-detail", lab),
             Column("Assessor", _assessor, order="assessor", by=assessor),
-            Column("Expert", "expert.name", note="opinion"),
+            Column(
+                "Expert", "expert.name", note=lambda ticket: Truncator(ticket.opinion).chars(100)
+            ),
             Column("Opened", "raised_at", TIME, order="opened", by="raised_at"),
             *(answered if is_answered else []),
         ],
@@ -343,7 +346,7 @@ def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "tickets",
         [
             *ticket_columns("assessment:ticket-advice", lab),
-            Column("Question", "question", PROSE),
+            Column("Question", "question", EXCERPT),
             Column("Sent", "sent_at", TIME),
             Column("State", lambda ticket: chip(*REPLIED if ticket.advised_at else WAITING)),
         ],
@@ -452,9 +455,28 @@ def _facts(ticket: Ticket) -> dict[str, Any]:
         "html_now": shown["html"],
         "defects": list(defects_of(shown["read"], lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
-        "corrections": corrections_in(shown["read"], lab),
+        "corrections": corrections_table(corrections_in(shown["read"], lab)),
         "now": label_now(ticket.judgment.instance),
     }
+
+
+CODE = CellKind(lambda text: format_html("<code>{}</code>", Truncator(text).chars(200)))
+
+
+def corrections_table(corrections: Iterable[Correction]) -> Table:
+    """Return corrections with a button to undo each."""
+    return Table(
+        "corrections",
+        [
+            Column("Correction", "get_kind_display", is_head=True),
+            Column("Instead of", "key", CODE),
+            Column("The lab shows", "value", CODE),
+            Column("By", "made_by.name"),
+            Column("Made", "made_at", TIME, order="made", by="made_at"),
+            Column("Undo", template="assessment/_correction_undo.html", hides_heading=True),
+        ],
+        corrections,
+    )
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:

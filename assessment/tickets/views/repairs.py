@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
+from django.utils.text import Truncator
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
@@ -22,6 +23,7 @@ from arqlab.core.services.corrections import LONGEST_CORRECTION, undo_correction
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, Pages, number_of
+from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Ticket
 from assessment.tickets.services.items import TicketItem, read_ticket_item
 from assessment.tickets.services.repairs import (
@@ -31,7 +33,7 @@ from assessment.tickets.services.repairs import (
     repair_item,
     started_draft,
 )
-from assessment.tickets.views.answers import organized_ticket_or_404
+from assessment.tickets.views.answers import CODE, corrections_table, organized_ticket_or_404
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
@@ -92,9 +94,6 @@ class RepairForm(VersionedForm):
         return self.draft._replace(value=self.cleaned_data.get("value", ""))
 
 
-ROWS = 100  # corrections on a page
-
-
 @pages.form(
     "tickets/<int:ticket>/repair/<slug:repair>/", "ticket-repair", access=organized_ticket_or_404
 )
@@ -118,13 +117,32 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
     context = {"lab": lab, "ticket": ticket, "kind": kind, "item": item}
     try:
         if "preview" in request.POST:
-            form, answer = make(request.POST), None
+            form, response = make(request.POST), None
         else:
-            form, answer = edited(request, lab, make, save)
+            form, response = edited(request, lab, make, save)
     except UserError as error:
-        context |= {"formulas": item.formula_rows, "refusal": error.message}
-        return render(request, "assessment/ticket_repair.html", context)
-    return answer or _page(request, form, context)
+        context["refusal"] = error.message
+        return answer(request, "assessment/ticket_repair.html", context, _formulas_table(item))
+    return response or _page(request, form, context)
+
+
+def _formulas_table(item: TicketItem) -> Table:
+    """Return the formulas of an item, of which one is to be corrected."""
+    return Table(
+        "formulas",
+        [
+            Column("Formula", lambda row: row[1][1] if row[1][2] else "cannot be typeset"),
+            Column("LaTeX", "1.0", CODE),
+            Column(
+                "Correct",
+                lambda row: "Correct",
+                link=lambda row: f"?formula={row[0]}",
+                spoken=lambda row: f"Correct {Truncator(row[1][0]).chars(40)}",
+                hides_heading=True,
+            ),
+        ],
+        list(enumerate(item.formula_rows)),
+    )
 
 
 def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> HttpResponse:
@@ -153,9 +171,16 @@ def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpR
 @pages.read("corrections/", "correction-list")
 def correction_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show what the lab shows instead of texts of its collection, newest first."""
-    corrections = lab.corrections.select_related("made_by")
-    page = Paginator(corrections, ROWS).get_page(request.GET.get("page"))
-    return render(request, "assessment/correction_list.html", {"lab": lab, "page": page})
+    table = replace(
+        corrections_table(lab.corrections.select_related("made_by")),
+        asked=request.GET,
+        order="-made",
+        searched=("key", "value"),
+        empty=Empty(
+            "No corrections", "Correct a formula, a text or a thread on the page of a ticket."
+        ),
+    )
+    return answer(request, "assessment/correction_list.html", {"lab": lab}, table)
 
 
 @pages.action("corrections/<int:correction>/undo/", "correction-undo")

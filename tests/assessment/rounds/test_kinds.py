@@ -67,7 +67,7 @@ def test_a_kind_with_a_form_is_offered_and_made(made, office):
 
 def test_assessors_find_their_items_and_judge_them(made, assessor, client_of):
     client = client_of(assessor)
-    [row] = client.get("/labs/arqmath-x/judging/").context["round_topics"]
+    [row] = client.get("/labs/arqmath-x/judging/").context["round_topics"].rows
 
     assert (row.round, row.items, row.done) == (made, 1, 0)
     assert client.get(row.address).status_code == 200
@@ -95,7 +95,7 @@ def test_judging_is_closed_and_opened_where_the_round_has_a_page(made, office):
 def test_the_progress_counts_labels(made, assessor, office):
     instance = made.pool.items.get().instances.get()
     judge(assessor, instance, made.pool.label_scale.values[0])
-    [row] = office.get(f"{PAGE}rounds/").context["rows"]
+    [row] = office.get(f"{PAGE}rounds/").context["rounds"].rows
 
     assert (row.people, row.topics, row.items, row.done, row.state) == (1, 1, 1, 1, "done")
 

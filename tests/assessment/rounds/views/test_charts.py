@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from arqkit.agreement.estimates import agreement_of
 from arqkit.agreement.votes import confusion_matrix
 from arqkit.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
-from assessment.rounds.views.charts import agreement_picture, confusion_picture, rounds_picture
+from assessment.rounds.views.charts import agreement_table, confusion_table, rounds_table
 from tests.arqkit.agreement.tables import noisy_rows, votes_of
 
 VOTES = votes_of(noisy_rows(40, 3, seed=1))
@@ -27,13 +27,12 @@ def rows_of(html):
     return [[" ".join(cell.split()) for cell in row] for row in cells]
 
 
-def render_agreement(picture):
-    context = {"picture": picture, "chart_id": "training-1"}
-    return render_to_string("assessment/rounds/_agreement.html", context)
+def render(table):
+    return render_to_string("components/table.html", {"table": table})
 
 
 def chart_of(html):
-    return json.loads(re.search(r'<script id="training-1-data"[^>]*>(.*?)</script>', html, re.S)[1])
+    return json.loads(re.search(r'<script id="[^>]*>(.*?)</script>', html, re.S)[1])
 
 
 def figure(estimate):
@@ -45,7 +44,7 @@ def words(estimate):
 
 
 def test_the_chart_has_the_mean_pairwise_kappas_of_the_bundle():
-    chart = chart_of(render_agreement(agreement_picture(AGREEMENT, NAMES)))
+    chart = chart_of(render(agreement_table(AGREEMENT, NAMES)))
     graded, binary = AGREEMENT.graded, AGREEMENT.binary
 
     assert chart["series"] == ["Four-way", "H+M binary"]
@@ -62,7 +61,7 @@ def test_the_chart_has_the_mean_pairwise_kappas_of_the_bundle():
 
 
 def test_the_table_has_the_figures_of_the_chart_and_the_overall_coefficients():
-    head, *rows = rows_of(render_agreement(agreement_picture(AGREEMENT, NAMES)))
+    head, *rows = rows_of(render(agreement_table(AGREEMENT, NAMES)))
     graded, binary = AGREEMENT.graded, AGREEMENT.binary
     both = [(graded.assessors[key], binary.assessors[key]) for key in "cab"]
     overall = ("total", "fleiss", "ordinal", "nominal", "observed")
@@ -77,7 +76,7 @@ def test_the_table_has_the_figures_of_the_chart_and_the_overall_coefficients():
 
 def test_rounds_are_compared_by_fleiss_kappa():
     other = agreement_of(votes_of(noisy_rows(30, 3, seed=2)), scale=ARQMATH, relevant_from=2)
-    html = render_agreement(rounds_picture([("Round 1", AGREEMENT), ("Round 2", other)]))
+    html = render(rounds_table([("Round 1", AGREEMENT), ("Round 2", other)]))
 
     assert [group["figures"] for group in chart_of(html)["groups"]] == [
         [figure(each.graded.fleiss), figure(each.binary.fleiss)] for each in (AGREEMENT, other)
@@ -90,7 +89,7 @@ def test_rounds_are_compared_by_fleiss_kappa():
 
 def test_without_common_items_there_is_a_table_and_no_chart():
     empty = agreement_of(votes_of([(1, None), (None, 2)]), scale=ARQMATH, relevant_from=2)
-    html = render_agreement(agreement_picture(empty, {"a": "Assessor 1", "b": "Assessor 2"}))
+    html = render(agreement_table(empty, {"a": "Assessor 1", "b": "Assessor 2"}))
 
     assert "data-chart" not in html
     assert "Agreement can be computed when" in html
@@ -104,17 +103,16 @@ def test_without_common_items_there_is_a_table_and_no_chart():
 def test_other_scales_have_their_own_ways_to_read_labels(scale, relevant_from, ways):
     agreement = agreement_of(VOTES.clear(), scale=scale, relevant_from=relevant_from)
 
-    assert agreement_picture(agreement, {}).ways == ways
+    columns = agreement_table(agreement, {}).columns
+    assert tuple(column.heading for column in columns[2::2]) == ways
 
 
 def test_a_confusion_matrix_shows_counts_and_parts_of_rows_with_words():
     matrix = confusion_matrix(
         votes_of([(3, 3)] * 3 + [(3, 2), (0, 2), (0, 0), (0, 0)]), "a", "b", scale=ARQMATH
     )
-    picture = confusion_picture(matrix, ARQMATH, first="first labels", second="second labels")
-    html = render_to_string(
-        "assessment/rounds/_confusion.html", {"confusion": picture, "table_id": "labels"}
-    )
+    table = confusion_table(matrix, ARQMATH, first="first labels", second="second labels")
+    html = render(table)
 
     assert rows_of(html) == [
         ["first labels", "H High", "M Medium", "L Low", "N Not relevant", "Total"],

@@ -87,11 +87,11 @@ def test_a_judged_round_is_archived_not_removed(made, office, assessor, client_o
     change(office, "archive")
 
     assert Judgment.objects.get().label == 2
-    assert [row.state for row in office.get(LIST).context["rows"]] == ["archived"]
+    assert [row.state for row in office.get(LIST).context["rounds"].rows] == ["archived"]
     assert Desk(assessor, round=made.key).get("next/")["item"] is None
     assert "nobody can judge in it" in change(office, "open").text
     home = client_of(assessor).get(HOME)
-    assert (home.context["round_topics"], home.context["earlier"]) == ([], 1)
+    assert (home.context["round_topics"].rows, home.context["earlier"]) == ([], 1)
     change(office, "restore")
     assert "open again" in change(office, "open").text
 
@@ -103,9 +103,9 @@ def test_an_assessor_sees_open_rounds_first_and_earlier_ones_by_a_link(
     change(office, "reveal")
     client = client_of(assessor)
 
-    assert [str(row.round) for row in client.get(HOME).context["round_topics"]] == [
+    assert [str(row.round) for row in client.get(HOME).context["round_topics"].rows] == [
         "Second judgments 1"
     ]
     assert 'href="?earlier=yes#rounds"' in client.get(HOME).text
     everything = client.get(HOME, {"earlier": "yes"}).context
-    assert (len(everything["round_topics"]), everything["earlier"]) == (2, 0)
+    assert (len(everything["round_topics"].rows), everything["earlier"]) == (2, 0)

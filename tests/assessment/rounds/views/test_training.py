@@ -243,7 +243,7 @@ def test_training_rounds_are_compared(voted, task, people, organizer, client_of)
 
     page = client.get(f"{ROUNDS}training-2/").text
     assert cells(page, "rounds-table")["Training 2"][1] == "1.00"
-    data = re.search('<script id="rounds-data"[^>]*>(.*?)</script>', page)[1]
+    data = re.search('<script id="rounds-table-data"[^>]*>(.*?)</script>', page)[1]
     assert [group["name"] for group in json.loads(data)["groups"]] == ["Warm-up", "Training 2"]
 
 
@@ -254,7 +254,7 @@ def test_assessors_see_their_own_agreement_on_their_page_after_the_reveal(
     assert 'id="own-agreement"' not in work.get(f"{HOME}work/").text
     reveal_complete_rounds()
 
-    [row] = work.get(f"{HOME}work/").context["agreements"]
+    [row] = work.get(f"{HOME}work/").context["own_agreement"].rows
     own, *others = zip(*LABELS.values(), strict=True)
     kappas = [cohen_kappa_score(own, other) for other in others]
     assert (str(row.round), row.items) == ("Warm-up", 5)
