@@ -147,7 +147,7 @@ def _jaccards(rankings: Sequence[pl.DataFrame]) -> Iterator[tuple[str, Reals]]:
 def _correlations(
     first: pl.DataFrame, second: pl.DataFrame, topics: Iterable[str]
 ) -> Iterator[tuple[str, int, float]]:
-    """Yield topics with the number of their common items and Spearman's rho of these."""
+    """Yield each topic with the number of common items and their Spearman's rho."""
     both = first.filter(pl.col("topic").is_in(list(topics))).join(second, on=["topic", "item"])
     rho = pl.corr("order", "order_right", method="spearman")
     rows = both.group_by("topic", maintain_order=True).agg(items=pl.len(), rho=rho)

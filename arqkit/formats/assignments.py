@@ -83,8 +83,9 @@ def resolve(
 def share_out(sizes: Mapping[str, int], loads: Mapping[Person, int]) -> list[tuple[str, Person]]:
     """Assign topics so that everybody has about the same number of items to judge.
 
-    The largest topic comes first, and each goes to the person with the fewest items (ties: the
-    first person). `sizes` are the items of topics, `loads` those that people already have.
+    Topics are assigned from the largest to the smallest, each to the person with the fewest items
+    (ties: the first person). `sizes` are the items of topics, `loads` those that people already
+    have.
     """
     had = dict(loads)
     people = {}

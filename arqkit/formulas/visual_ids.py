@@ -1,4 +1,4 @@
-"""Visual ids: give one to instances that look alike, and replace instances by them (§8).
+"""Visual ids: assign one to instances that look alike, and replace instances with them (§8).
 
 Sources: 000 §5.4, 003 §3, 004 §3 and §5.4.
 

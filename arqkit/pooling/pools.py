@@ -170,7 +170,7 @@ def reached(rows: pl.DataFrame, depths: Mapping[str, int]) -> pl.DataFrame:
 
 
 def rank_by_rank(rows: pl.DataFrame, *, size: int) -> pl.DataFrame:
-    """Return the smallest depth of all runs with at least `size` items per topic: topic, depth.
+    """Return the smallest depth at which all runs give at least `size` items: topic, depth.
 
     The pool grows by one rank of all runs at a time (NTCIR-10, 003 §3). If the runs have fewer
     items, the depth is that of the last item. Raises ValueError for a size below 1.

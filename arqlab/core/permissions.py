@@ -80,7 +80,7 @@ def has_verified_address(user: User) -> bool:
 def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:
     """Return why a user may not create a team in a lab, or None if they may.
 
-    Each team gets scores, so a person with many teams could read the judgments from them. Every
+    Each team gets scores, so a person with many teams could infer the judgments from them. Every
     entry point that creates a team asks this, by `create_team`.
     """
     if may_organize(user, lab):

@@ -23,6 +23,7 @@ from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.web.cells import COUNT, SCORE, TAU, decimals, score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns
+from evaluation.forms import BoardPartForm
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
@@ -224,7 +225,7 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible
     if format_:
         return board_file(visible, format_, name="first-answers")
-    sort = request.GET.get("sort", "")
+    sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
     task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
     context = {
         "task": task,
@@ -234,8 +235,10 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
         "sight": access,
         "further": further,
         "columns": columns_in("page"),
+        "part": part,
+        "measures": part.shown_measures(further.columns),
         "lines": board_lines(
-            visible, access, sort=sort, further=further.columns, task_url=task_url
+            visible, access, part=part, sort=sort, further=further.columns, task_url=task_url
         ),
         "sort": sort,
         "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],

@@ -119,7 +119,7 @@ class _Scan:
         yield self._last_block(problems)
 
     def _read(self) -> bool:
-        """Read more, and return False at the end or at a fault."""
+        """Read another part of the file; return False at its end or at a fault."""
         try:
             part = self.source.text.read(BLOCK)
         except READ_ERRORS as error:

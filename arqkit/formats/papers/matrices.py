@@ -64,7 +64,7 @@ def kit_archive(folder: str, files: Mapping[str, str | bytes]) -> bytes:
 
 
 WIDEST = 6
-"""The most measures of two matrices side by side."""
+"""The largest number of measures for two matrices side by side."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ class PaperTable:
         return "\n".join([*floats, ""])
 
     def tsv(self) -> str:
-        """Return the same rows as TSV, with the values as precise as they are stored."""
+        """Return the same rows as TSV, with the values in full precision."""
         columns = columns_in("table")
         names = [
             column.heading if column.key == column.heading else column.key

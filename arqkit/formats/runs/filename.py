@@ -40,7 +40,7 @@ MARKS: Mapping[str, Mapping[str, object]] = {
 
 
 class RunName(NamedTuple):
-    """The parts of a file name; None for a part that it does not have. A task is like `task1`."""
+    """The parts of a file name; a missing part is None. A task is like `task1`."""
 
     team: str | None = None
     task: str | None = None

@@ -115,7 +115,7 @@ _PARTS_OF_TABLES = (TABLE_ROWS | {"td", "th"}) - {"table"}
 def tidy(html: str, inside: Inside) -> str:
     """Return HTML rewritten so that `is_clean` proves it; formula elements contain only text.
 
-    This takes linear time and keeps all text. If even the result cannot be proven, all tags are
+    This takes linear time and keeps all text. If the proof fails even then, all tags are
     removed.
     """
     written = _Writer(_UNSAFE.sub("", html), inside).written()

@@ -25,7 +25,7 @@ def requested(request: HttpRequest, kind: str, key: object, place: Lab | Task) -
 def page_of_job(
     request: HttpRequest, template: str, context: dict[str, Any], kind: str, key: object
 ) -> HttpResponse:
-    """Return the page of something that a job makes; the page includes `components/made.html`."""
+    """Return the page of a result that a job makes; the page includes `components/made.html`."""
     job = Job.objects.filter(kind=kind, key=str(key)).first()
     seen = f"{job.state}-{job.done}" if job else ""
     return news(request, template, {**context, "job": job, "seen": seen})
