@@ -27,6 +27,8 @@ DECIMALS = 4
 """Figures are compared as they are printed: two runs that show the same best figure are both the
 best.
 """
+MAIN_MEASURES = 3
+"""ARQMath has three: nDCG', MAP' and P'@10."""
 UNRANKED = -1.0
 """Below every value: what a run without a score has."""
 
@@ -195,6 +197,27 @@ def with_runs(board: Board, runs: Iterable[BoardRun]) -> Board:
     """Return the leaderboard of runs in the order of the papers, with the best values marked."""
     ordered = papers_order(list(runs), board.measures)
     return replace(board, rows=_rows(ordered, board.measures, groups=True))
+
+
+def main_measures(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+    """Return the measures that a leaderboard shows at first: the first three that rate runs."""
+    ratings = [measure for measure in measures if measure.is_rating]
+    return tuple((ratings or measures)[:MAIN_MEASURES])
+
+
+def part_of_board(board: Board, measures: Collection[Measure], runs: Collection[int]) -> Board:
+    """Return a board with some of its measures and runs (keys); its best values stay marked."""
+    rows: list[BoardRow] = []
+    before: object = None
+    has_groups = any(row.opens_group for row in board.rows)
+    for row in board.rows:
+        if row.run.key in runs:
+            cells = tuple(cell for cell in row.cells if cell.measure in measures)
+            opens_group = has_groups and row.run.group != before
+            rows.append(BoardRow(row.run, cells, opens_group=opens_group))
+            before = row.run.group
+    kept = tuple(measure for measure in board.measures if measure in measures)
+    return replace(board, measures=kept, rows=tuple(rows))
 
 
 def sorted_board(board: Board, column: str) -> Board:

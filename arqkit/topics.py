@@ -1,7 +1,5 @@
 """Topics: their ids and their order, and the information that organizers may edit (protocol §3)."""
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -183,15 +181,3 @@ def _unknown_topic(topic: str, line: int | None, known: Iterable[str], path: str
     near = get_close_matches(topic, list(known), n=1)
     todo = f"Did you mean {near[0]}?" if near else "Remove the line."
     return Problem(path, line, f"the topic {topic[:80]}", "a topic of this task", todo)
-
-
-def write_topic_info(topics: Mapping[str, Mapping[str, str]], fields: Iterable[str]) -> bytes:
-    """Return topic information as CSV: Topic and the fields, with ARQMath-3's column headings."""
-    names = list(fields)
-    file = io.StringIO(newline="")
-    rows = csv.writer(file, lineterminator="\n")
-    rows.writerow(["Topic", *(heading(name) for name in names)])
-    rows.writerows(
-        [topic, *(facts.get(name, "") for name in names)] for topic, facts in topics.items()
-    )
-    return file.getvalue().encode()

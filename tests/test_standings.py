@@ -24,7 +24,7 @@ from django.core.management import call_command, get_commands
 from django.http import QueryDict
 from django.urls import get_resolver
 
-from arqkit.formats.leaderboards import FILE_ENDINGS
+from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.standings import (
     BASELINE,
     OFFICIAL,

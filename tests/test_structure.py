@@ -157,7 +157,8 @@ def test_teams_are_created_by_one_service_which_asks_for_permission():
 
 
 TABLE = re.compile(
-    r"csv\.writer|write_csv\(|text/csv|tab-separated-values|exact_response\(|rows, exact=True"
+    r"csv\.writer|write_csv\(|text/csv|tab-separated-values|exact_(response|table)\("
+    r"|rows, exact=True"
 )
 EXACT_TABLES = {
     "arqlab/web/downloads.py": "the only module that answers with tables",
@@ -166,7 +167,7 @@ EXACT_TABLES = {
     "arqlab/core/views/information.py": "topic information, edited and uploaded again",
     "arqkit/formats/topics/files.py": "the index of topic formulas, read by systems",
     "arqkit/pooling/pools.py": "pools, whose hash is stored",
-    "arqkit/topics.py": "topic information, edited and uploaded again",
+    "arqkit/formats/topics/information.py": "topic information, edited and uploaded again",
     "evaluation/views/boards.py": "the board, as the command writes it",
     "desk/services/exports.py": "judgments, which another server imports",
     "arqkit/texts/posts/topic_making.py": "candidates, read by the page of candidates",

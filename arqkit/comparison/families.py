@@ -7,8 +7,10 @@ import numpy as np
 from numpy.polynomial import Chebyshev
 
 from arqkit.comparison.differences import (
+    DECIMALS,
     LEAST_DEVIATION,
     RESAMPLES,
+    bootstrap_intervals,
     deviations,
     pair_differences,
     run_pairs,
@@ -233,14 +235,41 @@ def pair_family(scores: Reals, test: str) -> PairFamily:
     return PairFamily(*(_square(p_values, len(scores)) for p_values in (values, *corrected)))
 
 
-def _over_common_topics(differences: Reals, test: Callable[[Reals], Reals]) -> Reals:
-    """Test each pair over its topics; pairs with the same topics are tested together."""
-    masks, group = np.unique(~np.isnan(differences), axis=0, return_inverse=True)
-    p_values = np.full(len(differences), np.nan)
+def p_values_against(scores: Reals, best: int, test: str) -> Reals:
+    """Return Holm's p-value of each run (row of `scores`) against the one in the row `best`.
+
+    A missing score is NaN. A run without two topics in common with it has NaN, as has `best`.
+    """
+    differences = np.round(scores - scores[best], DECIMALS)
+    values = _over_common_topics(differences, PAIR_TESTS[test])
+    values[best] = np.nan
+    known = ~np.isnan(values)
+    values[known] = holm(values[known])
+    return values
+
+
+def mean_intervals(scores: Reals) -> Reals:
+    """Return the ends of the 95% bootstrap interval of each run's mean over its topics.
+
+    A missing score is NaN, and so are the ends of a run with fewer than two topics.
+    """
+    parts = [
+        scores[start : start + PAIRS_AT_ONCE] for start in range(0, len(scores), PAIRS_AT_ONCE)
+    ]
+    return np.concatenate([_over_common_topics(part, bootstrap_intervals, 2) for part in parts])
+
+
+def _over_common_topics(rows: Reals, compute: Callable[[Reals], Reals], *width: int) -> Reals:
+    """Compute something of each row over its topics; rows with the same topics are taken together.
+
+    `width` is the number of results of a row, if it is not one.
+    """
+    masks, group = np.unique(~np.isnan(rows), axis=0, return_inverse=True)
+    results = np.full((len(rows), *width), np.nan)
     for number, mask in enumerate(masks):
         if mask.sum() > 1:
-            p_values[group == number] = test(differences[group == number][:, mask])
-    return p_values
+            results[group == number] = compute(rows[group == number][:, mask])
+    return results
 
 
 def _square(values: Reals, runs: int) -> Reals:

@@ -10,9 +10,6 @@ from arqkit.formats.latex import latex_text
 from arqkit.formats.tables import table_text
 from arqkit.leaderboard import DECIMALS, Board, BoardCell, BoardColumn, BoardRow, columns_in
 
-FILE_ENDINGS: dict[str, str] = {"tsv": "tsv", "csv": "csv", "json": "json", "latex": "tex"}
-"""The formats, each with the ending of its file."""
-
 
 def write_board(board: Board, format_: str) -> str:
     """Return a leaderboard as the text of a file in one of `FILE_ENDINGS`.

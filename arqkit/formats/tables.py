@@ -28,6 +28,9 @@ CONTENT_TYPES = {
 }
 """The content types of files with tables, by the ending of their names."""
 
+FILE_ENDINGS = {"tsv": "tsv", "csv": "csv", "json": "json", "latex": "tex"}
+"""The formats of tables, as addresses and commands name them, with the endings of their files."""
+
 FORMULA = re.compile(r"^\s*[=+\-@]")
 """What a spreadsheet takes for the start of a formula."""
 NUMBER = re.compile(r"^\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?%?\s*$")
@@ -105,11 +108,18 @@ def _latex_cell(value: object) -> str:
 
 
 def table_text(rows: Iterable[Sequence[object]], *, delimiter: str = "\t") -> str:
-    """Return rows of cells, the first of which is the header, as TSV or CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
-    return text.getvalue()
+    """Return rows of cells, the first of which is the header, as TSV or CSV for people."""
+    harmless = ([_harmless(cell) for cell in row] for row in rows)
+    return exact_table(harmless, delimiter=delimiter).decode()
+
+
+def exact_table(
+    rows: Iterable[Sequence[object]], *, delimiter: str = ",", end: str = "\n"
+) -> bytes:
+    """Return rows of cells, the first of which is the header, as a file for programs."""
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter, lineterminator=end).writerows(rows)
+    return text.getvalue().encode()
 
 
 def frame_text(frame: pl.DataFrame, *, delimiter: str = "\t") -> str:

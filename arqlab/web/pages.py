@@ -29,9 +29,10 @@ class Page:
     """An address and the view that answers it.
 
     `access` is asked first, with the user and as many arguments of the address as it takes. It
-    returns the subject of the page, such as a task, or raises `Http404`. `section` is the tab that
-    is marked on the page. An action `in_archive` also answers in an archived lab or task. A page
-    that `takes_loads` accepts whole labs and collections, up to the room on the server.
+    returns the subject of the page, such as a task, or raises `Http404`; the template gets its lab
+    and task. `section` is the tab that is marked on the page. An action `in_archive` also answers
+    in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
+    the room on the server.
     """
 
     access: Callable[..., object] | None = None

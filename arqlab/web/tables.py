@@ -20,18 +20,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from arqkit.formats.tables import FILE_ENDINGS
 from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
 from arqlab.web.downloads import table_file
 from arqlab.web.lists import Filter, Listing, Search
 
 Value = Callable[[Any], Any] | str
-FORMATS = {
-    "tsv": ("TSV", "tsv"),
-    "csv": ("CSV", "csv"),
-    "json": ("JSON", "json"),
-    "latex": ("LaTeX", "tex"),
-}
-"""The formats of files, as addresses name them, with their names and endings."""
+FORMATS = {"tsv": "TSV", "csv": "CSV", "json": "JSON", "latex": "LaTeX"}
+"""The names of the formats of files, by their words in addresses."""
 
 
 def reader(value: Value) -> Callable[[Any], Any]:
@@ -253,7 +249,7 @@ class Table:
     @property
     def formats(self) -> dict[str, str]:
         """Return the names of the formats of its file, by their words in addresses."""
-        return {asked: name for asked, (name, _) in FORMATS.items()} if self.file else {}
+        return FORMATS if self.file else {}
 
     @cached_property
     def listing(self) -> Listing | None:
@@ -323,7 +319,7 @@ class Table:
 
     def response(self, format_: str) -> HttpResponse:
         """Return the file with all rows, in a format of `FORMATS`."""
-        return table_file(self.written, self._all, f"{self.file}.{FORMATS[format_][1]}")
+        return table_file(self.written, self._all, f"{self.file}.{FILE_ENDINGS[format_]}")
 
 
 def answer(

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from arqkit.formats.topics.chosen_questions import ChosenQuestion
 from arqkit.formats.topics.files import write_topic_formulas, write_topics
+from arqkit.formats.topics.information import write_topic_info
 from arqkit.formulas.layout import layout_string
 from arqkit.records import FileRefusedError, Problem, TaskKind
 from arqkit.texts.maths.typesetting import presentation_mathml
 from arqkit.texts.posts.text import text_formulas
 from arqkit.texts.posts.topic_making import Question, Size, layout_size, make_topics
-from arqkit.topics import info_fields, write_topic_info
+from arqkit.topics import info_fields
 from collection.models import Collection, Post
 from collection.selectors.candidates import questions_by_id
 

@@ -66,7 +66,6 @@ def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpRespo
         raise Http404
     listed = _changes_table if chosen == "changes" else _opinion_table
     context = {
-        "lab": lab,
         "version": visual_map,
         "versions": VisualMap.objects.filter(collection=visual_map.collection).order_by("-version"),
         "before": before,
@@ -261,7 +260,6 @@ def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpRespon
     if formula is None:
         raise Http404
     context = {
-        "lab": lab,
         "collection": collection,
         "version": version,
         "visual_id": visual_id,

@@ -36,7 +36,7 @@ PROBLEMS_A_PAGE = 100
 def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the contents of the lab's collection, missing data and imports."""
     collection = collection_of(lab)
-    context: dict[str, Any] = {"lab": lab, "collection": collection}
+    context: dict[str, Any] = {"collection": collection}
     if collection is not None:
         rows = import_rows(collection, at=timezone.now())
         holdings = holdings_of(collection)

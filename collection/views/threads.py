@@ -83,7 +83,7 @@ def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     With `pane=1`, or for htmx, return only the form and the results.
     """
     form = LookUpForm(request.GET or None)
-    context: dict[str, Any] = {"lab": lab, "form": form, "collection": collection_of(lab)}
+    context: dict[str, Any] = {"form": form, "collection": collection_of(lab)}
     context["in_pane"] = request.GET.get("pane") == "1"
     if context["collection"] and request.GET:
         started = time.perf_counter()

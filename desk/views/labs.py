@@ -35,7 +35,7 @@ def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
             delete_lab(lab=lab, typed=form.cleaned_data["typed"], by=permissions.signed_in(request))
             messages.success(request, f"{lab} was deleted.")
             return redirect("desk:lab-list")
-    return _page(request, form, lab, None)
+    return _page(request, form, lab)
 
 
 @pages.form(
@@ -51,13 +51,12 @@ def task_delete(request: HttpRequest, task: Task) -> HttpResponse:
             )
             messages.success(request, f"{task.name} was deleted.")
             return redirect("desk:lab-detail", lab=task.lab.slug)
-    return _page(request, form, task.lab, task)
+    return _page(request, form, task)
 
 
-def _page(request: HttpRequest, form: DeleteForm, lab: Lab, task: Task | None) -> HttpResponse:
-    record = task or lab
+def _page(request: HttpRequest, form: DeleteForm, record: Lab | Task) -> HttpResponse:
     refusal = "" if form.is_bound else deletion_refusal(record)
-    context = {"form": form, "lab": lab, "task": task, "record": record, "refusal": refusal}
+    context = {"form": form, "record": record, "refusal": refusal}
     return render(request, "desk/delete.html", context)
 
 
@@ -73,7 +72,7 @@ def lab_copy(request: HttpRequest, lab: Lab) -> HttpResponse:
                 request, f"{copied} was created as a draft. Set its dates and load its topics."
             )
             return redirect("desk:lab-detail", lab=copied.slug)
-    return render(request, "desk/lab_copy.html", {"form": form, "lab": lab})
+    return render(request, "desk/lab_copy.html", {"form": form})
 
 
 NOTICES = 5
@@ -141,7 +140,7 @@ def lab_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     row = lab_row(lab, tasks=tasks_visible_to(request.user), at=now)
     standing = roles_in(request.user, lab)
     overview = labs_overview([(row.lab, standing)], request.user, at=now)
-    context = {"row": row, "lab": row.lab, "standing": standing, "overview": overview}
+    context = {"row": row, "standing": standing, "overview": overview}
     context["dates"] = lab_dates(row, organizes=standing.organizes, at=now)
     context["matrix"] = [(entry, overview.cells(entry, standing)) for entry in row.tasks]
     context["downloads"] = lab_exports(organizes=standing.organizes)

@@ -114,7 +114,7 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             "collection.",
         ),
     )
-    return answer(request, "desk/load_list.html", {"lab": lab}, table)
+    return answer(request, "desk/load_list.html", {}, table)
 
 
 @pages.read("loads/<int:load>/", "load-detail", access=load_or_404)
@@ -224,8 +224,6 @@ def _page(
     context = {
         "form": form,
         "kind": kind,
-        "task": task,
-        "lab": place.lab if isinstance(place, Task) else place,
         "what": JOB_KINDS[kind].label,
         "section": _section(kind, task),
         "earlier": _loads_without_lab(request) if kind == "lab" else [],
@@ -268,8 +266,6 @@ def _context(load: Job) -> dict[str, Any]:
     again = load.state in REPEATABLE
     return {
         "load": load,
-        "lab": load.lab,
-        "task": load.task,
         "section": _section(load.kind, load.task),
         "form": FORMS[load.kind](
             place=_place(load),

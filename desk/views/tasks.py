@@ -45,8 +45,6 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
     takes_change = is_open or (task.takes_post_hoc(now) and run.is_post_hoc)
     may_submit = organizes or is_open or task.takes_post_hoc(now)
     return {
-        "lab": task.lab,
-        "task": task,
         "run": run,
         "problems": problems,
         "summary": report_summary(problems),
@@ -77,8 +75,6 @@ def task_detail(request: HttpRequest, task: Task) -> HttpResponse:
     standing = roles_in(request.user, task.lab)
     overview = labs_overview([(task.lab, standing)], request.user, at=now)
     context = {
-        "task": task,
-        "lab": task.lab,
         "run_bytes": file_limits(task).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
         "state": task.state(now),

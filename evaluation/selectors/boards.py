@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from django.db.models import QuerySet
 
-from arqkit.leaderboard import Board, BoardRun, with_runs
+from arqkit.comparison.families import mean_intervals, p_values_against
+from arqkit.leaderboard import Board, BoardRun, by_mean, with_runs
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.scoring import ceilings
@@ -23,6 +24,10 @@ from evaluation.models import Leaderboard, RunScore, TopicScore
 from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
 from submissions.standings import standings_of
+
+_CERTAINTY_RULES = 1
+"""The version of the computation. Increase it with every change, so that nothing old is read."""
+SIGNIFICANT = 0.05
 
 
 class TopicMatrix(NamedTuple):
@@ -43,6 +48,44 @@ def topic_matrix(*, runs: Sequence[int], qrel_set: QrelSet, measure: str) -> Top
     for run, query_id, value in rows:
         scores[row_of[run], column_of[query_id]] = value
     return TopicMatrix(topics, scores)
+
+
+class Certainty(NamedTuple):
+    """The 95% interval of a run's mean, and whether the mean is significantly below the best."""
+
+    low: float
+    high: float
+    is_lower: bool
+
+
+def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[int, Certainty]:
+    """Return the certainty of the means of the runs of a board, by key.
+
+    The intervals are bootstrapped over topics. Each run is compared with the best one that
+    competes, by paired t tests that Holm corrects. The result is cached by the means and the qrels.
+    """
+    runs = by_mean((row.run for row in board.rows), measure.name)
+    means = [(run.key, run.values[measure.name]) for run in runs]
+
+    def compute() -> dict[int, Certainty]:
+        keys = [run for run, _ in means]
+        scores = topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure.name).scores
+        return _certainties(keys, scores) if scores.size else {}
+
+    facts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
+    return cached_value(key_of("certainties", *facts), compute)
+
+
+def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:
+    is_below = np.nansum(scores - scores[0], axis=1) < 0
+    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
+    return {
+        run: Certainty(ends[0], ends[1], is_lower)
+        for run, ends, is_lower in zip(
+            runs, mean_intervals(scores).tolist(), lower.tolist(), strict=True
+        )
+        if not np.isnan(ends).any()
+    }
 
 
 Scores = Mapping[int, Mapping[str, float]]

@@ -13,7 +13,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
-from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
+from arqkit.formats.leaderboards import write_board
+from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqkit.standings import POST_HOC
@@ -23,6 +24,7 @@ from arqlab.core.permissions import task_or_404
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
+from evaluation.forms import BoardPartForm
 from evaluation.models import Leaderboard
 from evaluation.permissions import (
     ScoreAccess,
@@ -163,7 +165,12 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     context = _board_context(request, sight, visible)
     if further:
         columns, sort = further.columns, request.GET.get("sort", "")
-        context["lines"] = board_lines(further.visible, sight, sort=sort, further=columns)
+        part = BoardPartForm(request.GET, further.visible.board)
+        context |= {"part": part, "measures": part.shown_measures(columns)}
+        context["lines"] = board_lines(
+            further.visible, sight, part=part, sort=sort, further=columns
+        )
+        context["post_hoc"] = _post_hoc_lines(further.visible, sight, part)
         if further.visible.board.rows:
             label = request.GET.get("chart", "")
             context |= spread_context(further.visible, sight, label, further=columns)
@@ -176,14 +183,11 @@ def _board_context(
     """Return what the page of a leaderboard shows beside its lines."""
     task = sight.task
     return {
-        "task": task,
-        "lab": task.lab,
         "sight": sight,
         "visible": visible,
         "own": None if visible else own_means(sight),
         "columns": columns_in("page"),
         "lines": (),
-        "post_hoc": _post_hoc_lines(visible, sight) if visible else (),
         "board_query": f"?{urlencode(live_query(visible))}"
         if visible and visible.state == "live"
         else "",
@@ -213,16 +217,16 @@ def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpR
     visible = VisibleBoard("version", released.qrel_set, released_board(released))
     if format_ := request.GET.get("format"):
         return board_file(visible, format_, name=f"version-{version}")
-    sort, measures = request.GET.get("sort", ""), len(visible.board.measures)
-    lines = board_lines(visible, sight, sort=sort, further=measures, task_url="../../../")
+    sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
+    lines = board_lines(visible, sight, part=part, sort=sort, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
     context = {
-        "task": task,
-        "lab": task.lab,
         "sight": sight,
         "visible": visible,
         "released": released,
         "columns": columns_in("page"),
+        "part": part,
+        "measures": part.shown_measures(0),
         "lines": [_openable(line, sight, newest) for line in lines],
         "sort": sort,
         "history": _history(sight),
@@ -260,9 +264,12 @@ def _certificate_url(sight: ScoreAccess) -> str:
     return reverse("evaluation:certificate-detail", args=address)
 
 
-def _post_hoc_lines(visible: VisibleBoard, sight: ScoreAccess) -> list[BoardLine]:
+def _post_hoc_lines(
+    visible: VisibleBoard, sight: ScoreAccess, part: BoardPartForm
+) -> list[BoardLine]:
     """Return the rows of the post-hoc runs that the user may see, which are in no file."""
-    lines = board_lines(all_runs_of(sight, visible), sight)
+    everything = all_runs_of(sight, visible)
+    lines = board_lines(everything, sight, part=BoardPartForm(part.data, everything.board))
     return [line for line in lines if POST_HOC in line.row.run.standings]
 
 

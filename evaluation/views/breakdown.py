@@ -111,7 +111,7 @@ def instances(request: HttpRequest, task: Task) -> HttpResponse:
         raise Http404
     other = other_version(chosen)
     scores = instance_scores(chosen, other) if other else None
-    context = {"task": task, "lab": task.lab, "scores": scores, "chosen": chosen}
+    context = {"scores": scores, "chosen": chosen}
     tables = (_instances_table(task, chosen, scores), _taus_table(scores)) if scores else ()
     return answer(request, "evaluation/instances.html", context, *tables)
 

@@ -456,7 +456,6 @@ def board_context(
     query = {"live": "1", "qrels": visible.qrel_set.name} if visible.state == "live" else {}
     context = {
         "task": task,
-        "lab": task.lab,
         "visible": visible,
         "compared": compared,
         "measure": compared.measure,

@@ -23,6 +23,7 @@ from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.web.cells import COUNT, SCORE, TAU, decimals, score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns
+from evaluation.forms import BoardPartForm
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
@@ -103,7 +104,7 @@ def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
 def provisional_board(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs by the current labels; with `compute=yes`, compute missing scores first."""
     board = provisional_scores(task, computes=request.GET.get("compute") == "yes")
-    context = {"task": task, "lab": task.lab, "provisional": board, "top": TOP}
+    context = {"provisional": board, "top": TOP}
     tables = _provisional_table(task, board), _judged_table(board)
     return answer(request, "evaluation/provisional_board.html", context, *tables)
 
@@ -145,7 +146,7 @@ def progress(request: HttpRequest, task: Task) -> HttpResponse:
     if visible is None:
         raise Http404
     systems = system_progress(request.user, task, visible)
-    context = {"task": task, "lab": task.lab, "visible": visible}
+    context = {"visible": visible}
     file = f"progress-{task.lab.slug}-{task.slug}-{visible.qrel_set.name}"
     table = _systems_table(systems, file)
     return answer(
@@ -224,18 +225,18 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible
     if format_:
         return board_file(visible, format_, name="first-answers")
-    sort = request.GET.get("sort", "")
+    sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
     task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
     context = {
-        "task": task,
-        "lab": task.lab,
         "source": access.task,
         "visible": visible,
         "sight": access,
         "further": further,
         "columns": columns_in("page"),
+        "part": part,
+        "measures": part.shown_measures(further.columns),
         "lines": board_lines(
-            visible, access, sort=sort, further=further.columns, task_url=task_url
+            visible, access, part=part, sort=sort, further=further.columns, task_url=task_url
         ),
         "sort": sort,
         "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],
@@ -255,8 +256,6 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     result = measure_correlations(further.visible.board, question_columns(task, rounds))
     query = live_query(visible)
     context = {
-        "task": task,
-        "lab": task.lab,
         "visible": further.visible,
         "further": further,
         "kinds": MEASURE_KINDS,

@@ -52,7 +52,7 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
     if request.method == "POST" and sight.organizes:
         return requested(request, "certificate", qrel_set.pk, task)
     certified = _opened(certification_of(qrel_set), sight)
-    context: dict[str, Any] = {"task": task, "lab": task.lab, "qrel_set": qrel_set, "sight": sight}
+    context: dict[str, Any] = {"qrel_set": qrel_set, "sight": sight}
     context |= {"certified": certified, "measures": certified.measures}
     if certificate := certified.certificate:
         if request.GET.get("format") == "tsv":
@@ -322,7 +322,7 @@ def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResp
         response = HttpResponse(kit.archive(), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response
-    context = {"task": task, "lab": task.lab, "qrel_set": qrel_set, "kit": kit}
+    context = {"qrel_set": qrel_set, "kit": kit}
     template = "evaluation/paper_kit_detail.html"
     return page_of_job(request, template, context, "paper-kit", qrel_set.pk)
 
@@ -395,7 +395,7 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the ranks and scores of all runs by two versions, by default the two newest."""
     qrel_sets = QrelSet.objects.filter(task=task).select_related("task__lab").order_by("-version")
     versions = {str(qrel_set.version): qrel_set for qrel_set in qrel_sets}
-    context: dict[str, Any] = {"task": task, "lab": task.lab, "versions": versions.values()}
+    context: dict[str, Any] = {"versions": versions.values()}
     if not versions:
         return render(request, "evaluation/qrels_effect.html", context)
     newest = list(versions)

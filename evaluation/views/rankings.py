@@ -116,8 +116,6 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     beside = _beside(chosen, others, values)
     runs = [run, *Run.objects.filter(pk=beside.run.key).select_related("team")] if beside else [run]
     context = {
-        "task": task,
-        "lab": task.lab,
         "run": run,
         "query_id": query_id,
         "topic": Topic.objects.filter(task=task, query_id=query_id).first(),

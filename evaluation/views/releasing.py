@@ -39,8 +39,6 @@ def look_alike_list(request: HttpRequest, task: Task) -> HttpResponse:
         return requested(request, "look-alikes", task.pk, task)
     qrel_set, pairs, replaying = qrels_named(task), look_alikes(task), replays(task)
     context = {
-        "task": task,
-        "lab": task.lab,
         "pairs": pairs,
         "qrel_set": qrel_set,
         "replays": replaying,
@@ -68,8 +66,6 @@ def leaderboard_release(request: HttpRequest, task: Task) -> HttpResponse:
             ceremony.require_acknowledged(request.POST)
             return _released(request, qrel_set, form.run_reasons, release.cleaned_data["reason"])
     context = {
-        "task": task,
-        "lab": task.lab,
         "qrel_set": qrel_set,
         "ceremony": ceremony,
         "runs": len(live_scores(qrel_set)),

@@ -357,8 +357,6 @@ def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
     rows, by_effect = disagreement_queue(task), "effect" in request.GET.get("sort", "")
     rows = _with_effects(task, rows) if by_effect else rows.with_columns(effect=None)
     context = {
-        "task": task,
-        "lab": task.lab,
         "count": rows.height,
         "decided": rows.filter(pl.col("state") == DECIDED).height,
         "by_effect": by_effect,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -11,14 +11,25 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from arqkit.leaderboard import Board, BoardCell, BoardColumn, BoardRow, columns_in, sorted_board
+from arqkit.leaderboard import (
+    Board,
+    BoardCell,
+    BoardColumn,
+    BoardRow,
+    columns_in,
+    main_measures,
+    part_of_board,
+    sorted_board,
+)
 from arqkit.measures.names import Measure
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import ID, SAFE
 from arqlab.web.tables import Column, to
+from evaluation.forms import BoardPartForm
 from evaluation.permissions import ScoreAccess, VisibleBoard
+from evaluation.selectors.boards import Certainty, certainties
 from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
 
@@ -46,18 +57,28 @@ def board_lines(
     visible: VisibleBoard,
     sight: ScoreAccess,
     *,
+    part: BoardPartForm,
     sort: str = "",
     further: int = 0,
-    task_url: str = "../",
+    task_url: str = "",
 ) -> list[BoardLine]:
-    """Return the rows of a leaderboard, sorted by a column if requested.
+    """Return the rows of a part of a leaderboard, sorted by a column if requested.
 
     The last columns (`further`) are not stored, and have no links. The others lead to addresses
-    relative to the leaderboard's, to keep long pages small; runs are at the address of their task.
+    relative to the leaderboard's, to keep long pages small. On a page below another task or address
+    (`task_url`) only runs have links.
+    The main measures show how certain they are.
     """
-    stored = visible.board.measures[: len(visible.board.measures) - further]
-    ends = link_ends(visible, sight, stored) + [""] * further
-    return [_line(row, sight, ends, task_url) for row in sorted_board(visible.board, sort).rows]
+    board, measures = visible.board, part.shown_measures(further)
+    own = board.measures[: len(board.measures) - further]
+    stored = [measure for measure in measures if measure in own]
+    ends = {} if task_url else dict(zip(stored, link_ends(visible, sight, stored), strict=True))
+    certain = {
+        measure: certainties(board, qrel_set=visible.qrel_set, measure=measure)
+        for measure in main_measures(board.measures)
+    }
+    shown = part_of_board(sorted_board(board, sort), measures, part.shown_runs())
+    return [_line(row, sight, ends, certain, task_url or "../") for row in shown.rows]
 
 
 def link_ends(visible: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:
@@ -67,21 +88,40 @@ def link_ends(visible: VisibleBoard, sight: ScoreAccess, measures: Iterable[Meas
     return [f"{quote(measure.label, safe=_IN_PATHS)}{query}" for measure in measures]
 
 
-def _line(row: BoardRow, sight: ScoreAccess, ends: Sequence[str], task_url: str) -> BoardLine:
+def _line(
+    row: BoardRow,
+    sight: ScoreAccess,
+    ends: Mapping[Measure, str],
+    certain: Mapping[Measure, Mapping[int, Certainty]],
+    task_url: str,
+) -> BoardLine:
     """Return a row. Its cells lead to addresses with these ends, which `score_link` reads."""
+    key = row.run.key
     page = "" if sight.may_see_run_of(row.run.team) else "scores/"
     details = [(column, column.text(row.run)) for column in columns_in("page")]
-    cells = "".join(map(_cell, row.cells, [f"{row.run.key}/{end}" if end else "" for end in ends]))
+    cells = "".join(
+        _cell(
+            cell,
+            f"{key}/{ends[cell.measure]}" if ends.get(cell.measure) else "",
+            certain.get(cell.measure, {}).get(key),
+        )
+        for cell in row.cells
+    )
     is_own = row.run.team in sight.own_teams.values()
     url = f"{task_url}runs/{row.run.key}/{page}"
     return BoardLine(row, url, details, mark_safe(cells), is_own)  # noqa: S308
 
 
-def _cell(cell: BoardCell, url: str) -> str:
-    value = "–" if cell.value is None else f"{cell.value:.4f}"
+def _cell(cell: BoardCell, url: str, certainty: Certainty | None) -> str:
+    figure = value = "–" if cell.value is None else f"{cell.value:.4f}"
     if url and cell.value is not None:
         value = f'<a href="{url}">{value}</a>'
-    return f"<td class=best>{value}" if cell.is_best else f"<td>{value}"
+    start = "<td class=best" if cell.is_best else "<td"
+    if certainty is None or cell.value is None:
+        return f"{start}>{value}"
+    mark = "†" if certainty.is_lower else ""
+    interval = f"{certainty.low:.3f}–{certainty.high:.3f}"
+    return f"{start} data-value={figure}>{value}{mark} <small>{interval}</small>"
 
 
 def topic_columns(

@@ -134,7 +134,7 @@ def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBoun
 @pages.read("runs/<int:run>/scores/", "run-scores", access=run_of_task_or_404)
 def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     """Show a run's score per topic with the median and best of the runs the user can see."""
-    task, sight = run.task, score_access_of(request.user, run.task)
+    sight = score_access_of(request.user, run.task)
     visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in visible.board.rows if row.run.counts]
@@ -143,8 +143,6 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
     query = urlencode({"measure": measure.label, **version_query(visible)})
     context = {
-        "task": task,
-        "lab": task.lab,
         "run": run,
         "visible": visible,
         "sight": sight,
@@ -269,8 +267,6 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         return _url(task, value.run, sight, query_id, query)
 
     context = {
-        "task": task,
-        "lab": task.lab,
         "query_id": query_id,
         "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
         "visible": visible,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.core.files.base import ContentFile
@@ -66,7 +67,7 @@ def task_close(request: HttpRequest, task: Task) -> HttpResponse:
             return redirect("desk:task-detail", task.lab.slug, task.slug)
         except UserError as refused:
             refusals = [refused.message]
-    context = {"task": task, "lab": task.lab, "ceremony": ceremony}
+    context: dict[str, Any] = {"ceremony": ceremony}
     context |= {"refusals": refusals, "is_closed": is_closed}
     context["runs"] = Run.objects.valid().filter(task=task).count()
     status = 422 if refusals else 200
@@ -232,7 +233,7 @@ def _repaired_or_404(run: Run) -> ContentFile:
 
 
 def _page(request: HttpRequest, page: str, run: Run, form: Form, **context: object) -> HttpResponse:
-    context |= {"lab": run.task.lab, "task": run.task, "run": run, "form": form}
+    context |= {"run": run, "form": form}
     status = 422 if form.errors else 200
     return render(request, f"submissions/{page}.html", context, status=status)
 

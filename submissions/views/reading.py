@@ -45,8 +45,6 @@ def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     is_post_hoc = task.takes_post_hoc(now) and not organizes
     teams = teams_to_submit_for(request.user, task)
     context = {
-        "lab": task.lab,
-        "task": task,
         "state": task.state(now),
         "is_post_hoc": is_post_hoc,
         "organizes": organizes,

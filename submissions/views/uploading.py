@@ -132,8 +132,6 @@ def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> H
     is_post_hoc = task.takes_post_hoc(now) and not organizes
     teams = teams_to_submit_for(request.user, task)
     context = {
-        "lab": task.lab,
-        "task": task,
         "form": form,
         "state": task.state(now),
         "is_post_hoc": is_post_hoc,

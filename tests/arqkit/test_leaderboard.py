@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.leaderboard import Board, BoardRun, columns_in, sorted_board, with_runs
+from arqkit.leaderboard import (
+    Board,
+    BoardRun,
+    columns_in,
+    main_measures,
+    part_of_board,
+    sorted_board,
+    with_runs,
+)
 from arqkit.measures.names import parse_measures
 from arqkit.standings import BASELINE, FLAGS, OUT_OF_COMPETITION, PRIMARY, STANDINGS, WITHDRAWN
 
@@ -33,6 +41,25 @@ def best_of(board: Board, measure: str) -> set[str]:
         for cell in row.cells
         if cell.measure.name == measure and cell.is_best
     }
+
+
+def test_a_part_of_a_board_keeps_its_best_values_and_opens_groups_anew():
+    runs = [
+        BoardRun(key, team, f"run{key}", {NDCG: ndcg, P10: 0.1})
+        for key, team, ndcg in ((1, "A", 0.9), (2, "A", 0.5), (3, "B", 0.4))
+    ]
+    part = part_of_board(with_runs(EMPTY, runs), MEASURES[:1], {2, 3})
+
+    assert [(row.run.key, row.opens_group) for row in part.rows] == [(2, True), (3, True)]
+    assert [len(row.cells) for row in part.rows] == [1, 1]
+    assert best_of(part, NDCG) == set()
+
+
+def test_the_main_measures_are_the_first_three_that_rate_runs():
+    names = ["Judged@10", "nDCG@10", "P@5", "RR", "AP"]
+
+    assert main_measures(parse_measures(names)) == parse_measures(names)[1:4]
+    assert len(main_measures(parse_measures(["Judged@10"]))) == 1
 
 
 def test_baselines_come_first_then_teams_by_their_best_run():

@@ -1,6 +1,6 @@
 """Topic information: fields by kind of task, edits, and the CSV file."""
 
-from arqkit.formats.topics.information import read_topic_info
+from arqkit.formats.topics.information import read_topic_info, write_topic_info
 from arqkit.records import FileRefusedError, Problem, TaskKind
 from arqkit.topics import (
     InfoChange,
@@ -9,7 +9,6 @@ from arqkit.topics import (
     info_fields,
     merged_info,
     updated_edits,
-    write_topic_info,
 )
 from tests.real_data import DATA, needs_data
 

@@ -70,6 +70,7 @@ def test_a_notice_never_lies_over_the_labels_and_every_act_has_its_button(at_wor
 
     over, bar = notice.bounding_box(), at_work.page.locator(f"{SHOWN} .judge-bars").bounding_box()
     assert over["x"] + over["width"] <= bar["x"] or bar["y"] + bar["height"] <= over["y"]
+    at_work.page.get_by_role("button", name="more").click()
     for name in ("judgments", "guidelines", "help", "Submit and next"):
         expect(at_work.page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
 

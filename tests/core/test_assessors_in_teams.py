@@ -55,7 +55,7 @@ def by_sample_task(scene, client_of, person):
     renew_link(round_=made, by=scene.organizer)
     made.refresh_from_db()
     client_of(person).post(reverse("assessment:sample-join", args=[made.token]))
-    address = reverse("assessment:sample-rate", args=["arqmath-x", "task1", 1, person.pk])
+    address = reverse("assessment:sample-rate", args=["arqmath-x", "task1", "sample-1", person.pk])
     given = {"score": 80, "note": "", "decision": "accepted"}
     return client_of(scene.organizer).post(address, given, follow=True)
 

@@ -98,6 +98,40 @@ def seen(html: str) -> str:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "runs"),
+    [
+        ("", {"alpha-run", "beta-run", "alpha-more"}),
+        ("primary=on", {"alpha-run"}),
+        ("best=on", {"alpha-run", "beta-run"}),
+        ("manual=manual", {"beta-run"}),
+        ("data=Text", {"alpha-more"}),
+    ],
+)
+def test_a_board_shows_some_of_its_runs(played, client_of, query, runs):
+    make_run(played.team, played.task, POOR, tag="alpha-more", data_used="text")
+    Run.objects.filter(tag="alpha-run").update(is_primary=True)
+    Run.objects.filter(tag="beta-run").update(is_manual=True)
+    score_waiting(at=NOW)
+
+    page = client_of(played.organizer).get(f"{board_url(played)}?{query}")
+
+    assert {line.row.run.tag for line in page.context["lines"]} == runs
+
+
+def test_a_board_shows_its_main_measures_with_intervals_and_all_of_them_on_demand(
+    played, client_of
+):
+    client = client_of(played.organizer)
+    main, everything = (
+        client.get(f"{board_url(played)}{query}") for query in ("", "?measures=all")
+    )
+
+    assert [measure.label for measure in main.context["measures"]] == ["nDCG'", "MAP'", "P'@10"]
+    assert len(everything.context["measures"]) == len(main.context["visible"].board.measures) > 3
+    assert main.text.count("<small>") == everything.text.count("<small>") == 6
+
+
 def test_a_baseline_is_called_so_once_on_a_wide_and_a_narrow_leaderboard(played, client_of):
     Run.objects.filter(tag="beta-run").update(is_baseline=True)
 
@@ -266,12 +300,12 @@ def test_the_scores_page_has_the_chart_data_and_the_table(played, client_of, org
 
 def test_the_number_of_queries_of_the_pages_is_fixed(played, client_of, django_assert_num_queries):
     client = client_of(played.organizer)
-    client.get(board_url(played))  # the facts of the qrels are computed once
     for number in range(3):
         make_run(played.team, played.task, tag=f"more{number}")
     score_waiting(at=NOW)
+    client.get(board_url(played))  # the facts of the qrels and the intervals are computed once
 
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(17):
         client.get(board_url(played))
     with django_assert_num_queries(17):
         client.get(scores_url(played))

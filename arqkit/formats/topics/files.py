@@ -5,8 +5,6 @@ problems of a file are reported at once. Written bytes are those of the files of
 spaces per level, escaped quotation marks, a space after a question, tags separated by commas.
 """
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -20,6 +18,7 @@ from lxml import etree
 from arqkit.formats.archives.compressed import DamagedFileError, read_pieces
 from arqkit.formats.formulas.index import read_index
 from arqkit.formats.source_text import HEAD, FileKind, require_kind, source_text
+from arqkit.formats.tables import exact_table
 from arqkit.records import FileProblems, FileRefusedError, TopicRecord
 
 _ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
@@ -221,11 +220,7 @@ def write_topics(topics: Iterable[TopicRecord], *, newline: str = "\n") -> bytes
 
 def write_topic_formulas(formulas: Iterable[TopicFormula]) -> bytes:
     """Return the index of topic formulas as TSV, with CRLF line ends as in all editions."""
-    file = io.StringIO(newline="")
-    rows = csv.writer(file, dialect="excel-tab")
-    rows.writerow(INDEX_COLUMNS)
-    rows.writerows(formulas)
-    return file.getvalue().encode()
+    return exact_table([INDEX_COLUMNS, *formulas], delimiter="\t", end="\r\n")
 
 
 def _elements(topic: TopicRecord) -> list[str]:

@@ -1,4 +1,4 @@
-"""Read topic information: category, difficulty, dependency, multi-part, complexity (protocol §3).
+"""Read and write topic information: category, difficulty, dependency, complexity (protocol §3).
 
 ARQMath-1 has it as JSON, ARQMath-2 and -3 as CSV, with different names: `Dependence` or
 `Dependency`, `TopicType` or `Category`, `Low` or `Easy`. Here each has one name and one set of
@@ -7,11 +7,12 @@ values. Everything else is kept as it is.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from arqkit.formats.source_text import FileKind, column_of, csv_rows, source_text
+from arqkit.formats.tables import exact_table
 from arqkit.records import FileProblems, FileRefusedError, Problem
-from arqkit.topics import InfoRow, normalized_value
+from arqkit.topics import InfoRow, heading, normalized_value
 
 TopicInfo = dict[str, dict[str, str]]
 
@@ -125,3 +126,10 @@ def _csv_rows(text: str, problems: FileProblems) -> dict[str, InfoRow]:
             del values[header[topic_at]]
             rows[topic] = InfoRow(line, values)
     return rows
+
+
+def write_topic_info(topics: Mapping[str, Mapping[str, str]], fields: Iterable[str]) -> bytes:
+    """Return topic information as CSV: Topic and the fields, with ARQMath-3's column headings."""
+    names = list(fields)
+    rows = ([topic, *(facts.get(name, "") for name in names)] for topic, facts in topics.items())
+    return exact_table([["Topic", *map(heading, names)], *rows])

@@ -25,8 +25,13 @@ _FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>
 _REST = r'(?:[^">]|"[^"]*")*'
 _PIECES = re.compile(
     rf"{_FORMULA.pattern}(?P<mark>[,.;:!?]*)"
-    rf"|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>|</?[a-zA-Z]{_REST}>"
+    rf"|<(?P<close>/?)(?P<tag>a|img|h[1-6])(?![a-z0-9])(?P<rest>{_REST})>"
+    rf"|<code(?![a-z]){_REST}>.*?</code>|</?[a-zA-Z]{_REST}>"
+    r"|\\(?P<ref>(?:eq)?ref)\{(?P<label>[^{}<>]+)\}",
+    re.DOTALL,
 )
+# The number and the label of an equation, in either order, on a line of a display.
+_TAG, _LABEL = re.compile(r"\\tag\*?\{([^{}]*)\}"), re.compile(r"\\label\{([^{}]*)\}")
 # The start of a formula that is a whole paragraph.
 _ALONE = re.compile(rf"<p>\s*(?={_FORMULA.pattern}\s*</p>)")
 # LaTeXML's output for display formulas, between single dollars.
@@ -138,6 +143,7 @@ def compose(
     remaining = iter(text.formulas)
     shift = top - min(map(int, _HEADING.findall(text.html)), default=top)
     ends: list[str] = []
+    tags = _tags(text.formulas)
 
     def composed(match: re.Match[str]) -> str:
         if match[1] is not None:
@@ -149,6 +155,8 @@ def compose(
                 _FORMULA_LINK.format(escape(page), typeset_html) if page else typeset_html,
                 match["mark"],
             )
+        if match["ref"]:
+            return _reference(match, tags)
         if match["tag"] == "a":
             return _link(match, links, ends)
         if match["tag"] == "img":
@@ -178,6 +186,20 @@ def render_formula(latex: str, *, display: bool = False, formula_id: str = "") -
 def formula_html(key: Key, done: Typeset) -> SafeHtml:
     """Return a typeset formula as safe HTML, or its LaTeX if it could not be typeset."""
     return SafeHtml(_formula(done, Formula("", done.latex, key)))
+
+
+def _tags(formulas: Iterable[Formula]) -> dict[str, str]:
+    """Return the tags of equations by their labels."""
+    lines = (line for formula in formulas for line in formula.latex.split(r"\\"))
+    found = ((_LABEL.search(line), _TAG.search(line)) for line in lines if r"\label" in line)
+    return {label[1]: tag[1] for label, tag in found if label and tag}
+
+
+def _reference(match: re.Match[str], tags: Mapping[str, str]) -> str:
+    """Return a reference to an equation by its tag, or by its label if it has no tag."""
+    label = match["label"]
+    number = escape(tags.get(unescape(label), unescape(label)))
+    return f"({number})" if match["ref"] == "eqref" else number
 
 
 def _with_mark(formula: str, mark: str) -> str:

@@ -40,6 +40,7 @@ _ARROW = 0.55  # the size of the arrow of \\vec
 _STYLE = {"displaystyle", "scriptlevel"}
 _PRIMES = {2: "″", 3: "‴", 4: "⁗"}
 _SCRIPTS = {"msub", "msup", "msubsup"}
+_INTEGRALS = "∫∬∭∮∯∰"
 _LOW = {"mi", "mn", "mo", "mtext", "mrow", "mspace"} | _SCRIPTS
 _NUMBER = re.compile(r"\d*\.?\d+(?:,\d*\.?\d+)+")
 _PADDING = {"tml-sml-pad", "tml-med-pad", "tml-lrg-pad"}
@@ -129,6 +130,8 @@ def set_scripts(element: Any) -> None:
     base = element[0]
     if element.tag == "msup":
         return
+    if base.tag == "mo" and (base.text or "-") in _INTEGRALS:
+        element[1].set("class", f"{element[1].get('class', '')} tml-lower-limit".strip())
     if step := _STEPS.get(letter_of(base)):
         element[1].set("class", f"{element[1].get('class', '')} tml-sub-{step}".strip())
 

@@ -235,7 +235,7 @@ _UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
 # the allow-list change the output. Stored formulas of another version are typeset again, when next
 # shown or in the background. The test of the version fails until it is raised and the new output
 # recorded in tests/golden/typeset.toml.
-VERSION = 2
+VERSION = 3
 ENGINE = f"temml, version {VERSION}"
 
 GLUE = """

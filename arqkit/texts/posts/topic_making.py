@@ -7,8 +7,6 @@ Flesch's Reading Ease were soft criteria.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +19,7 @@ from typing import Final, NamedTuple
 
 import pyphen
 
+from arqkit.formats.tables import exact_table
 from arqkit.formats.topics.files import TopicFormula
 from arqkit.records import TopicRecord
 from arqkit.texts.posts.text import TextFormula, plain_text, renumbered, text_formulas
@@ -223,11 +222,8 @@ def _is_like(words: frozenset[str], titles: Iterable[frozenset[str]], alike: flo
 
 def write_candidates(candidates: Iterable[Candidate]) -> bytes:
     """Return candidates as CSV with all columns, from which topics can be made."""
-    file = io.StringIO(newline="")
-    rows = csv.writer(file, lineterminator="\n")
-    rows.writerow(Candidate._fields)
-    rows.writerows([_cell(value) for value in candidate] for candidate in candidates)
-    return file.getvalue().encode()
+    rows = ([_cell(value) for value in candidate] for candidate in candidates)
+    return exact_table([Candidate._fields, *rows])
 
 
 def _cell(value: object) -> object:

@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from arqkit.formats.topics.information import read_info_rows
+from arqkit.formats.topics.information import read_info_rows, write_topic_info
 from arqkit.records import Problem, TaskKind
 from arqkit.topics import (
     InfoChange,
@@ -19,7 +19,6 @@ from arqkit.topics import (
     info_changes,
     info_fields,
     normalized_value,
-    write_topic_info,
 )
 from arqlab.core import permissions
 from arqlab.core.errors import UserError
@@ -192,8 +191,6 @@ def topic_information(request: HttpRequest, task: Task) -> HttpResponse:
             messages.success(request, _saved(count))
             return redirect("core:topic-information", lab=task.lab.slug, task=task.slug)
     context = {
-        "task": task,
-        "lab": task.lab,
         "form": form,
         "errors": errors,
         "file_form": InformationFileForm(),
@@ -214,7 +211,7 @@ def topic_information_upload(request: HttpRequest, task: Task) -> HttpResponse:
     """Preview the changes and problems of a topic information file, without storing anything."""
     file_form = InformationFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not file_form.is_valid():
-        context = {"task": task, "lab": task.lab, "file_form": file_form}
+        context = {"file_form": file_form}
         return render(request, "core/topic_information_upload.html", context)
     file, form = file_form.cleaned_data["file"], InformationForm(task)
     name = str(file.name)
@@ -277,8 +274,6 @@ def _preview(
         changes,
     )
     context = {
-        "task": task,
-        "lab": task.lab,
         "file_form": InformationFileForm(),
         "is_preview": True,
         "changes": table,

@@ -59,7 +59,7 @@ def task_edit(request: HttpRequest, task: Task) -> HttpResponse:
         save,
         events=task.lab.audit_events.filter(verb="task.change", target=task),
     )
-    context = {"form": form, "task": task, "lab": task.lab}
+    context = {"form": form}
     return answer or render(request, "core/task_edit.html", context)
 
 
@@ -67,7 +67,7 @@ def task_edit(request: HttpRequest, task: Task) -> HttpResponse:
 def topic_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the topics of a task, filtered by words and topic information."""
     organizes = permissions.may_organize(request.user, task.lab)
-    context = {"task": task, "lab": task.lab, "organizes": organizes}
+    context = {"organizes": organizes}
     return answer(
         request, "core/topic_list.html", context, _topics_table(request, task, organizes=organizes)
     )
@@ -122,8 +122,6 @@ def topic_detail(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
     facts, notes = selectors.public_info(topic)
     context = {
         "topic": topic,
-        "task": task,
-        "lab": task.lab,
         "state": task.state(timezone.now()),
         "place": task.topics.filter(position__lte=topic.position).count(),
         "total": task.topics.count(),
@@ -162,7 +160,7 @@ def task_create(request: HttpRequest, lab: Lab) -> HttpResponse:
             task = create_task(lab=lab, name=name, by=by, at=timezone.now(), **cleaned)
             messages.success(request, f"{task.name} was created. Load its topics.")
             return redirect("desk:task-detail", lab=lab.slug, task=task.slug)
-    return render(request, "core/task_create.html", {"form": form, "lab": lab})
+    return render(request, "core/task_create.html", {"form": form})
 
 
 @pages.action(f"{LAB}archive/", "lab-archive")
@@ -216,7 +214,7 @@ def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
         save,
         events=lab.audit_events.filter(verb="lab.change"),
     )
-    return answer or render(request, "core/lab_edit.html", {"form": form, "lab": lab})
+    return answer or render(request, "core/lab_edit.html", {"form": form})
 
 
 @pages.form(f"{LAB}people/", "people-list", section="people")
@@ -230,7 +228,7 @@ def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             grant_role(lab=lab, user=person, role=role, by=by, confirmed=confirmed)
             messages.success(request, f"{person.name} is now {role} of {lab}.")
             return redirect("core:people-list", lab=lab.slug)
-    context = {"form": form, "lab": lab}
+    context: dict[str, Any] = {"form": form}
     context |= {"duties": duties(), "granted": people_in_words(Role.granted())}
     return answer(request, "core/people_list.html", context, _staff_table(lab), _teams_table(lab))
 
@@ -296,7 +294,7 @@ def people_revoke(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read(f"{LAB}audit/", "audit-list", section="audit")
 def audit_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the audit log of a lab, newest first."""
-    return answer(request, "core/audit_list.html", {"lab": lab}, _events_table(request, lab))
+    return answer(request, "core/audit_list.html", {}, _events_table(request, lab))
 
 
 def _events_table(request: HttpRequest, lab: Lab) -> Table:

@@ -47,7 +47,7 @@ def team_create(request: HttpRequest, lab: Lab) -> HttpResponse:
                 request, f"{team} was created. Send the invitation link to the other members."
             )
             return redirect("core:team-detail", lab=lab.slug, team=team.pk)
-    context = {"form": form, "lab": lab, "refusal": permissions.refusal_of_new_team(by, lab)}
+    context = {"form": form, "refusal": permissions.refusal_of_new_team(by, lab)}
     return render(request, "core/team_create.html", context)
 
 
@@ -72,7 +72,7 @@ def team_edit(request: HttpRequest, team: Team) -> HttpResponse:
             verb__in=("team.rename", "team.change"), target=team.name
         ),
     )
-    context = {"form": form, "lab": team.lab, "team": team, "name": name}
+    context = {"form": form, "team": team, "name": name}
     return answer or render(request, "core/team_edit.html", context)
 
 
@@ -83,7 +83,6 @@ def team_detail(request: HttpRequest, team: Team) -> HttpResponse:
     standing = selectors.roles_in(request.user, team.lab)
     context = {
         "team": team,
-        "lab": team.lab,
         "link": link,
         "standing": standing,
         "is_member": permissions.is_team_member(request.user, team),

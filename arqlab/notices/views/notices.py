@@ -69,7 +69,7 @@ def text_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         ],
         list(DEFAULTS),
     )
-    return answer(request, "notices/text_list.html", {"lab": lab}, table)
+    return answer(request, "notices/text_list.html", {}, table)
 
 
 @pages.form(f"{LAB}texts/<slug:kind>/", "text-edit")
@@ -91,7 +91,7 @@ def text_edit(request: HttpRequest, lab: Lab, kind: str) -> HttpResponse:
         events=lab.audit_events.filter(verb="notices.edit-text", target=known.label),
     )
     is_edited = text_of(lab, known) != DEFAULTS[known]
-    context = {"lab": lab, "kind": known, "form": form, "is_edited": is_edited}
+    context = {"kind": known, "form": form, "is_edited": is_edited}
     context["placeholders"] = [f"{{{name}}}" for name in placeholders(known)]
     return stale or render(request, "notices/text_edit.html", context)
 
@@ -115,7 +115,7 @@ def _kind_or_404(kind: str) -> Kind:
 @pages.read(f"{LAB}messages/", "message-list")
 def message_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the messages of a lab, newest first."""
-    context = {"lab": lab, "sends_mail": settings.SENDS_MAIL}
+    context = {"sends_mail": settings.SENDS_MAIL}
     return answer(request, "notices/message_list.html", context, _messages_table(request, lab))
 
 
@@ -157,7 +157,7 @@ def _messages_table(request: HttpRequest, lab: Lab) -> Table:
 def message_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Write a message, preview it with its recipients, and send it."""
     form = MessageForm(request.POST or None)
-    context: dict[str, Any] = {"lab": lab, "form": form, "sends_mail": settings.SENDS_MAIL}
+    context: dict[str, Any] = {"form": form, "sends_mail": settings.SENDS_MAIL}
     if request.method == "POST" and form.is_valid():
         if "send" in request.POST:
             return _send(request, lab, form)
@@ -174,7 +174,6 @@ def message_detail(request: HttpRequest, lab: Lab, message: int) -> HttpResponse
     notices = sent.notices.select_related("user", "mail").order_by("user__username")
     addresses = ", ".join(notice.user.email for notice in notices if notice.user.email)
     context = {
-        "lab": lab,
         "message": sent,
         "addresses": addresses,
         "is_mailed": any(notice.mail for notice in notices),
@@ -209,7 +208,6 @@ def mail_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the mail of a lab, newest first: the queue, the log and the errors."""
     counts = selectors.mail_counts(lab)
     context = {
-        "lab": lab,
         "counts": counts,
         "sends_mail": settings.SENDS_MAIL,
         "sender": settings.DEFAULT_FROM_EMAIL,
@@ -261,7 +259,7 @@ def _send(request: HttpRequest, lab: Lab, form: MessageForm) -> HttpResponse:
         message = send_message(lab=lab, by=signed_in(request), **form.cleaned_data)
     except UserError as error:
         form.add_error("audience", error.message)
-        context = {"lab": lab, "form": form, "sends_mail": settings.SENDS_MAIL}
+        context = {"form": form, "sends_mail": settings.SENDS_MAIL}
         return render(request, "notices/message_create.html", context, status=409)
     count = message.notices.count()
     messages.success(request, f"Message sent to {count} {'person' if count == 1 else 'people'}.")
@@ -276,7 +274,7 @@ def invitation_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         with refused(form):
             messages.success(request, _summary(_invite(request, lab, form)))
             return redirect("notices:invitation-list", lab=lab.slug)
-    context = {"lab": lab, "form": form, "sends_mail": settings.SENDS_MAIL}
+    context = {"form": form, "sends_mail": settings.SENDS_MAIL}
     return answer(request, "notices/invitation_list.html", context, _invitations(request, lab))
 
 

@@ -194,8 +194,10 @@ def _beginning(clean_html: str) -> list[_Part]:
     room = EXCERPT
     for piece in pieces(clean_html):
         text = " ".join(piece.split()) if isinstance(piece, str) else piece.latex
+        if not text:
+            continue
         room -= len(text)
-        if room < 0:
+        if room < 0 and (parts or isinstance(piece, str)):  # a formula at the start is shown whole
             parts.append(f"{text[:room]}…" if isinstance(piece, str) else "…")
             break
         parts.append(text if isinstance(piece, str) else one_formula(text, Definitions()))

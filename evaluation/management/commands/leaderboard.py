@@ -7,7 +7,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from arqkit.formats.leaderboards import FILE_ENDINGS, write_board
+from arqkit.formats.leaderboards import write_board
+from arqkit.formats.tables import FILE_ENDINGS
 from arqlab.core.management.labcommand import LabCommand
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels

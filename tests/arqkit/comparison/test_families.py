@@ -9,7 +9,12 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from arqkit.comparison.families import FAMILY_TESTS, pair_family
+from arqkit.comparison.families import (
+    FAMILY_TESTS,
+    mean_intervals,
+    p_values_against,
+    pair_family,
+)
 from tests.arqkit.comparison.data import tied_scores
 
 PEERS = {"t": stats.ttest_1samp, "wilcoxon": stats.wilcoxon}
@@ -32,6 +37,35 @@ def test_pairs_are_tested_over_their_common_topics_and_corrected_together(test):
     assert upper(found.plain) == pytest.approx(peer, abs=1e-9)
     assert upper(found.holm) == pytest.approx(multipletests(peer, method="holm")[1], abs=1e-9)
     assert upper(found.bh) == pytest.approx(multipletests(peer, method="fdr_bh")[1], abs=1e-9)
+
+
+def test_runs_are_tested_against_one_over_common_topics_and_corrected():
+    scores = tied_scores(5, 20)
+    scores[2, :4] = scores[1, 3:9] = np.nan
+    others = [scores[row] - scores[1] for row in (0, 2, 3, 4)]
+    peer = [stats.ttest_1samp(row[~np.isnan(row)], popmean=0).pvalue for row in others]
+
+    values = p_values_against(scores, 1, "t")
+
+    assert np.isnan(values[1])
+    assert np.delete(values, 1) == pytest.approx(multipletests(peer, method="holm")[1], abs=1e-9)
+
+
+def test_the_interval_of_a_mean_is_that_of_scipy_over_the_topics_of_the_run():
+    scores = tied_scores(3, 20)
+    scores[1, :5], scores[2, 1:] = np.nan, np.nan
+    peer = stats.bootstrap(
+        [scores[1, 5:]],
+        np.mean,
+        n_resamples=10_000,
+        method="percentile",
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+
+    ends = mean_intervals(scores)
+
+    assert ends[1] == pytest.approx((peer.low, peer.high), abs=1e-9)
+    assert np.isnan(ends[2]).all()
 
 
 def test_tukeys_test_is_over_the_topics_of_all_runs_and_not_corrected():

@@ -116,7 +116,7 @@ def test_who_was_overtaken_sees_other_definitions_too(organizer, client_of, task
     ("text", "after", "said"),
     [
         ("  ", 1, "The text of the guidelines is empty."),
-        ("x" * 50_001, 1, "Shorten them"),
+        ("x" * 50_001, 1, "Shorten it to at most 50,000."),
         ("<p>Old.</p>", 1, "Nothing was changed"),
         ("<p>New.</p>", 0, "Someone else wrote version 1"),
     ],

@@ -60,6 +60,13 @@ def test_a_comma_stays_on_the_line_of_a_formula_that_is_short(formula: str, is_k
     assert ("</math></span>, then." in rendered) is not is_kept
 
 
+def test_a_reference_in_a_text_shows_the_tag_of_its_equation_or_its_label() -> None:
+    equation = r'<span class="math-container" id="1">$$x \tag{2} \label{a}$$</span>'
+    text = rf"<p>{equation} By \eqref{{a}}, \ref{{b}}: <code>\eqref{{a}}</code></p>"
+
+    assert r"By (2), b: <code>\eqref{a}</code>" in compose(text, formulas={})
+
+
 def test_two_dollars_make_a_display_formula() -> None:
     rendered = render_post(f"<p>{SPAN.format('$x$')}</p>")
 

@@ -16,6 +16,7 @@ from arqkit import records
 from arqlab.core.services.topic_pages import topic_pages
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from collection.models import Post
 from tests.assessment.factories import NOW, assign, judge, make_formula_pool, make_pool
 from tests.collection.factories import load_small
 from tests.factories import FormulaTaskFactory, Scene, TopicFactory
@@ -252,6 +253,18 @@ def test_a_label_that_does_not_count_stays_in_the_list_and_is_marked(client, ass
     assert page.count("does not count") == 1
     assert re.findall(r"Answer, position (\d+)", beside) == ["1"]
     assert "Low" not in re.sub(r'(?s)<nav class="choices".*?</nav>', "", beside)
+
+
+def test_a_long_formula_at_the_start_of_an_answer_is_in_the_list(client, assessor):
+    first = instances()[0]
+    latex = f"x={'y+' * 60}z"
+    body = f'<p><span class="math-container" id="q_900">${latex}$</span> by induction.</p>'
+    Post.objects.filter(post_id=first.post_id).update(body=body)
+    judge(assessor, first, 3)
+
+    page = client.get(f"{PAGE}judgments/").text
+    assert f'data-latex="{latex}"' in page
+    assert "by induction" not in page
 
 
 def test_skipped_items_are_listed_until_they_are_judged(client, assessor):
