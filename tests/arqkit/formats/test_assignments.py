@@ -50,7 +50,7 @@ def test_what_is_no_text_is_refused_with_a_reason(data):
 
 
 def test_unknown_topics_and_people_and_repetitions_are_all_reported():
-    rows, _ = read_assignments(b"A.1,ann\nA.9,cy\nA.1,Ann@Example.org\nA.2,bo\n", path="f")
+    rows, _ = read_assignments(b"A.1,ann\nA.9,cy\nA.1,Ann@Example.org\nA.2,bo\nA.8,bo\n", path="f")
 
     pairs, problems = resolve(rows, topics=["A.1", "A.2"], people=PEOPLE, path="f")
 
@@ -59,6 +59,7 @@ def test_unknown_topics_and_people_and_repetitions_are_all_reported():
         (2, "the topic 'A.9'"),
         (2, "the assessor 'cy'"),
         (3, "A.1 to Ann@Example.org again (first on line 1)"),
+        (5, "the topic 'A.8'"),
     ]
 
 

@@ -209,3 +209,8 @@ def test_real_titles_are_html_with_their_formulas_marked():
 @pytest.mark.parametrize("number", ["A 1", "A/1", "A" * 101])
 def test_a_number_that_no_run_or_address_can_name_is_reported(number):
     assert problems(topics_xml(topic_xml("<Title>t</Title>", number)))[0][0] == 2
+
+
+def test_a_formula_id_of_more_than_100_characters_is_reported():
+    inside = f"<Title>t</Title><Formula_Id>{'q' * 101}</Formula_Id><Latex>x</Latex>"
+    assert problems(topics_xml(topic_xml(inside, "B.1"))) == [(2, f"the formula id {'q' * 80!r}")]
