@@ -49,7 +49,7 @@ class NoteForm(forms.Form):
 @pages.read("", "radar-list")
 def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the open findings of a task, or with `state=dismissed` those dismissed with notes."""
-    context: dict[str, Any] = {"lab": task.lab, "task": task}
+    context: dict[str, Any] = {}
     if request.GET.get("state") == "dismissed":
         table = _dismissed_table(request, task)
         return answer(request, "assessment/radar_dismissed.html", context, table)
@@ -134,8 +134,6 @@ def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse
     if request.method == "POST" and _is_changed(request, task, radar_finding, form):
         return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
     context = {
-        "lab": task.lab,
-        "task": task,
         "form": form,
         "finding": finding_rows([radar_finding], scale=task_scale(task)).row(0, named=True),
         "dismissed": dismissed_findings(task).filter(key=finding).first(),

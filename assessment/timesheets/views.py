@@ -46,7 +46,7 @@ def time_sheet(request: HttpRequest, lab: Lab) -> HttpResponse:
     form = SheetForm(request.GET, lab=lab)
     sheet = _sheet(lab, form)
     zone = zone_words(sheet.rule.time_zone)
-    context = {"lab": lab, "form": form, "pay_form": pay_form, "sheet": sheet, "zone": zone}
+    context = {"form": form, "pay_form": pay_form, "sheet": sheet, "zone": zone}
     status, tables = 422 if form.errors or pay_form.errors else 200, _tables(sheet)
     return answer(request, "assessment/time_sheet.html", context, *tables, status=status)
 

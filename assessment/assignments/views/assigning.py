@@ -158,8 +158,6 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
             return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
     grid = assignment_grid(task, at=now)
     context = {
-        "lab": task.lab,
-        "task": task,
         "form": form,
         "person": request.POST.get("person", ""),
         "grid": grid,
@@ -226,7 +224,7 @@ def assignment_import(request: HttpRequest, task: Task) -> HttpResponse:
     """Preview the changes and problems of a file of assignments, without storing anything."""
     form = AssignmentFileForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not form.is_valid():
-        context = {"task": task, "lab": task.lab, "file_form": form}
+        context = {"file_form": form}
         return render(request, "assessment/assignment_import.html", context)
     file = form.cleaned_data["file"]
     pairs, problems = pairs_of_file(file.read(), path=str(file.name), task=task)

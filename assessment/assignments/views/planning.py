@@ -73,8 +73,6 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
         return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
     rows = task_roster(task)
     context = {
-        "lab": task.lab,
-        "task": task,
         "form": form,
         "rows": rows,
         "silent": _silent(rows),
@@ -255,7 +253,7 @@ def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
     action = request.POST.get("action", "")
     form = PlanForm(request.POST if action else None, task=task)
     planning = task_planning(task, **form.settings, at=now)
-    context: dict[str, Any] = {"lab": task.lab, "task": task, "form": form}
+    context: dict[str, Any] = {"form": form}
     context["planning"] = planning
     if action and form.is_valid():
         with refused(form):

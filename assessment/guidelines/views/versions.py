@@ -82,8 +82,6 @@ def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
     scale = task_scale(task)
     current = entries_of(task, version).filter(until=None) if version else ()
     context = {
-        "task": task,
-        "lab": task.lab,
         "version": version,
         "added": shown_entries(waiting.added, scale=scale),
         "removed": shown_entries(waiting.removed, scale=scale),
@@ -116,7 +114,7 @@ def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
             form.save(at=timezone.now(), by=signed_in(request))
             messages.success(request, "Collected for the next version. Publish it when ready.")
             return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
-    context = {"task": task, "lab": task.lab, "form": form, "kind": kind, "organizes": True}
+    context = {"form": form, "kind": kind, "organizes": True}
     context |= _found_items(task, request.GET.get("q", ""), request.GET.get("page"))
     context |= _chosen_item(task, initial["item"], request.GET.get("post", ""))
     return render(request, "assessment/guideline_entry_add.html", context)
@@ -160,8 +158,6 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
     texts = [guideline_source(task, compared, scale) for compared in (earlier, guideline)]
     entries = changed_entries(task, before=before, version=version)
     context = {
-        "task": task,
-        "lab": task.lab,
         "guideline": guideline,
         "before": before,
         "earlier": range(version),
@@ -182,8 +178,6 @@ def guideline_panel(request: HttpRequest, task: Task, version: int) -> HttpRespo
     user = signed_in(request)
     followed = followed_versions(user, [task]).get(task.pk)
     context = {
-        "task": task,
-        "lab": task.lab,
         "version": version,
         "followed": followed,
         "shown": show_guideline(task, version_or_404(task, version), followed=followed),
@@ -225,8 +219,6 @@ def guideline_detail(request: HttpRequest, task: Task, version: int) -> HttpResp
     """Show a version of the guidelines. Version 0 is ArqLab's default text."""
     guideline = version_or_404(task, version)
     context = {
-        "task": task,
-        "lab": task.lab,
         "guideline": guideline,
         "version": version,
         "shown": show_guideline(task, guideline),
@@ -249,7 +241,7 @@ def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
     """Edit the guidelines, preview the next version, and list all versions."""
     newest = _newest(task)
     form = GuidelineForm(request.POST or None, initial=newest.initial, scale=newest.scale)
-    context: dict[str, Any] = {"task": task, "lab": task.lab, "form": form}
+    context: dict[str, Any] = {"form": form}
     source = newest.source
     if request.method == "POST" and form.is_valid():
         source = label_table(form.definitions, newest.scale) + form.cleaned_data["text"]

@@ -79,7 +79,6 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
     tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
     context = {
-        "lab": lab,
         "standing": roles_in(user, lab),
         "work": work.get(lab.pk),
         "rows": [

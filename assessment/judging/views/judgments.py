@@ -58,7 +58,7 @@ def affected_judgment_list(request: HttpRequest, lab: Lab, version: int) -> Http
         latex=formula_latex(visual_map, rows["visual_id_after"]),
         version=pl.format("{}, {}", "task", "qrels"),
     )
-    context = {"lab": lab, "version": visual_map, "count": rows.height}
+    context = {"version": visual_map, "count": rows.height}
     table = _affected_table(request, lab, visual_map, rows)
     return answer(request, "assessment/affected_judgment_list.html", context, table)
 
@@ -118,7 +118,7 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         _decide(request, task, form)
         return redirect(request.get_full_path())
-    context, status = {"lab": task.lab, "task": task, "form": form}, 422 if form.errors else 200
+    context, status = {"form": form}, 422 if form.errors else 200
     table = _late_table(request, task)
     return answer(request, "assessment/late_label_list.html", context, table, status=status)
 
@@ -207,8 +207,6 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
         raise Http404
     judgments = list(judgments_of_item(task, query_id, doc_id))
     context = {
-        "lab": task.lab,
-        "task": task,
         "topic": topic,
         "doc_id": doc_id,
         "count": len(judgments),
@@ -320,9 +318,8 @@ def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
     if request.method == "POST":
         _return(request, task)
         return redirect(request.get_full_path())
-    context = {"task": task, "lab": task.lab}
     table = _labels_table(request, task)
-    return answer(request, "assessment/guideline_judgment_list.html", context, table)
+    return answer(request, "assessment/guideline_judgment_list.html", {}, table)
 
 
 def _labels_table(request: HttpRequest, task: Task) -> Table:

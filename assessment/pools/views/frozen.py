@@ -105,8 +105,6 @@ def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool of a task and its supplements, and what has changed since the freeze."""
     pools = list(Pool.official.filter(task=task).select_related("frozen_by").order_by("number"))
     context = {
-        "task": task,
-        "lab": task.lab,
         "news": pool_news(task, pools),
         "together": pooled_together(task),
     }
@@ -151,8 +149,6 @@ def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
         return exact_response(pool_file(pool), name)
     topics = topic_sizes(pool)
     context = {
-        "task": pool.task,
-        "lab": pool.task.lab,
         "pool": pool,
         "depths": settings_summary(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",

@@ -66,7 +66,7 @@ def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
         with refused(forms.version):
             ceremony.require_acknowledged(request.POST)
             return _frozen(request, task, forms.choice)
-    context = {"task": task, "lab": task.lab, "ceremony": ceremony}
+    context: dict[str, Any] = {"ceremony": ceremony}
     refusals = [*forms.topics.messages, *forms.runs.messages]
     context |= {"refusals": refusals, "draft": forms.draft, "form": forms.version}
     context |= {"topics_form": forms.topics, "runs_form": forms.runs}
@@ -190,7 +190,7 @@ Side = QrelSet | None
 def qrels_diff(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the differences between two sides, or return them as a file."""
     versions = list(QrelSet.objects.filter(task=task).order_by("-version"))
-    context: dict[str, Any] = {"task": task, "lab": task.lab, "versions": versions}
+    context: dict[str, Any] = {"versions": versions}
     if not versions:
         return render(request, "assessment/qrels_diff.html", context)
     before = _side(request.GET.get("before") or str(versions[0].version), versions)
@@ -345,8 +345,6 @@ def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
     draft = draft_of(task)
     context = {
-        "task": task,
-        "lab": task.lab,
         "draft": draft,
         "total": sum(topic.total for topic in draft.topics),
         "mixed": mixed_items(task),
@@ -435,8 +433,6 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
         return _file(qrels_frame(qrel_set), task, qrel_set.name)
     topics, labels = version_topics(qrel_set), qrel_set.label_scale
     context = {
-        "task": task,
-        "lab": task.lab,
         "shown": qrel_set,
         "shares": label_shares(topics, labels),
         "labels": labels,

@@ -77,7 +77,6 @@ def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     user = signed_in(request)
     hours = own_hours(lab, user, at=timezone.now())
     context = {
-        "lab": lab,
         "hours": hours,
         "zone": zone_words(hours.sheet.rule.time_zone),
         "open_tickets": own_open_tickets(lab, user).count(),

@@ -49,8 +49,6 @@ FORMS: dict[ItemSource, type[RoundForm]] = {
 def round_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the rounds of a task, with their progress, and the kinds that can be made."""
     context = {
-        "task": task,
-        "lab": task.lab,
         "kinds": [kind for kind in KINDS.values() if kind.items in FORMS],
     }
     return answer(request, "assessment/rounds/round_list.html", context, _rounds_table(task))
@@ -107,7 +105,7 @@ def round_create(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
             todo = "Send its link to the applicants." if round_.token else "Assessors are notified."
             messages.success(request, f"{round_} is open. {todo}")
             return redirect(round_.address)
-    context = {"task": task, "lab": task.lab, "kind": rules, "form": form}
+    context = {"kind": rules, "form": form}
     status = 422 if form.errors else 200
     return render(request, "assessment/rounds/round_create.html", context, status=status)
 

@@ -125,7 +125,7 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         save,
         events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
-    context = {"lab": task.lab, "task": task, "form": form}
+    context = {"form": form}
     status = 422 if form.errors else 200
     return answer or render(request, "assessment/ticket_policy.html", context, status=status)
 
@@ -221,7 +221,6 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         return redirect(request.get_full_path())
     state = state if state in TICKET_STATES else "open"
     context = {
-        "lab": lab,
         "form": form,
         "send_form": SendForm(lab=lab, tickets=tickets),
         "state": state,
@@ -356,7 +355,7 @@ def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             "When the organizers ask for your opinion on an item, it appears here.",
         ),
     )
-    return answer(request, "assessment/ticket_sent_list.html", {"lab": lab}, table)
+    return answer(request, "assessment/ticket_sent_list.html", {}, table)
 
 
 def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:

@@ -180,7 +180,7 @@ def correction_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             "No corrections", "Correct a formula, a text or a thread on the page of a ticket."
         ),
     )
-    return answer(request, "assessment/correction_list.html", {"lab": lab}, table)
+    return answer(request, "assessment/correction_list.html", {}, table)
 
 
 @pages.action("corrections/<int:correction>/undo/", "correction-undo")
