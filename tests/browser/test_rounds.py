@@ -54,7 +54,7 @@ def test_topics_of_a_round_are_searched_and_picked_by_range_and_by_keyboard(
     expect(page.get_by_text("4 topics selected")).to_be_visible()
     page.get_by_label("Search topics").press("Enter")
     look("picker")
-    page.get_by_role("button", name="Start training round").press("Enter")
+    page.get_by_role("button", name="Start round").press("Enter")
     expect(page.get_by_text("Choose at least one assessor.").first).to_be_visible()
     checked = page.locator("[name=topics]:checked")
     assert [box.get_attribute("aria-label") for box in checked.all()] == [
