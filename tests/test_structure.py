@@ -34,7 +34,7 @@ TEMPLATE_LEVELS = {
 FILE_LINES = 500
 COLUMNS = {".py": 100, ".js": 100, ".css": 100, ".html": 120}
 """The width of a line, by the ending of a file: a longer one counts as several."""
-BODY_LINES = {"function": 50, "view": 30, "task": 5}
+BODY_LINES = {"function": 50, "view": 25, "task": 5}
 MODULES_PER_FOLDER = 25
 
 

@@ -38,7 +38,7 @@ class Spread:
 
 
 def topic_values(
-    board: Board, *, qrel_set: QrelSet, query_id: str, measure: Measure
+    board: Board, qrel_set: QrelSet, query_id: str, measure: Measure
 ) -> list[RunValue]:
     """Return the runs of a board with their values for a topic, best first.
 

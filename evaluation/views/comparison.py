@@ -417,11 +417,6 @@ def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     if request.GET.get("format") == "tsv":
         name = f"{board_words(visible.board)}-{visible.board.qrels}-pairs.tsv"
         return table_response(pair_table(compared, family), name)
-    query = context["board_query"] | {"measure": compared.measure.label}
-    address = (
-        f"{reverse('evaluation:comparison', args=[task.lab.slug, task.slug])}?{urlencode(query)}"
-    )
-    lines = pair_lines(compared, getattr(family, correction), address=address, most=ENOUGH)
     context |= {
         "compared": compared,
         "apart": every.runs[len(compared.runs) :],
@@ -430,12 +425,25 @@ def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
         "corrections": CORRECTIONS,
         "correction": correction,
         "is_corrected": test == TUKEY,
-        "lines": lines,
-        "pairs": sum(cell.value is not None for line in lines for cell in line.cells),
-        "significant": sum(cell.is_significant for line in lines for cell in line.cells),
-        "enough": ENOUGH,
+        **_matrix(compared, getattr(family, correction), task, context["board_query"]),
     }
     return render(request, "evaluation/comparison_matrix.html", context)
+
+
+def _matrix(
+    compared: ComparedRuns, values: Reals, task: Task, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the rows of the table of all pairs, and how many pairs differ significantly."""
+    page = reverse("evaluation:comparison", args=[task.lab.slug, task.slug])
+    address = f"{page}?{urlencode({**query, 'measure': compared.measure.label})}"
+    lines = pair_lines(compared, values, address=address, most=ENOUGH)
+    cells = [cell for line in lines for cell in line.cells]
+    return {
+        "lines": lines,
+        "pairs": sum(cell.value is not None for cell in cells),
+        "significant": sum(cell.is_significant for cell in cells),
+        "enough": ENOUGH,
+    }
 
 
 def board_context(

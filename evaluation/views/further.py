@@ -265,17 +265,18 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
         "rounds": rounds,
     }
     file = f"{board_words(visible.board)}-{visible.board.qrels}-correlations"
-    pearson = "Pearson’s r: 1 or −1 if one measure is a linear function of the other."
-    kendall = "Kendall’s tau-b: 1 if both measures order the runs the same way, −1 if in reverse."
-    tables = (
-        _matrix_table(result, "pearson", pearson, file=file),
-        _matrix_table(result, "kendall", kendall),
-    )
+    tables = _matrix_table(result, "pearson", file=file), _matrix_table(result, "kendall")
     written = _correlations_file(result, file)
     return answer(request, "evaluation/correlations.html", context, *tables, file=written)
 
 
-def _matrix_table(result: MeasureCorrelations, name: str, caption: str, *, file: str = "") -> Table:
+COEFFICIENTS = {
+    "pearson": "Pearson’s r: 1 or −1 if one measure is a linear function of the other.",
+    "kendall": "Kendall’s tau-b: 1 if both measures order the runs the same way, −1 if in reverse.",
+}
+
+
+def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> Table:
     matrix = getattr(result.matrices, name)
     known = [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
     return Table(
@@ -288,7 +289,7 @@ def _matrix_table(result: MeasureCorrelations, name: str, caption: str, *, file:
             ),
         ],
         list(zip(result.columns, known, strict=True)),
-        caption=caption,
+        caption=COEFFICIENTS[name],
         css="correlation-table",
         file=file,
     )

@@ -108,13 +108,11 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     if not (is_judged and sight.may_open(visible.board.row_of(run.pk).run)):
         raise Http404
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
-    values = topic_values(
-        visible.board, qrel_set=visible.qrel_set, query_id=query_id, measure=measure
-    )
+    values = topic_values(visible.board, visible.qrel_set, query_id, measure)
     others = [v for v in values if v.run.key != run.pk and sight.may_open(v.run)]
     chosen = request.GET.get("beside", "best")
     beside = _beside(chosen, others, values)
-    runs = [run, *Run.objects.filter(pk=beside.run.key).select_related("team")] if beside else [run]
+    second = Run.objects.filter(pk=beside.run.key if beside else 0).select_related("team")
     context = {
         "run": run,
         "query_id": query_id,
@@ -124,9 +122,8 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
         "measure": measure,
         "others": others,
         "chosen": chosen,
-        "beside": beside,
         "query": urlencode({"measure": measure.label, **version_query(visible)}),
-        **_sides(request, runs, visible, sight, query_id),
+        **_sides(request, [run, *second], visible, sight, query_id),
     }
     table = _values_table(context["sides"], visible, query_id, measure, spread_of(values))
     return answer(request, "evaluation/run_ranking.html", context, table)

@@ -257,9 +257,7 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
     if visible is None or not visible.qrel_set.qrels.filter(query_id=query_id).exists():
         raise Http404
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
-    values = topic_values(
-        visible.board, qrel_set=visible.qrel_set, query_id=query_id, measure=measure
-    )
+    values = topic_values(visible.board, visible.qrel_set, query_id, measure)
     query = urlencode({"measure": measure.label, **version_query(visible)})
     spread = spread_of(values)
 

@@ -254,12 +254,8 @@ def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
                 context |= _refused(form, error, newest)
             else:
                 messages.success(request, f"Assessors now follow version {saved.version}.")
-                return redirect(
-                    "assessment:guideline-detail",
-                    lab=task.lab.slug,
-                    task=task.slug,
-                    version=saved.version,
-                )
+                address = [task.lab.slug, task.slug, saved.version]
+                return redirect("assessment:guideline-detail", *address)
     counts = counts_by_version(task)
     context |= {"newest": newest.guideline, "unknown_labels": counts.get(None, 0)}
     context["waiting"] = waiting_entries(task)

@@ -99,18 +99,19 @@ class ThirdOpinionForm(forms.Form):
         people.queryset = third_assessors(task, instance)  # type: ignore[attr-defined]
 
 
+PAGE = "assessment/rounds/adjudication_detail.html"
+
+
 @pages.form("", "adjudication-detail")
 def adjudication_detail(request: HttpRequest, task: Task, instance: int) -> HttpResponse:
     """Show an official instance with its labels, and decide about it.
 
     A POST request has the `action`: `decide`, `ask` or `withdraw`.
     """
-    instances = PoolInstance.official.filter(item__pool__task=task)
-    item = get_object_or_404(
-        instances.select_related("item__pool", "item__topic__task__lab"), pk=instance
-    )
+    official = PoolInstance.official.select_related("item__pool", "item__topic__task__lab")
+    item = get_object_or_404(official, item__pool__task=task, pk=instance)
     action = request.POST.get("action", "")
-    back = redirect("evaluation:adjudication-list", lab=task.lab.slug, task=task.slug)
+    back = redirect("evaluation:adjudication-list", task.lab.slug, task.slug)
 
     def make(data: QueryDict | None) -> RulingForm:
         decision = adjudication_of(task, item).decision
@@ -131,8 +132,7 @@ def adjudication_detail(request: HttpRequest, task: Task, instance: int) -> Http
         return redirect(request.path)
     form = third if action == "ask" else ruling
     context = {"form": form, "ruling_form": ruling, "third_form": third, **_context(task, item)}
-    status = 422 if form.errors else 200
-    return render(request, "assessment/rounds/adjudication_detail.html", context, status=status)
+    return render(request, PAGE, context, status=422 if form.errors else 200)
 
 
 def _proposal(task: Task, instance: PoolInstance) -> dict[str, Any]:

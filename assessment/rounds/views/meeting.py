@@ -148,29 +148,17 @@ def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
         raise Http404
     items = meeting_items(round_)
     place = max(1, min(number_of(request.GET.get("at", "")) or 1, len(items)))
-    context = {
-        "task": round_.task,
-        "lab": round_.task.lab,
-        "round": round_,
-        "organizes": seen.organizes,
-        "items": items,
-        "place": place,
-    }
+    context: dict[str, Any] = {"task": round_.task, "lab": round_.task.lab, "round": round_}
+    context |= {"organizes": seen.organizes, "items": items, "place": place}
     form = None
     if items:
         instance = meeting_instance(round_, items[place - 1].topic, items[place - 1].doc_id)
         form = DecisionForm(request.POST or None, scale=round_.pool.label_scale)
-        if (
-            request.method == "POST"
-            and form.is_valid()
-            and _decided(request, round_, instance, form)
-        ):
+        if form.is_valid() and _decided(request, round_, instance, form):
             return redirect(request.get_full_path())
         context |= _item_context(request, seen, items[place - 1], instance)
-    status = 422 if form and form.errors else 200
-    return render(
-        request, "assessment/rounds/meeting.html", context | {"form": form}, status=status
-    )
+    context["form"], status = form, 422 if form and form.errors else 200
+    return render(request, "assessment/rounds/meeting.html", context, status=status)
 
 
 def _item_context(
