@@ -104,14 +104,19 @@ def _unreadable(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> It
 
     A formula's item counts if one of its instances lacks something.
     """
-    items = labels.n_unique(["topic", "item"])
+    items, kinds = labels.n_unique(["topic", "item"]), set(labels["kind"])
     url = reverse("collection:collection-detail", args=[lab.slug])
+    needed = {
+        "a thread": kinds - {ItemKind.DOCUMENTS},
+        "the formula to judge": kinds & {ItemKind.VISUAL_IDS},
+    }
     for part, (missing, lacking) in zip(PARTS, _missing(lab, labels, texts).items(), strict=True):
         verb = "has" if len(lacking) == 1 else "have"
         sentence = f"{len(lacking):,} of {counted(items, 'item')} {verb} {missing}"
-        yield Oddity(
-            sentence, len(lacking), url, f"All items have {part}.", is_red=part == "a text"
-        )
+        if needed.get(part, True):
+            yield Oddity(
+                sentence, len(lacking), url, f"All items have {part}.", is_red=part == "a text"
+            )
 
 
 def _missing(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> dict[str, set[Item]]:
