@@ -99,7 +99,7 @@ SET_BY_ORGANIZERS = tuple(standing for standing in STANDINGS if standing.help)
 
 
 def standing_of(standings: Collection[Standing]) -> Standing:
-    """Return the one standing of a run: of those that apply, the last in `STANDINGS`."""
+    """Return the standing of a run. If several apply, the last of them in `STANDINGS` counts."""
     return max(standings, key=STANDINGS.index, default=OFFICIAL)
 
 

@@ -48,8 +48,8 @@ class BoardPartForm(forms.Form):
     def shown_measures(self, further: int) -> list[Measure]:
         """Return the main or all measures, and the last ones (`further`), which were asked for."""
         stored = self.board.measures[: len(self.board.measures) - further]
-        shown = stored if self.cleaned_data.get("measures") else main_measures(stored)
-        return [*shown, *self.board.measures[len(stored) :]]
+        chosen = stored if self.cleaned_data.get("measures") else main_measures(stored)
+        return [*chosen, *self.board.measures[len(stored) :]]
 
     def shown_runs(self) -> set[int]:
         """Return the keys of the runs; the best run of a team is the first one that is shown."""

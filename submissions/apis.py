@@ -114,10 +114,10 @@ class UploadSerializer(serializers.Serializer):
         """Return the fields, with those of flags and standings."""
         flags = {flag.field: _yes_no(flag.mark) for flag in FLAGS}
         standings = {
-            one.field: _yes_no(one.help)
-            if one.field.startswith("is_")
-            else serializers.CharField(required=False, max_length=300, help_text=one.help)
-            for one in SET_BY_ORGANIZERS
+            flag.field: _yes_no(flag.help)
+            if flag.field.startswith("is_")
+            else serializers.CharField(required=False, max_length=300, help_text=flag.help)
+            for flag in SET_BY_ORGANIZERS
         }
         return {**super().get_fields(), **flags, **standings}
 

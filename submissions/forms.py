@@ -112,7 +112,7 @@ class RunMetadataForm(forms.Form):
         self.order_fields(["name", "tag", *(flag.field for flag in FLAGS)])
         if organizes:
             description = self.fields.pop("description")
-            self.fields |= {one.field: standing_field(one) for one in SET_BY_ORGANIZERS}
+            self.fields |= {flag.field: standing_field(flag) for flag in SET_BY_ORGANIZERS}
             self.fields |= {"description": description}
         if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["answer_kind"]

@@ -7,6 +7,7 @@ apostrophe in every table for people; files that programs read again are exact.
 import csv
 import io
 import json
+import math
 import re
 import zipfile
 from codecs import BOM_UTF8
@@ -74,13 +75,18 @@ def csv_lines(
 def _json_lines(
     columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row]
 ) -> Iterator[bytes]:
-    """Yield a list of objects, one on a line; None and truth values stay what they are."""
+    """Yield a list of objects, one on a line. A figure that is no number is null, as None is."""
     start = "["
     for row in rows:
-        record = {name: value(row) for name, value in columns.items()}
-        yield f"{start}\n{json.dumps(record, ensure_ascii=False, default=_cell)}".encode()
+        record = {name: _number_or_none(value(row)) for name, value in columns.items()}
+        text = json.dumps(record, ensure_ascii=False, default=lambda value: str(_cell(value)))
+        yield f"{start}\n{text}".encode()
         start = ","
     yield b"\n]\n" if start == "," else b"[]\n"
+
+
+def _number_or_none(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _latex_lines(

@@ -43,10 +43,17 @@ def cached_value(key: str, compute: Callable[[], Kept], *, seconds: int | None =
 
     Without `seconds`, it is kept as long as there is room.
     """
+    return cast(Kept, known_value(key, compute, seconds=seconds))
+
+
+def known_value(
+    key: str, compute: Callable[[], Kept] | None, *, seconds: int | None = DAY
+) -> Kept | None:
+    """Return the same; without `compute`, a value that is not in the cache is None."""
     value: Kept | None = computed_values.get(key)
-    if value is None and (value := compute()) is not None:
+    if value is None and compute and (value := compute()) is not None:
         computed_values.set(key, value, timeout=seconds)
-    return cast(Kept, value)
+    return value
 
 
 def _or_memory(name: str) -> Callable[..., Any]:

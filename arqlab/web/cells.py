@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
+from math import isfinite
 from typing import Any
 
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -47,7 +48,8 @@ def team_name(run: Any) -> str:
 
 def score(value: float | str | None, decimals: int = 4) -> str:
     """Format a score with four decimals; a missing score is a dash."""
-    return f"{value:.{decimals}f}" if isinstance(value, float | int) else DASH
+    is_known = isinstance(value, float | int) and isfinite(value)
+    return f"{value:.{decimals}f}" if is_known else DASH
 
 
 def signed(value: float | None) -> str:
@@ -173,6 +175,8 @@ HASH = CellKind(
 )
 COUNT = CellKind(lambda value: intcomma(value), "num")
 SCORE = decimals(4)
+TENTHS = decimals(1)
+HUNDREDTHS = decimals(2)
 NUMBER = CellKind(floatformat, "num")
 """A figure with one decimal, if it has any."""
 HOURS = CellKind(lambda value: f"{value:,.2f}", "num")
@@ -198,4 +202,4 @@ RUN = CellKind(
 )
 """A run that is not the subject of its row."""
 LABEL = CellKind(label, file=lambda value: value.value)
-LABELS = CellKind(lambda labels: format_html_join(" ", "{}", ((label(one),) for one in labels)))
+LABELS = CellKind(lambda labels: format_html_join(" ", "{}", ((label(value),) for value in labels)))

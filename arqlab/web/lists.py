@@ -58,7 +58,7 @@ class Listing(forms.Form):
         """Read the address (`request.GET`) of a list of rows."""
         super().__init__(asked, auto_id="list-%s")
         self.rows, self.searched, self.orders = rows, searched, orders
-        self.filters = {each.name: each for each in filters}
+        self.filters = {wanted.name: wanted for wanted in filters}
         for name, (_, label, lookup, choices) in self.filters.items():
             offered = _values(rows, lookup) if choices is None else list(choices)
             self.fields[name] = forms.ChoiceField(
@@ -110,8 +110,8 @@ class Listing(forms.Form):
         """
         given = self.cleaned_data
         wanted = [
-            pl.col(each.lookup).cast(pl.String) == given[name]
-            for name, each in self.filters.items()
+            pl.col(choice.lookup).cast(pl.String) == given[name]
+            for name, choice in self.filters.items()
             if given.get(name)
         ]
         if words := given.get("q", "").lower().split():

@@ -109,20 +109,30 @@ class Column:
         """Return the classes of the cells."""
         return f"{self.kind.css} {self.css}".strip()
 
+    @cached_property
+    def _reads(self) -> dict[str, Callable[[Any], Any]]:
+        """Return what reads each part of a cell that this column has."""
+        parts = {name: getattr(self, name) for name in ("link", "spoken", "note", "cell_css")}
+        return {"value": reader(self.value)} | {
+            name: reader(part) for name, part in parts.items() if part
+        }
+
+    def _read(self, part: str, row: Any) -> Any:
+        return self._reads[part](row) if part in self._reads else None
+
     def cell(self, row: Any) -> Cell:
         """Return the cell of a row on the page."""
         if self.template:
             return Cell(self, "", self.classes, row)
-        value = reader(self.value)(row)
+        value = self._read("value", row)
         html = DASH if value is None or value == "" else self.kind.html(value)
-        if self.link and (url := reader(self.link)(row)):
-            spoken = (
-                format_html(' aria-label="{}"', reader(self.spoken)(row)) if self.spoken else ""
-            )
-            html = format_html('<a href="{}"{}>{}</a>', url, spoken, html)
-        if self.note and (note := reader(self.note)(row)):
+        if url := self._read("link", row):
+            spoken = self._read("spoken", row)
+            named = format_html(' aria-label="{}"', spoken) if spoken else ""
+            html = format_html('<a href="{}"{}>{}</a>', url, named, html)
+        if note := self._read("note", row):
             html = format_html('{} <span class="muted small">{}</span>', html, note)
-        css = [self.classes, reader(self.cell_css)(row)] if self.cell_css else [self.classes]
+        css = [self.classes, self._read("cell_css", row)]
         css += ["best"] * (self.best is not None and self.best(row))
         return Cell(self, html, " ".join(filter(None, css)), row)
 
@@ -132,8 +142,8 @@ class Column:
         return Cell(self, html, self.classes, None)
 
     def in_file(self, row: Any) -> object:
-        """Return the value of a row in files, None if there is none."""
-        value = reader(self.value)(row)
+        """Return the value of a row for files, or None if it has none."""
+        value = self._read("value", row)
         return None if value is None or value == "" else self.kind.file(value)
 
 

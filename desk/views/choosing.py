@@ -66,11 +66,11 @@ def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponse:
         lab=lab,
         candidates=[row["post_id"] for row in rows],
     )
-    shown = rows[:SHOWN]
-    titles = typeset_titles(posts_of(lab, [row["post_id"] for row in shown]).values())
-    for row in shown:
+    first = rows[:SHOWN]
+    titles = typeset_titles(posts_of(lab, [row["post_id"] for row in first]).values())
+    for row in first:
         row["title_html"] = titles.get(row["post_id"], "")
-    context = {"load": load, "lab": lab, "form": form, "rows": shown, "total": len(rows)}
+    context = {"load": load, "lab": lab, "form": form, "rows": first, "total": len(rows)}
     if request.method == "POST" and form.is_valid():
         try:
             return _make_topics(request, lab, form.cleaned_data)

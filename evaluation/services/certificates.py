@@ -13,7 +13,7 @@ from arqkit.formulas.visual_ids import as_formulas
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
 from arqkit.reusability.certificate import Certificate, Rescorer, certified_measures, certify
-from arqlab.core.caches import DAY, cached_value, computed_values, key_of
+from arqlab.core.caches import DAY, key_of, known_value
 from arqlab.core.models import Task
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import QrelSet
@@ -53,12 +53,8 @@ def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certificat
     if certification.obstacle:
         return certification
     key = _key(qrel_set, certification, valid)
-    certificate: Certificate | None = (
-        cached_value(key, lambda: _certificate(qrel_set, certification, valid), seconds=30 * DAY)
-        if computes
-        else computed_values.get(key)
-    )
-    return certification._replace(certificate=certificate)
+    compute = (lambda: _certificate(qrel_set, certification, valid)) if computes else None
+    return certification._replace(certificate=known_value(key, compute, seconds=30 * DAY))
 
 
 def compute_certificate(job: RunningJob) -> list[str]:

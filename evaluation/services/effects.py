@@ -21,7 +21,7 @@ from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.scoring import Scorer
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.records import ItemKind
-from arqlab.core.caches import cached_value, computed_values, key_of
+from arqlab.core.caches import cached_value, key_of, known_value
 from arqlab.core.models import Task
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import Draft, draft_of, items_at, levels_of
@@ -170,12 +170,8 @@ def draft_scores(
     contest = _contest(task)
     qrels = contest.qrels(contest.draft.judged)
     key = contest.key("draft-scores", qrels)
-    scores: pl.DataFrame | None = (
-        cached_value(key, lambda: _scores(contest, {"first": qrels}).drop("side"))
-        if computes
-        else computed_values.get(key)
-    )
-    return contest.draft, contest.measures, scores
+    compute = (lambda: _scores(contest, {"first": qrels}).drop("side")) if computes else None
+    return contest.draft, contest.measures, known_value(key, compute)
 
 
 def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:

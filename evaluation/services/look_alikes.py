@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from arqkit.comparison.look_alikes import Likeness, Purity, is_replay, likenesse
 from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
-from arqlab.core.caches import DAY, cached_value, computed_values, key_of
+from arqlab.core.caches import DAY, key_of, known_value
 from arqlab.core.models import Task
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import QrelSet
@@ -23,13 +23,11 @@ from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 
 log = logging.getLogger(__name__)
+KEPT = 7 * DAY
 
 
 _RULES = 2
 """The version of the computation. Increase it with every change, so that nothing old is read."""
-
-
-Value = TypeVar("Value")
 
 
 class LookAlike(NamedTuple):
@@ -92,7 +90,7 @@ def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     facts = (order, qrel_set.sha256, qrel_set.relevant_from, formulas_index_of(qrel_set))
     names = [(run.pk, run.index.name) for run in runs]
     compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
-    purities = _kept("replays", (facts, names), compute)
+    purities = known_value(key_of("replays", _RULES, facts, names), compute, seconds=KEPT)
     if purities is None:
         return None
     replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
@@ -104,17 +102,10 @@ def _runs(task: Task) -> list[Run]:
     return list(runs.order_by("submitted_at", "pk"))
 
 
-def _kept(name: str, facts: object, compute: Callable[[], Value] | None) -> Value | None:
-    """Return what is computed from these facts, from the cache if possible, or None."""
-    key = key_of(name, _RULES, facts)
-    known: Value | None = computed_values.get(key) if compute is None else None
-    return cached_value(key, compute, seconds=7 * DAY) if compute else known
-
-
 def _likenesses(runs: Sequence[Run], order: OrderBy, *, computes: bool) -> list[Likeness] | None:
     names = [(run.index.name, run.report.get("order")) for run in runs]
     compute = (lambda: likenesses([_ranking(run, order) for run in runs])) if computes else None
-    return _kept("look-alikes", (order, names), compute)
+    return known_value(key_of("look-alikes", _RULES, order, names), compute, seconds=KEPT)
 
 
 def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:

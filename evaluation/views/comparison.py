@@ -22,12 +22,12 @@ from arqlab.core.oddities import counted
 from arqlab.core.permissions import task_or_404
 from arqlab.web.cells import (
     COUNT,
+    HUNDREDTHS,
     P_VALUE,
     RUN,
     SCORE,
     SIGNED,
     CellKind,
-    decimals,
     p_value,
     run_name,
     signed,
@@ -61,7 +61,6 @@ from evaluation.views.tables import (
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
-EFFECT = decimals(2)
 STARRED = CellKind(lambda p: f"{p_value(p)}*" if p < SIGNIFICANT else p_value(p), "num")
 """A p-value, with an asterisk if it is significant."""
 TESTS = {
@@ -230,7 +229,7 @@ def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[st
             Column("Ties", "ties", COUNT),
             Column("Losses", "losses", COUNT),
             Column(
-                "Effect size", "effect", decimals(2), title="Cohen’s d of the paired differences"
+                "Effect size", "effect", HUNDREDTHS, title="Cohen’s d of the paired differences"
             ),
             Column("p", "p", STARRED, link=page, best=lambda pair: pair.is_significant),
         ],

@@ -20,7 +20,7 @@ from arqkit.leaderboard import columns_in
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
-from arqlab.web.cells import COUNT, SCORE, TAU, decimals, score
+from arqlab.web.cells import COUNT, HUNDREDTHS, SCORE, TAU, score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns
 from evaluation.forms import BoardPartForm
@@ -117,7 +117,7 @@ def _provisional_table(task: Task, board: ProvisionalBoard) -> Table:
             Column("No.", "0", COUNT),
             Column("Run", "1.run", is_head=True),
             Column(heading, "1.mean", SCORE),
-            Column(f"In the top {TOP}", "1.probability", decimals(2)),
+            Column(f"In the top {TOP}", "1.probability", HUNDREDTHS),
         ],
         list(enumerate(board.rows, start=1)),
         caption=f"{heading} over the topics in the current draft of the qrels.",

@@ -16,7 +16,7 @@ from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.jobs import page_of_job, requested
-from arqlab.web.cells import COUNT, MEASURE, SCORE, SIGNED, TAU, CellKind, decimals
+from arqlab.web.cells import COUNT, MEASURE, SCORE, SIGNED, TAU, TENTHS, CellKind
 from arqlab.web.downloads import file_response
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Chart, Column, Table, answer, to
@@ -26,13 +26,10 @@ from evaluation.selectors.boards import live_board
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.certificates import Certification, certification_of
 from evaluation.services.paper_kits import paper_kit
-from evaluation.views.tables import file_words
+from evaluation.views.tables import FEW_BARS, file_words
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
-FEW = 12
-"""The most runs whose bars need no full width."""
-TENTHS = decimals(1)
 RISE = CellKind(lambda places: f"{places:+d}" if places > 0 else str(places), "num")
 PARTS = ("teams", "runs", "depths")
 
@@ -196,7 +193,7 @@ def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure:
             {"measure": measure.heading, "runs": runs},
             f"{measure.heading} of each run with all judgments and without those of its team. The "
             "table below lists the values.",
-            css="chart-middle" if len(runs) <= FEW else "",
+            css="chart-middle" if len(runs) <= FEW_BARS else "",
             caption=f"{measure.heading} of each run with all judgments, and without the items that "
             "only its team contributed.",
         ),

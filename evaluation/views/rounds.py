@@ -17,13 +17,14 @@ from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.web.cells import (
     COUNT,
+    HUNDREDTHS,
     ID,
     LABEL,
     PROSE,
     SCORE,
     TAU,
+    TENTHS,
     chip,
-    decimals,
     label,
     run_name,
 )
@@ -72,8 +73,6 @@ from submissions.models import Run
 pages = Pages(TASK, organized_task_or_404, section="rounds")
 
 
-TENTHS = decimals(1)
-HUNDREDTHS = decimals(2)
 Part = dict[str, Any]
 
 

@@ -33,6 +33,8 @@ from evaluation.selectors.boards import Certainty, certainties
 from evaluation.selectors.topics import TopicScoreRow
 from submissions.models import Run
 
+FEW_BARS = 12
+"""The most runs whose bars need no full width."""
 _IN_PATHS = "'@()=,"
 """Characters of measures that need no escapes in paths, or in HTML between double quotes."""
 
@@ -77,8 +79,8 @@ def board_lines(
         measure: certainties(board, qrel_set=visible.qrel_set, measure=measure)
         for measure in main_measures(board.measures)
     }
-    shown = part_of_board(sorted_board(board, sort), measures, part.shown_runs())
-    return [_line(row, sight, ends, certain, task_url or "../") for row in shown.rows]
+    selected = part_of_board(sorted_board(board, sort), measures, part.shown_runs())
+    return [_line(row, sight, ends, certain, task_url or "../") for row in selected.rows]
 
 
 def link_ends(visible: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:

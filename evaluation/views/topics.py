@@ -49,6 +49,7 @@ from evaluation.services.effects import comparable_indexes
 from evaluation.services.rankings import ItemText, item_texts, relevant_found, relevant_items
 from evaluation.views.rankings import ITEM_COLUMNS, closed_to, judgments_links
 from evaluation.views.tables import (
+    FEW_BARS,
     board_words,
     chart_of,
     file_words,
@@ -221,8 +222,6 @@ def _bounds_table(bounds: TieBounds) -> Table:
 
 
 ROWS_A_PAGE = 50
-FEW = 12
-"""The most runs whose bars need no full width."""
 RunPage = Callable[[RunValue], str]
 
 
@@ -297,7 +296,7 @@ def _values_chart(
             ],
         },
         f"{measure.heading} of each run for the topic, best first, with the median",
-        css="chart-middle" if len(values) <= FEW else "",
+        css="chart-middle" if len(values) <= FEW_BARS else "",
     )
 
 

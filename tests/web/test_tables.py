@@ -55,6 +55,11 @@ def test_a_cell_is_escaped_linked_and_formatted_by_its_kind():
     assert '<td class="num">12,000</td>' in html
 
 
+def test_a_score_that_is_no_number_is_a_dash():
+    rows = [{**ROWS[0], "map": float("nan")}]
+    assert '<td class="num">–</td>' in drawn(make_table(rows))
+
+
 def test_a_missing_value_is_a_dash_on_the_page_and_empty_in_files():
     assert '<td class="num">–</td>' in drawn(make_table())
     assert file(make_table(), "tsv").splitlines()[2] == "'=dense\t\t\t"
@@ -73,6 +78,14 @@ def test_json_keeps_all_digits_and_missing_values():
 
     assert exact == {"Run": "bm25", "team": "<Alpha>", "MAP": 0.25, "exact": 0.25}
     assert missing["MAP"] is None
+
+
+def test_json_is_valid_whatever_a_row_has():
+    rows = [{"tag": "bm25", "team": None, "map": float("nan"), "size": SimpleNamespace()}]
+    table = Table("runs", [Column("MAP", "map"), Column("Size", "size")], rows, file="runs")
+
+    [record] = json.loads(file(table, "json"))
+    assert record == {"MAP": None, "Size": "namespace()"}
 
 
 def test_latex_prints_four_decimals_on_the_right():

@@ -191,8 +191,8 @@ def formula_html(key: Key, done: Typeset) -> SafeHtml:
 def _tags(formulas: Iterable[Formula]) -> dict[str, str]:
     """Return the tags of equations by their labels."""
     lines = (line for formula in formulas for line in formula.latex.split(r"\\"))
-    found = ((_LABEL.search(line), _TAG.search(line)) for line in lines if r"\label" in line)
-    return {label[1]: tag[1] for label, tag in found if label and tag}
+    tagged = ((_LABEL.search(line), _TAG.search(line)) for line in lines if r"\label" in line)
+    return {label[1]: tag[1] for label, tag in tagged if label and tag}
 
 
 def _reference(match: re.Match[str], tags: Mapping[str, str]) -> str:

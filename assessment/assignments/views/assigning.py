@@ -21,7 +21,7 @@ from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
-from arqlab.web.cells import COUNT, DAY, CellKind, decimals
+from arqlab.web.cells import COUNT, DAY, TENTHS, CellKind
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Table, answer, reader
@@ -324,7 +324,7 @@ def _totals_table(totals: list[PersonTotals]) -> Table:
             person_column("now"),
             column("Topics", "topics"),
             column("Items left", "left"),
-            column("Hours left", "hours", decimals(1)),
+            column("Hours left", "hours", TENTHS),
             Column("Est. completion", "then.finish", DAY),
         ],
         totals,

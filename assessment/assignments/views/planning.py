@@ -19,7 +19,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_40
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
-from arqlab.web.cells import COUNT, NUMBER, PROSE, TIME, chip, decimals
+from arqlab.web.cells import COUNT, NUMBER, PROSE, TENTHS, TIME, chip
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, Value, answer, reader
 from assessment.assignments.forms import (
@@ -286,7 +286,7 @@ def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
         "plan-people",
         [
             Column("Assessor", "row.person.name", is_head=True),
-            Column("Hours", "hours", decimals(1)),
+            Column("Hours", "hours", TENTHS),
             Column("Offered", "row.hours", NUMBER),
             Column("Topics now", "row.topics", COUNT),
             Column("New", lambda person: len(person.first), COUNT),

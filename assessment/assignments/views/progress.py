@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 
 from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Task
-from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TIME, CellKind, chip, day, decimals
+from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
 from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
 from assessment.assignments.selectors.days import JudgedDays
 from assessment.assignments.selectors.grid import LongLease
@@ -141,7 +141,7 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table:
             Column("Relevant", "sample.relevant", COUNT),
             Column("Kept", "percent", PERCENT),
             Column("Items to save", "unjudged", COUNT),
-            Column("Hours to save", "hours", decimals(1)),
+            Column("Hours to save", "hours", TENTHS),
         ],
         forecasts,
     )

@@ -299,20 +299,12 @@ def _judged_table(
     """Return the own judgments of a topic. The search reads what the assessor saw."""
     lab, questions = place.topic.task.lab, round_questions(place.round)
     position = "instance__item__position"
-    judge_url, style = place.address(), "key" if is_panel else ""
-
-    def item(row: JudgedRow) -> str:
-        html = (
-            '<a href="{}?item={}" data-item="{}" hx-boost="false" aria-label="{}, position {}">{}'
-            "</a>"
-        )
-        key, name = row.item.pk, row.heading
-        return format_html(html, judge_url, key, key, name, row.item.position, name)
+    style = "key" if is_panel else ""
 
     return Table(
         "judgments",
         [
-            Column("Item", item, is_head=True, css="nowrap"),
+            Column("Item", _item_link(place.address()), is_head=True, css="nowrap"),
             Column("Position", "item.position", COUNT, order="position", by=position),
             Column(
                 "Label",
@@ -339,6 +331,19 @@ def _judged_table(
             "newest first.",
         ),
     )
+
+
+def _item_link(judge_url: str) -> Callable[[JudgedRow], str]:
+    """Return what links an item to its place on the judging page."""
+    html = (
+        '<a href="{}?item={}" data-item="{}" hx-boost="false" aria-label="{}, position {}">{}</a>'
+    )
+
+    def link(row: JudgedRow) -> str:
+        key, name = row.item.pk, row.heading
+        return format_html(html, judge_url, key, key, name, row.item.position, name)
+
+    return link
 
 
 def _does_not_count(row: JudgedRow) -> str:

@@ -223,7 +223,10 @@ def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment
     """
     held = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
     instances = [judgment.instance for judgment in judgments]
-    urls = [thread_url(one.item, one.doc_id, one.post_id, lab.slug) for one in instances]
+    urls = [
+        thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
+        for instance in instances
+    ]
     return [
         (judgment, url if judgment.instance.post_id in held else "")
         for judgment, url in zip(judgments, urls, strict=True)

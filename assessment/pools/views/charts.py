@@ -48,7 +48,9 @@ def _sizes_chart(topics: Sequence[TopicSize]) -> Chart | None:
         return None
     largest, smallest = ordered[0], ordered[-1]
     middle = median(topic.items for topic in ordered)
-    rows = [{"topic": each.query_id, "items": each.items, "done": each.done} for each in ordered]
+    rows = [
+        {"topic": topic.query_id, "items": topic.items, "done": topic.done} for topic in ordered
+    ]
     return Chart(
         "topic-sizes",
         {"median": middle, "topics": rows},

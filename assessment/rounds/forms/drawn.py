@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -104,9 +105,9 @@ class RoundForm(forms.Form):
         text = "The items come from the official pool."
         return {"title": "No pool yet", "text": text, "url": plan, "action": "Plan pool"}
 
+    @abstractmethod
     def round_items(self) -> Mapping[int, Any]:
         """Return the items of each assessor, by key; the form is valid."""
-        raise NotImplementedError
 
     def source(self) -> dict[str, Any]:
         """Return how the items are chosen, as the round stores it."""

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from arqkit.agreement.estimates import Agreement, Coefficients, Estimate
 from arqkit.labels import LabelScale
-from arqlab.web.cells import COUNT, DASH, CellKind, decimals
+from arqlab.web.cells import COUNT, DASH, HUNDREDTHS, CellKind
 from arqlab.web.cells import label as label_html
 from arqlab.web.tables import Chart, Column, Table, reader
 from assessment.pools.views.charts import HEATS
@@ -83,10 +83,10 @@ def _table(
     for place, way in enumerate(ways):
         interval = format_html('<span class="visually-hidden">{}, </span>95% interval', way)
         columns += [
-            Column(way, f"figures.{place}.value", decimals(2)),
+            Column(way, f"figures.{place}.value", HUNDREDTHS),
             Column(interval, f"figures.{place}", INTERVAL),
         ]
-    has_values = any(one.value is not None for row in [*rows, *below] for one in row.figures)
+    has_values = any(figure.value is not None for row in [*rows, *below] for figure in row.figures)
     bars = [*rows, *below[:1]]
     data = {
         "coefficient": coefficient,

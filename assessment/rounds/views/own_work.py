@@ -12,7 +12,7 @@ from django.utils import timezone
 from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
-from arqlab.web.cells import COUNT, decimals
+from arqlab.web.cells import COUNT, HUNDREDTHS
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.own_work import own_hours
@@ -89,17 +89,16 @@ def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
 
 
 def _agreement_table(lab: Lab, user: User) -> Table:
-    kappa = decimals(2)
     return Table(
         "own-agreement",
         [
             Column("Round", "round", link=_page, is_head=True),
             Column("Task", "round.task.name", css="wrap"),
             Column("Items", "items", COUNT),
-            Column("Your kappa", "graded.0", kappa),
-            Column("All assessors", "graded.1", kappa),
-            Column("Your kappa, binary", "binary.0", kappa),
-            Column("All assessors, binary", "binary.1", kappa),
+            Column("Your kappa", "graded.0", HUNDREDTHS),
+            Column("All assessors", "graded.1", HUNDREDTHS),
+            Column("Your kappa, binary", "binary.0", HUNDREDTHS),
+            Column("All assessors, binary", "binary.1", HUNDREDTHS),
         ],
         own_agreements(lab, user),
         caption="Mean pairwise Cohen’s kappa with the other assessors, and the mean over all "

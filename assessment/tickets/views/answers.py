@@ -442,19 +442,19 @@ def _shown_item(ticket: Ticket) -> dict[str, Any]:
     address = ""
     if item.post:
         address = thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
-    shown = {"lab": lab, "ticket": ticket, "item": instance.item, "read": item, "html": item.html}
-    return shown | {"thread_url": address}
+    context = {"lab": lab, "ticket": ticket, "item": instance.item, "read": item, "html": item.html}
+    return context | {"thread_url": address}
 
 
 def _facts(ticket: Ticket) -> dict[str, Any]:
     """Return what the page of a ticket shows: the item then and now, its defects and repairs."""
-    shown, lab = _shown_item(ticket), ticket.lab
-    return shown | {
+    context, lab = _shown_item(ticket), ticket.lab
+    return context | {
         "html": shown_html(ticket),
-        "html_now": shown["html"],
-        "defects": list(defects_of(shown["read"], lab)),
+        "html_now": context["html"],
+        "defects": list(defects_of(context["read"], lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
-        "corrections": corrections_table(corrections_in(shown["read"], lab)),
+        "corrections": corrections_table(corrections_in(context["read"], lab)),
         "now": label_now(ticket.judgment.instance),
     }
 
