@@ -16,16 +16,7 @@ LARGEST_VALUE = 99
 
 LONGEST_WORD = 40
 
-COLOURS = (
-    "deep-green",
-    "green",
-    "soft-green",
-    "light-green",
-    "grey",
-    "blue",
-    "purple",
-    "amber",
-)
+COLOURS = ("deep-green", "green", "soft-green", "light-green", "grey", "blue", "purple", "amber")
 """The colour tokens of labels; `static/css/tokens.css` has one rule for each."""
 
 PAGE_KEYS = frozenset("BCIJLNQT?")

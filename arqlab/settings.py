@@ -91,9 +91,9 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "arqlab.web.pages.lab_and_task",
-            ],
+            ]
         },
-    },
+    }
 ]
 
 SQLITE_OPTIONS = {
@@ -139,9 +139,7 @@ ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_ADAPTER = "arqlab.core.accounts.AccountAdapter"
 # Wrong passwords: by address, and by account and address ("key"). The longer somebody guesses, the
 # longer the wait; somebody else at another address signs in as ever.
-ACCOUNT_RATE_LIMITS = {
-    "login_failed": "10/m/ip,100/h/ip,5/m/key,10/10m/key,20/h/key,40/d/key",
-}
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,100/h/ip,5/m/key,10/10m/key,20/h/key,40/d/key"}
 ACCOUNT_FORMS = {
     "login": "arqlab.core.forms.people.SignInForm",
     "signup": "arqlab.core.forms.people.SignUpForm",
@@ -269,7 +267,7 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
         "base-uri": [NONE],
         "manifest-src": [SELF],
-    },
+    }
 }
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -286,11 +284,7 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "filters": {"one_line": {"()": "arqlab.core.apps.OneLineForBadRequests"}},
     "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": "line",
-            "filters": ["one_line"],
-        }
+        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["one_line"]}
     },
     "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
     # A line for each scheduled task would hide all other lines.

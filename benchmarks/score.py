@@ -115,11 +115,7 @@ def make_database(folder: str) -> None:
 
     lab = Lab.objects.create(slug="benchmark", name="Benchmark", protocol="arqmath-3")
     task = Task.objects.create(
-        lab=lab,
-        slug="task1",
-        name="Task 1",
-        kind="answers",
-        trec_items="posts",
+        lab=lab, slug="task1", name="Task 1", kind="answers", trec_items="posts"
     )
     team = Team.objects.create(lab=lab, name="Team")
     rows = pl.read_parquet(Path(folder) / "qrels.parquet")

@@ -81,7 +81,7 @@ class TopicScore(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["run", "qrel_set", "measure", "query_id"], name="topic_score_once"
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -106,9 +106,7 @@ class Leaderboard(models.Model):
         default=dict, help_text="Means at the time of release, by run, then by measure."
     )
     out_of_competition = models.JSONField(
-        default=list,
-        blank=True,
-        help_text="Runs that are listed apart: run, team, tag, reason.",
+        default=list, blank=True, help_text="Runs that are listed apart: run, team, tag, reason."
     )
     reason = models.CharField(
         max_length=300,

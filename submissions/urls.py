@@ -11,7 +11,4 @@ api_patterns = [
     path("<int:run>/", apis.RunDetailApi.as_view(), name="api-run-detail"),
     path("<int:run>/report/", apis.RunReportApi.as_view(), name="api-run-report"),
 ]
-urlpatterns = [
-    *pages_in("submissions"),
-    path(f"api/{TASK}runs/", include(api_patterns)),
-]
+urlpatterns = [*pages_in("submissions"), path(f"api/{TASK}runs/", include(api_patterns))]

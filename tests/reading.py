@@ -18,10 +18,7 @@ from arqlab.core.visits import CACHE_TABLES, WRITING_PAGES
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 # A session ends when its account was deactivated or has another password.
-LISTED = (
-    *(f'INSERT INTO "{table}"' for table in CACHE_TABLES),
-    'DELETE FROM "django_session"',
-)
+LISTED = (*(f'INSERT INTO "{table}"' for table in CACHE_TABLES), 'DELETE FROM "django_session"')
 
 
 class RefuseWrites:

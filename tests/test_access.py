@@ -288,11 +288,7 @@ def fill(scene: Scene, folder) -> Run:
     revealed = round_of(scene.task, "training", scene.assessor)
     reveal_round(round_=revealed, by=scene.organizer, at=at)
     sample = round_of(
-        scene.task,
-        "sample",
-        scene.organizer,
-        topics=["A.2"],
-        source={"expert": scene.organizer.pk},
+        scene.task, "sample", scene.organizer, topics=["A.2"], source={"expert": scene.organizer.pk}
     )
     vote(sample, scene.organizer, "12", 3)
     questions_of(scene.task, scene.assessor)

@@ -24,15 +24,7 @@ def test_one_process_serves_checks_and_scores(tmp_path: Path, threads: str) -> N
         "ARQLAB_DATA": str(tmp_path),
         "DJANGO_SETTINGS_MODULE": "arqlab.settings",
     }
-    command = [
-        sys.executable,
-        "manage.py",
-        "serve",
-        "--bind",
-        "{bind}",
-        "--threads",
-        threads,
-    ]
+    command = [sys.executable, "manage.py", "serve", "--bind", "{bind}", "--threads", threads]
     server, port = listening(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         ask(port, "/healthz/")

@@ -25,14 +25,7 @@ from django.http import QueryDict
 from django.urls import get_resolver
 
 from arqkit.formats.tables import FILE_ENDINGS
-from arqkit.standings import (
-    BASELINE,
-    OFFICIAL,
-    OUT_OF_COMPETITION,
-    POST_HOC,
-    STANDINGS,
-    WITHDRAWN,
-)
+from arqkit.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, STANDINGS, WITHDRAWN
 from assessment.models import Pool, QrelSet
 from evaluation.services.certificates import certification_of
 from evaluation.services.paper_kits import paper_kit

@@ -24,13 +24,7 @@ TAG_LIBRARIES = {
     "assessment_tags": 3,
     "desk_tags": 5,
 }
-TEMPLATE_LEVELS = {
-    "collection": 1,
-    "submissions": 2,
-    "assessment": 3,
-    "evaluation": 4,
-    "desk": 5,
-}
+TEMPLATE_LEVELS = {"collection": 1, "submissions": 2, "assessment": 3, "evaluation": 4, "desk": 5}
 FILE_LINES = 500
 COLUMNS = {".py": 100, ".js": 100, ".css": 100, ".html": 120}
 """The width of a line, by the ending of a file: a longer one counts as several."""

@@ -97,10 +97,7 @@ def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:
     """Return the kind of item in a task's qrels at a level; only formulas have two levels."""
     if kind == TaskKind.FORMULAS:
         return ItemKind.VISUAL_IDS if level == Level.VISUAL else ItemKind.FORMULA_IDS
-    items = {
-        TaskKind.GENERATED_ANSWERS: ItemKind.ANSWERS,
-        TaskKind.DOCUMENTS: ItemKind.DOCUMENTS,
-    }
+    items = {TaskKind.GENERATED_ANSWERS: ItemKind.ANSWERS, TaskKind.DOCUMENTS: ItemKind.DOCUMENTS}
     return items.get(kind, ItemKind.POSTS)
 
 
@@ -136,12 +133,7 @@ def judged_topics(
 
 
 def make_qrels(
-    judged: pl.DataFrame,
-    *,
-    scale: LabelScale,
-    level: Level,
-    complete: bool,
-    dropped: Iterable[str],
+    judged: pl.DataFrame, *, scale: LabelScale, level: Level, complete: bool, dropped: Iterable[str]
 ) -> pl.DataFrame:
     """Return qrels (topic, item, label), sorted by topic and item, without the topics in `dropped`.
 

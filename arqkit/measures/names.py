@@ -349,10 +349,7 @@ _KINDS = {
         "relevant; unjudged items are ignored",
         "Buckley & Voorhees, SIGIR 2004",
     ),
-    "infAP": (
-        "Average precision, estimated from the judged items",
-        "Yilmaz & Aslam, CIKM 2006",
-    ),
+    "infAP": ("Average precision, estimated from the judged items", "Yilmaz & Aslam, CIKM 2006"),
     "Success": ("1 if a relevant item is among the first, else 0", _TREC_EVAL),
     "SetP": ("Share of relevant items among all that were retrieved", _TREC_EVAL),
     "SetR": ("Share of the relevant items that were retrieved", _TREC_EVAL),

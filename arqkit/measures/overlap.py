@@ -44,9 +44,7 @@ class LexicalOverlap:
     """The references of each topic, tokenized once for many runs."""
 
     def __init__(
-        self,
-        references: Mapping[str, Collection[Reference]],
-        tokenizer: Tokenizer = answer_tokens,
+        self, references: Mapping[str, Collection[Reference]], tokenizer: Tokenizer = answer_tokens
     ) -> None:
         self._tokenizer = tokenizer
         self._bags = {topic: self._merged(texts) for topic, texts in references.items()}

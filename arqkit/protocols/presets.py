@@ -178,10 +178,7 @@ def _ntcir(
         pool=pool,
     )
     documents = replace(
-        formulas,
-        items=ItemKind.DOCUMENTS,
-        measures=measures,
-        seconds=_ANSWER_SECONDS,
+        formulas, items=ItemKind.DOCUMENTS, measures=measures, seconds=_ANSWER_SECONDS
     )
     return {TaskKind.FORMULAS: formulas, TaskKind.DOCUMENTS: documents}
 
@@ -215,8 +212,7 @@ _ALL = (
                 pool=PoolProtocol(primary=50, alternate=20, manual=50, extra_threads=True),
             ),
             TaskKind.FORMULAS: replace(
-                _formulas(25, 10, policy="runs", extra_depth=1000, seconds=38.1),
-                measures=_OF_2020,
+                _formulas(25, 10, policy="runs", extra_depth=1000, seconds=38.1), measures=_OF_2020
             ),
         },
     ),

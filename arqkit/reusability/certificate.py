@@ -212,11 +212,7 @@ def certified_measures(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 
 
 def certify(
-    rescorer: Rescorer,
-    contributions: pl.DataFrame,
-    teams: Mapping[str, str],
-    *,
-    relevant_from: int,
+    rescorer: Rescorer, contributions: pl.DataFrame, teams: Mapping[str, str], *, relevant_from: int
 ) -> Certificate:
     """Return the certificate of qrels. `teams` has the team of each run that contributed.
 

@@ -38,8 +38,7 @@ def require_text(text: str, what: str, *, most: int, todo: str) -> None:
         raise UserError(f"{what} is empty. {todo}", code="empty")
     if len(text) > most:
         raise UserError(
-            f"{what} has {len(text):,} characters. Shorten it to at most {most:,}.",
-            code="too-long",
+            f"{what} has {len(text):,} characters. Shorten it to at most {most:,}.", code="too-long"
         )
 
 

@@ -68,8 +68,7 @@ class ChosenTopicsForm(forms.Form):
             self.add_error("person", "No assessor selected. Choose who should judge the topics.")
         if action == TAKE and not person and not is_all:
             self.add_error(
-                "person",
-                "No assessor selected. Choose an assessor, or tick “from all assessors”.",
+                "person", "No assessor selected. Choose an assessor, or tick “from all assessors”."
             )
         if action == TAKE and person and is_all:
             self.add_error(

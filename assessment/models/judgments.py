@@ -92,9 +92,7 @@ class DismissedFinding(models.Model):
         ordering = ["task", "pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["task", "key"],
-                condition=Q(reopened_at=None),
-                name="finding_dismissed_once",
+                fields=["task", "key"], condition=Q(reopened_at=None), name="finding_dismissed_once"
             )
         ]
 

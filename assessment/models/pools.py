@@ -37,8 +37,7 @@ class QrelSet(models.Model):
     lines = models.PositiveIntegerField(help_text="Number of lines, counted when it was stored.")
     topics = models.PositiveIntegerField(help_text="Number of topics in these lines.")
     is_complete = models.BooleanField(
-        default=False,
-        help_text="Whether the version includes labels that are not judgments.",
+        default=False, help_text="Whether the version includes labels that are not judgments."
     )
     dropped = models.JSONField(
         default=list,
@@ -228,8 +227,7 @@ class Qrel(models.Model):
                 fields=["qrel_set", "query_id", "doc_id"], name="item_judged_once_per_qrels"
             ),
             models.CheckConstraint(
-                condition=Q(relevance__gte=0, relevance__lte=LARGEST_VALUE),
-                name="qrel_label_known",
+                condition=Q(relevance__gte=0, relevance__lte=LARGEST_VALUE), name="qrel_label_known"
             ),
         ]
 
@@ -331,9 +329,7 @@ class Pool(models.Model):
         ordering = ["task", "number"]
         constraints = [
             models.UniqueConstraint(
-                fields=["task", "number"],
-                condition=Q(round=None),
-                name="pool_number_once_per_task",
+                fields=["task", "number"], condition=Q(round=None), name="pool_number_once_per_task"
             ),
             models.CheckConstraint(condition=Q(number__gte=1), name="pool_number_from_one"),
         ]
@@ -435,7 +431,7 @@ class PoolItem(models.Model):
                 fields=["topic", "pool", "position"],
                 condition=Q(done_at=None, later_at=None),
                 name="pool_item_waiting",
-            ),
+            )
         ]
 
     def __str__(self) -> str:

@@ -142,8 +142,7 @@ class PoolForm(forms.Form):
         cleaned = super().clean() or {}
         if cleaned.get("method") == "rank-by-rank" and cleaned.get("size") == 0:
             self.add_error(
-                "size",
-                "Enter a whole number of at least 1 for the minimum items per topic.",
+                "size", "Enter a whole number of at least 1 for the minimum items per topic."
             )
         return cleaned
 

@@ -170,9 +170,7 @@ def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) ->
     """Return the judgments of the finding, each with its earlier labels and its thread."""
     topic, scale = "0.instance.item.topic.query_id", task_scale(task)
 
-    def with_labels(
-        judgments: list[Judgment],
-    ) -> list[tuple[Any, ...]]:
+    def with_labels(judgments: list[Judgment]) -> list[tuple[Any, ...]]:
         earlier = earlier_labels(judgments, scale=scale)
         rows = with_threads(task.lab, judgments)
         return [(judgment, url, earlier.get(judgment.instance_id)) for judgment, url in rows]

@@ -34,12 +34,7 @@ from assessment.rounds.selectors.adjudication import disagreement_queue
 from assessment.rounds.selectors.items import drawn_from_pool
 from assessment.rounds.selectors.second import copies_of_plan, open_second_items, second_items
 from assessment.rounds.services.adjudication import Ruling, ask_third_opinion, decide_label
-from assessment.rounds.services.rounds import (
-    RoundPlan,
-    apply_to_round,
-    reveal_round,
-    start_round,
-)
+from assessment.rounds.services.rounds import RoundPlan, apply_to_round, reveal_round, start_round
 from benchmarks.labs.judged import JudgedLab, make_judged, make_user
 from submissions.models import Run, Upload
 

@@ -186,11 +186,7 @@ def _unreadable(file: CollectionFile) -> Iterator[Problem]:
     for path in dict.fromkeys([*file.files.values(), *file.formulas.values()]):
         if not path.exists():
             yield Problem(
-                str(path),
-                None,
-                "no such file",
-                "a file of the collection",
-                "Check the path.",
+                str(path), None, "no such file", "a file of the collection", "Check the path."
             )
     documents = file.files.get("documents")
     if documents is not None and documents.exists() and not is_of_documents(documents):

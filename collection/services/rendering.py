@@ -241,11 +241,7 @@ def _formula_pages(read: Iterable[_Read], thread: Thread, lab: Lab) -> dict[str,
     }
 
 
-def _rendered(
-    read_post: _Read,
-    thread: Thread,
-    page: _Page,
-) -> RenderedPost:
+def _rendered(read_post: _Read, thread: Thread, page: _Page) -> RenderedPost:
     def html(text: PostText, top: int = 4) -> SafeHtml:
         return compose(
             text,

@@ -216,10 +216,7 @@ def further_scores(
     if lacking:
         judged = judged_frame(qrel_set)
         scorer = Scorer(
-            judged,
-            measures,
-            relevant_from=qrel_set.relevant_from,
-            answered_only=answered_only,
+            judged, measures, relevant_from=qrel_set.relevant_from, answered_only=answered_only
         )
         indexes = comparable_indexes(lacking, qrel_set, judged)
         computed = _computed(lacking, indexes, scorer, seconds=seconds)

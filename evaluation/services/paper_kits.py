@@ -38,9 +38,7 @@ from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import version_topics
 from assessment.rounds.selectors.rounds import RoundRow, round_rows
-from assessment.rounds.selectors.second import (
-    IMPORTED,
-)
+from assessment.rounds.selectors.second import IMPORTED
 from assessment.rounds.selectors.votes import GOLD, round_agreement
 from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart, time_sheet_of
 from evaluation.permissions import VisibleBoard

@@ -8,12 +8,7 @@ from dataclasses import replace
 
 from arqkit.formats.papers.matrices import CorrelationTable
 from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
-from arqkit.formats.papers.words import (
-    caption,
-    correlations_caption,
-    measure_notes,
-    question_note,
-)
+from arqkit.formats.papers.words import caption, correlations_caption, measure_notes, question_note
 from arqkit.leaderboard import Board
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind

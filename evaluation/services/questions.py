@@ -146,10 +146,7 @@ def _means(task: Task) -> dict[int, RunMeans]:
 
 
 def _question(
-    share: AnswerShare,
-    answers: pl.DataFrame,
-    relevant: pl.DataFrame,
-    labels: Iterable[ScaleLabel],
+    share: AnswerShare, answers: pl.DataFrame, relevant: pl.DataFrame, labels: Iterable[ScaleLabel]
 ) -> QuestionAnswers:
     mine = answers.filter(pl.col("question") == share.question.key)
     judged = mine.join(relevant, on=_ITEM)

@@ -140,8 +140,7 @@ def hide_leaderboard(*, task: Task, by: User | None, at: datetime) -> None:
     hidden = Leaderboard.objects.filter(task=task, hidden_at=None).update(hidden_at=at)
     if not hidden:
         raise UserError(
-            f"The leaderboard of {task} is not released. Reload the page.",
-            code="not-released",
+            f"The leaderboard of {task} is not released. Reload the page.", code="not-released"
         )
     record_event("leaderboard.hide", task, by)
 

@@ -58,12 +58,7 @@ from assessment.rounds.selectors.second import (
     pair_confusion,
     second_pairs,
 )
-from assessment.rounds.selectors.votes import (
-    own_names,
-    real_names,
-    round_agreement,
-    score_sheet,
-)
+from assessment.rounds.selectors.votes import own_names, real_names, round_agreement, score_sheet
 from assessment.rounds.views.charts import agreement_table, confusion_table, rounds_table
 from assessment.rounds.views.selection import scores_table
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect

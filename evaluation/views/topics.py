@@ -116,10 +116,7 @@ def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBoun
     if not orders.items:
         return TieBounds(0, 0, [])
     scorer = Scorer(
-        judged,
-        measures,
-        relevant_from=qrel_set.relevant_from,
-        answered_only=protocol.answered_only,
+        judged, measures, relevant_from=qrel_set.relevant_from, answered_only=protocol.answered_only
     )
     worst, reported, best = (
         means(scorer.score(index)) for index in (orders.worst, indexes[0], orders.best)

@@ -33,8 +33,7 @@ def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftO
     ]
     if len(left_out) != len(reasons):
         raise UserError(
-            "A run that you left out is no longer valid. Reload the page.",
-            code="unknown-run",
+            "A run that you left out is no longer valid. Reload the page.", code="unknown-run"
         )
     return left_out
 

@@ -25,13 +25,7 @@ from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
-from submissions.forms import (
-    MoveForm,
-    RunEditForm,
-    RunPublicationForm,
-    SystemForm,
-    WithdrawForm,
-)
+from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemForm, WithdrawForm
 from submissions.models import Run
 from submissions.oddities import closing_oddities
 from submissions.permissions import linkable_runs, run_or_404

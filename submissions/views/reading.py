@@ -156,8 +156,5 @@ def run_file(request: HttpRequest, run: Run) -> FileResponse:
         file = ContentFile(run_bytes(run), name=name)
         return FileResponse(file, as_attachment=True, filename=name, content_type=kind)
     return FileResponse(
-        run.upload.file.open("rb"),
-        as_attachment=True,
-        filename=run.upload.name,
-        content_type=kind,
+        run.upload.file.open("rb"), as_attachment=True, filename=run.upload.name, content_type=kind
     )

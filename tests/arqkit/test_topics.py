@@ -2,14 +2,7 @@
 
 from arqkit.formats.topics.information import read_topic_info, write_topic_info
 from arqkit.records import FileRefusedError, Problem, TaskKind
-from arqkit.topics import (
-    InfoChange,
-    InfoRow,
-    info_changes,
-    info_fields,
-    merged_info,
-    updated_edits,
-)
+from arqkit.topics import InfoChange, InfoRow, info_changes, info_fields, merged_info, updated_edits
 from tests.real_data import DATA, needs_data
 
 FOLDER = {"category": "proof", "difficulty": "hard", "#Answers": "7"}

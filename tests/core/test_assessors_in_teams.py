@@ -46,12 +46,7 @@ def by_invitation_as_assessor(scene, client_of, person):
 
 def by_sample_task(scene, client_of, person):
     make_pool(scene.task)
-    made = round_of(
-        scene.task,
-        "sample",
-        scene.organizer,
-        source={"expert": scene.organizer.pk},
-    )
+    made = round_of(scene.task, "sample", scene.organizer, source={"expert": scene.organizer.pk})
     renew_link(round_=made, by=scene.organizer)
     made.refresh_from_db()
     client_of(person).post(reverse("assessment:sample-join", args=[made.token]))

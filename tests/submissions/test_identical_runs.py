@@ -14,11 +14,7 @@ from arqlab.core.models import Team, User
 from submissions.models import Run
 from tests.factories import Scene
 from tests.submissions.entry_points import upload, url
-from tests.submissions.factories import (
-    GOOD_RUN,
-    NOW,
-    zipped,
-)
+from tests.submissions.factories import GOOD_RUN, NOW, zipped
 
 pytestmark = pytest.mark.django_db
 OTHER_TEAM = "An identical run was already submitted to this task. The organizers can see both."

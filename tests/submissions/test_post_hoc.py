@@ -22,12 +22,7 @@ from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.run_map import run_map
 from submissions.selectors import quota_left
-from submissions.services.changing import (
-    correct_run,
-    mark_primary,
-    metadata_of,
-    submit_checked_run,
-)
+from submissions.services.changing import correct_run, mark_primary, metadata_of, submit_checked_run
 from submissions.services.run_metadata import RunMetadata
 from submissions.services.uploads import check_upload, submit_upload
 from tests.evaluation.factories import POOR, make_qrels, make_run

@@ -78,11 +78,7 @@ def correlations_caption(subject: str, runs: int) -> str:
 
 
 def caption(
-    subject: str,
-    rows: Sequence[PaperRun],
-    *,
-    notes: str = "",
-    has_letters: bool = False,
+    subject: str, rows: Sequence[PaperRun], *, notes: str = "", has_letters: bool = False
 ) -> str:
     """Return the caption of a table of runs, in LaTeX.
 

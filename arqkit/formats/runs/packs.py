@@ -26,10 +26,7 @@ from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind
 PACK_VERSION = 1
 _SETTINGS = "task.json"
 # The columns that a check reads. They are in files of their own, and `knows` asks a server.
-_COLUMNS = {
-    "posts": ("post_id", "type"),
-    "formulas": ("formula_id", "post_id", "visual_id"),
-}
+_COLUMNS = {"posts": ("post_id", "type"), "formulas": ("formula_id", "post_id", "visual_id")}
 _APART = {*_COLUMNS, "knows"}
 _KINDS = {
     "posts": {ItemKind.POSTS, ItemKind.DOCUMENTS},

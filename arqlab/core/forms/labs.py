@@ -73,10 +73,7 @@ class CountField(forms.IntegerField):
         sentence = f"Enter a whole number of at least {least} for {what}, or leave it empty."
         errors = {"invalid": sentence, "min_value": sentence}
         super().__init__(
-            label=f"{limit} {what}",
-            min_value=least,
-            required=False,
-            error_messages=errors,
+            label=f"{limit} {what}", min_value=least, required=False, error_messages=errors
         )
 
 

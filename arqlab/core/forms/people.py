@@ -91,8 +91,7 @@ class RoleForm(forms.Form):
         error_messages={"required": "Enter an email address or a user name."},
     )
     role = forms.ChoiceField(
-        label="Role",
-        choices=[(role.value, role.label) for role in Role.granted()],
+        label="Role", choices=[(role.value, role.label) for role in Role.granted()]
     )
 
     def clean_person(self) -> User:

@@ -25,7 +25,7 @@ class User(AbstractUser):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(Lower("email"), condition=~Q(email=""), name="user_email_once"),
+            models.UniqueConstraint(Lower("email"), condition=~Q(email=""), name="user_email_once")
         ]
 
     @property

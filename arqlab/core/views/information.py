@@ -13,13 +13,7 @@ from django.shortcuts import redirect, render
 
 from arqkit.formats.topics.information import read_info_rows, write_topic_info
 from arqkit.records import Problem, TaskKind
-from arqkit.topics import (
-    InfoChange,
-    heading,
-    info_changes,
-    info_fields,
-    normalized_value,
-)
+from arqkit.topics import InfoChange, heading, info_changes, info_fields, normalized_value
 from arqlab.core import permissions
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic
@@ -190,11 +184,7 @@ def topic_information(request: HttpRequest, task: Task) -> HttpResponse:
         else:
             messages.success(request, _saved(count))
             return redirect("core:topic-information", lab=task.lab.slug, task=task.slug)
-    context = {
-        "form": form,
-        "errors": errors,
-        "file_form": InformationFileForm(),
-    }
+    context = {"form": form, "errors": errors, "file_form": InformationFileForm()}
     return render(request, "core/topic_information.html", context)
 
 

@@ -38,10 +38,7 @@ def team_create(request: HttpRequest, lab: Lab) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with refused(form):
             team = create_team(
-                lab=lab,
-                by=by,
-                confirmed=request.POST.get("confirm", ""),
-                **form.cleaned_data,
+                lab=lab, by=by, confirmed=request.POST.get("confirm", ""), **form.cleaned_data
             )
             messages.success(
                 request, f"{team} was created. Send the invitation link to the other members."

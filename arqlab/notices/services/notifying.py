@@ -46,13 +46,7 @@ You receive this email because you take part in {lab}. To turn off email:
 
 @transaction.atomic
 def notify(
-    *,
-    lab: Lab,
-    kind: str,
-    people: Iterable[User],
-    path: str,
-    key: str,
-    values: Mapping[str, str],
+    *, lab: Lab, kind: str, people: Iterable[User], path: str, key: str, values: Mapping[str, str]
 ) -> list[Notice]:
     """Notify users of an event by the text of its kind; return the new notices.
 

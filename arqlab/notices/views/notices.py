@@ -59,10 +59,7 @@ def text_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "texts",
         [
             Column(
-                "Notice",
-                "label",
-                link=to("notices:text-edit", lab.slug, of="value"),
-                is_head=True,
+                "Notice", "label", link=to("notices:text-edit", lab.slug, of="value"), is_head=True
             ),
             Column("Subject", lambda kind: texts[kind].subject, css="wrap"),
             Column("Text", lambda kind: "default" if texts[kind] == DEFAULTS[kind] else "edited"),
@@ -308,8 +305,7 @@ def _invitations(request: HttpRequest, lab: Lab) -> Table:
         filters=[Filter("role", "Role", "role", Role.choices)],
         has_tools=True,
         empty=Empty(
-            "No invitations yet",
-            "Paste email addresses above and choose what the people become.",
+            "No invitations yet", "Paste email addresses above and choose what the people become."
         ),
     )
 

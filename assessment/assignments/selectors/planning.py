@@ -111,10 +111,7 @@ def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
     plan = plan_assignments(replace(planning.problem, topics=topics))
     chosen = (
         {name: key for name, key in kept.items() if key}
-        for kept in (
-            {**plan.first, **first},
-            {**planning.given_seconds, **plan.second, **second},
-        )
+        for kept in ({**plan.first, **first}, {**planning.given_seconds, **plan.second, **second})
     )
     return plan_of(planning.open_problem, *chosen, is_optimal=plan.is_optimal)
 

@@ -241,8 +241,7 @@ def assignment_share(request: HttpRequest, task: Task) -> HttpResponse:
     people = [row for row in grid.people if row.is_assessor]
     if not people:
         messages.error(
-            request,
-            "This lab has no assessors yet. Grant the role on the People page first.",
+            request, "This lab has no assessors yet. Grant the role on the People page first."
         )
         return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
     rows = {row.topic.query_id: row for row in grid.unassigned}

@@ -19,12 +19,7 @@ from arqkit.formats.qrels.judgments import LONGEST_COMMENT
 from arqkit.labels import LARGEST_VALUE
 from arqlab.core.errors import RequestProblem
 from assessment.judging.selectors.items import Submitted
-from assessment.judging.services.request_problems import (
-    OTHER_LABEL,
-    RELOAD,
-    item_problems,
-    refusal,
-)
+from assessment.judging.services.request_problems import OTHER_LABEL, RELOAD, item_problems, refusal
 from assessment.judging.services.stored_labels import Label, Submission
 
 MAX_MARKS = 20  # of a label
@@ -409,9 +404,7 @@ def read_labels(
 
 
 def _all_problems(
-    data: Any,
-    errors: Any,
-    find: Callable[[HeldItem, int | None], Submitted | None],
+    data: Any, errors: Any, find: Callable[[HeldItem, int | None], Submitted | None]
 ) -> list[RequestProblem]:
     """Return the problems of a malformed request, and those of its well-formed values."""
     problems, labels = field_problems(errors), []

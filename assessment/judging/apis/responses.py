@@ -21,8 +21,7 @@ REFUSALS = {
     400: OpenApiResponse(ErrorSerializer, description="`bad-label`, `bad-comment` or `malformed`."),
     403: OpenApiResponse(ErrorSerializer, description="`signed-out` or `csrf`."),
     404: OpenApiResponse(
-        ErrorSerializer,
-        description="`not-found`: the topic or item is not assigned to the user.",
+        ErrorSerializer, description="`not-found`: the topic or item is not assigned to the user."
     ),
     409: OpenApiResponse(
         ErrorSerializer,

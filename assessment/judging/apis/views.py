@@ -207,8 +207,7 @@ class TripApi(JudgingApi):
         return Response(_trip(trip_of(topic_id=topic_id, user=self.person, at=timezone.now())))
 
     @extend_schema(
-        request=TripRequestSerializer,
-        responses={200: PreparedTripSerializer, **responses.REFUSALS},
+        request=TripRequestSerializer, responses={200: PreparedTripSerializer, **responses.REFUSALS}
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Lease the first 50 items of the topic to the assessor for some hours."""
@@ -223,8 +222,7 @@ class TripEndApi(JudgingApi):
     """The end of an offline trip."""
 
     @extend_schema(
-        request=TripEndRequestSerializer,
-        responses={200: ReturnedSerializer, **responses.REFUSALS},
+        request=TripEndRequestSerializer, responses={200: ReturnedSerializer, **responses.REFUSALS}
     )
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Return the items of the trip to the topic, but for those that the page keeps."""
@@ -255,10 +253,7 @@ class RelatedLabelsApi(JudgingApi):
             for instance, labels in related.threads.items()
         ]
         formula = [
-            _label(
-                judgment,
-                place.path._replace(query_id=judgment.instance.item.topic.query_id),
-            )
+            _label(judgment, place.path._replace(query_id=judgment.instance.item.topic.query_id))
             for judgment in related.formula
         ]
         return Response({"threads": threads, "formula": formula})
@@ -351,8 +346,7 @@ class JudgmentsApi(JudgingApi):
         return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
 
     @extend_schema(
-        request=LabelsSerializer,
-        responses={200: responses.SavedSerializer, **responses.REFUSALS},
+        request=LabelsSerializer, responses={200: responses.SavedSerializer, **responses.REFUSALS}
     )
     def post(self, request: Request, **path: str) -> Response:
         """Store labels for instances of one item, and return the next item the page lacks."""
@@ -405,8 +399,7 @@ class LeaseApi(JudgingApi):
     """The lease of an item."""
 
     @extend_schema(
-        request=HeldItemSerializer,
-        responses={200: responses.LeaseSerializer, **responses.REFUSALS},
+        request=HeldItemSerializer, responses={200: responses.LeaseSerializer, **responses.REFUSALS}
     )
     def post(self, request: Request, **path: str) -> Response:
         """Renew the lease of an item, and return the topic's progress.

@@ -11,11 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from arqkit.judgments.completion import ENOUGH, Pace, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
-from assessment.assignments.selectors.grid import (
-    TOPIC_TEXTS,
-    judged_by,
-    topic_counts,
-)
+from assessment.assignments.selectors.grid import TOPIC_TEXTS, judged_by, topic_counts
 from assessment.assignments.selectors.rows import (
     NO_PACE,
     JudgedCounts,

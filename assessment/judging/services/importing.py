@@ -100,15 +100,7 @@ _FIELDS = (
     "item__pool__closed_at",
     *(
         f"current__{name}"
-        for name in (
-            "pk",
-            "label",
-            "comment",
-            "assessor",
-            "active_ms",
-            "judged_at",
-            "guideline",
-        )
+        for name in ("pk", "label", "comment", "assessor", "active_ms", "judged_at", "guideline")
     ),
 )
 

@@ -185,13 +185,7 @@ def _supersede(currents: Iterable[Current | None]) -> None:
 
 
 def _row(
-    label: Label,
-    item: Submitted,
-    user: User,
-    at: datetime,
-    *,
-    counts: bool,
-    active_ms: int | None,
+    label: Label, item: Submitted, user: User, at: datetime, *, counts: bool, active_ms: int | None
 ) -> Judgment:
     current = item.current[label.instance]
     return Judgment(

@@ -53,11 +53,7 @@ def store_late_labels(
         people=organizers_of(task.lab).exclude(pk=user.pk),
         path=reverse("assessment:late-label-list", args=[task.lab.slug, task.slug]),
         key=f"late-labels {task.pk} {user.pk} {at.date().isoformat()}",
-        values={
-            "task": task.name,
-            "person": user.name,
-            "cause": f"{item.lateness.label}.",
-        },
+        values={"task": task.name, "person": user.name, "cause": f"{item.lateness.label}."},
     )
 
 

@@ -38,12 +38,7 @@ from assessment.judging.permissions import official_place_or_404, round_place_or
 from assessment.judging.selectors.own_work import own_round_topics, own_work
 from assessment.judging.selectors.places import Place, next_address, round_questions
 from assessment.judging.selectors.progress import open_items
-from assessment.judging.selectors.topic_work import (
-    judged_rows,
-    next_topic,
-    skipped_items,
-    work_on,
-)
+from assessment.judging.selectors.topic_work import judged_rows, next_topic, skipped_items, work_on
 from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
 from assessment.judging.services.judging_page import AT_ONCE, Sitting, open_sitting
 from assessment.judging.services.leases import DEFAULT_HOURS, TRIP_HOURS

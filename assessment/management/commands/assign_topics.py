@@ -34,9 +34,7 @@ class Command(LoadCommand):
             help="unassign all other assessors from the topics in the file; labels are kept",
         )
         parser.add_argument(
-            "--by",
-            metavar="PERSON",
-            help="email address or user name for the audit log",
+            "--by", metavar="PERSON", help="email address or user name for the audit log"
         )
 
     def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:

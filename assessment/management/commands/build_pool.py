@@ -16,12 +16,7 @@ from arqlab.core.management.labcommand import CeremonyCommand
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named, topic_ids
 from assessment.models import Pool
-from assessment.pools.selectors.choices import (
-    PoolChoice,
-    candidate_runs,
-    choice_of,
-    valid_runs,
-)
+from assessment.pools.selectors.choices import PoolChoice, candidate_runs, choice_of, valid_runs
 from assessment.pools.selectors.frozen import presets_for
 from assessment.pools.selectors.oddities import pool_oddities
 from assessment.pools.services.freezing import (

@@ -45,9 +45,7 @@ class Command(LabCommand):
             "--complete", action="store_true", help="include labels that are not judgments"
         )
         parser.add_argument(
-            "--all-topics",
-            action="store_true",
-            help="include topics with too few relevant items",
+            "--all-topics", action="store_true", help="include topics with too few relevant items"
         )
 
         parser.add_argument(

@@ -22,12 +22,7 @@ from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 
-CONTRIBUTIONS = {
-    "topic": pl.String,
-    "doc_id": pl.String,
-    "run": pl.String,
-    "needs": pl.Int64,
-}
+CONTRIBUTIONS = {"topic": pl.String, "doc_id": pl.String, "run": pl.String, "needs": pl.Int64}
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,7 @@ from django.urls import reverse
 from arqkit.formats.batches import in_slices
 from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task
-from arqlab.core.oddities import (
-    Oddity,
-    counted,
-    named_oddity,
-    submission_oddities,
-    task_url,
-)
+from arqlab.core.oddities import Oddity, counted, named_oddity, submission_oddities, task_url
 from arqlab.core.selectors import corrections_of
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.versions import qrels_named
@@ -55,9 +49,7 @@ def pool_oddities(
         return by_task[task]
     return [
         replace(
-            oddity,
-            sentence=f"{owner.name}: {oddity.sentence}",
-            fine=f"{owner.name}: {oddity.fine}",
+            oddity, sentence=f"{owner.name}: {oddity.sentence}", fine=f"{owner.name}: {oddity.fine}"
         )
         for owner, oddities in by_task.items()
         for oddity in oddities

@@ -31,8 +31,7 @@ def discard_pool(*, pool: Pool, by: User | None) -> None:
     later = Pool.official.filter(task=pool.task_id, number__gt=pool.number)
     if later.exists():
         raise UserError(
-            "This pool has a supplement. Unfreeze the supplement first.",
-            code="has-supplement",
+            "This pool has a supplement. Unfreeze the supplement first.", code="has-supplement"
         )
     # A submitted label locks its item: either we see the label, or the submit finds no item.
     list(PoolItem.official.select_for_update().filter(pool=pool).order_by("pk").values_list("pk"))

@@ -104,10 +104,7 @@ def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
 def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool of a task and its supplements, and what has changed since the freeze."""
     pools = list(Pool.official.filter(task=task).select_related("frozen_by").order_by("number"))
-    context = {
-        "news": pool_news(task, pools),
-        "together": pooled_together(task),
-    }
+    context = {"news": pool_news(task, pools), "together": pooled_together(task)}
     return answer(request, "assessment/pool_list.html", context, _pools_table(task, pools))
 
 

@@ -137,10 +137,7 @@ def _frozen(request: HttpRequest, settings: _Settings, reason: str) -> HttpRespo
         expected=request.POST.get("expected", ""),
     )
     wake_after_commit(typeset_pools, 0.5)
-    messages.success(
-        request,
-        "The pool is frozen. You can now assign its topics.",
-    )
+    messages.success(request, "The pool is frozen. You can now assign its topics.")
     return redirect("assessment:pool-detail", task.lab.slug, task.slug, pool.number)
 
 

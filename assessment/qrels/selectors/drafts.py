@@ -121,10 +121,7 @@ def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
         judged = _by_newest_ids(task, judged)
     rules = task.protocol
     topics = judged_topics(
-        judged,
-        scale=scale,
-        relevant_from=rules.relevant_from,
-        min_relevant=rules.min_relevant,
+        judged, scale=scale, relevant_from=rules.relevant_from, min_relevant=rules.min_relevant
     )
     if host:
         reasons = {topic.topic: topic.reason for topic in _draft(host, None, scale).topics}

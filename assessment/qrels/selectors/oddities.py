@@ -9,13 +9,7 @@ from django.urls import reverse
 
 from arqkit.topics import natural_key
 from arqlab.core.models import Task
-from arqlab.core.oddities import (
-    Oddity,
-    counted,
-    named_oddity,
-    submission_oddities,
-    task_url,
-)
+from arqlab.core.oddities import Oddity, counted, named_oddity, submission_oddities, task_url
 from assessment.models import Pool, Ticket
 from assessment.qrels.selectors.drafts import host_of, own_instances, with_current
 from submissions.models import Run

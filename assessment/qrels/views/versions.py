@@ -36,11 +36,7 @@ from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_
 from assessment.qrels.selectors.frames import adjudicated_judgments
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.oddities import freeze_oddities
-from assessment.qrels.selectors.versions import (
-    qrel_versions,
-    qrels_frame,
-    version_topics,
-)
+from assessment.qrels.selectors.versions import qrel_versions, qrels_frame, version_topics
 from assessment.qrels.services.versions import (
     QrelsChoice,
     choose_current_qrels,
@@ -130,11 +126,7 @@ def _frozen(request: HttpRequest, task: Task, choice: QrelsChoice) -> HttpRespon
 
 
 def changing_judgments(
-    task: Task,
-    rows: Iterable[Mapping[str, Any]],
-    *,
-    before: QrelSet | None,
-    after: QrelSet | None,
+    task: Task, rows: Iterable[Mapping[str, Any]], *, before: QrelSet | None, after: QrelSet | None
 ) -> dict[tuple[str, str], Judgment]:
     """Return the newest judgment between two sides that gave each line its new label.
 

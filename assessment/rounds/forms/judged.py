@@ -230,10 +230,7 @@ class SecondRoundForm(RoundForm):
     people_help = "Nobody gets items that they judged. Everyone gets about the same number."
     by = forms.ChoiceField(
         label="What to judge again",
-        choices=[
-            (SHARE, "A random share of the items of each assessor"),
-            (TOPICS, "Whole topics"),
-        ],
+        choices=[(SHARE, "A random share of the items of each assessor"), (TOPICS, "Whole topics")],
         widget=forms.RadioSelect,
         initial=SHARE,
     )

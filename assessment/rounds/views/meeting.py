@@ -18,11 +18,7 @@ from arqlab.core.permissions import may_see_thread, signed_in
 from arqlab.core.views.answers import refused
 from arqlab.web.pages import TASK, Pages, number_of
 from assessment.guidelines.services.rendering import shown_entries
-from assessment.guidelines.services.versions import (
-    Decision,
-    item_of_instance,
-    record_case,
-)
+from assessment.guidelines.services.versions import Decision, item_of_instance, record_case
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round
 from assessment.rounds.forms.drawn import DecisionForm
 from assessment.rounds.permissions import SeenRound, revealed_round_or_404

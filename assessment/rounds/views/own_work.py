@@ -49,10 +49,7 @@ def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
     key = str(user.pk)
     return [
         OwnAgreement(
-            round_,
-            agreement.judged[key],
-            _of(agreement.graded, key),
-            _of(agreement.binary, key),
+            round_, agreement.judged[key], _of(agreement.graded, key), _of(agreement.binary, key)
         )
         for round_, agreement in _agreements(lab)
         if key in agreement.judged

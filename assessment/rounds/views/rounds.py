@@ -48,9 +48,7 @@ FORMS: dict[ItemSource, type[RoundForm]] = {
 @pages.read("", "round-list")
 def round_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the rounds of a task, with their progress, and the kinds that can be made."""
-    context = {
-        "kinds": [kind for kind in KINDS.values() if kind.items in FORMS],
-    }
+    context = {"kinds": [kind for kind in KINDS.values() if kind.items in FORMS]}
     return answer(request, "assessment/rounds/round_list.html", context, _rounds_table(task))
 
 

@@ -183,8 +183,7 @@ class BulkAnswerForm(AnswerForm):
         """Take the tickets that may be answered."""
         super().__init__(*args, **kwargs)
         self.fields["tickets"] = forms.ModelMultipleChoiceField(
-            queryset=tickets,
-            error_messages={"required": "Select the tickets to answer."},
+            queryset=tickets, error_messages={"required": "Select the tickets to answer."}
         )
 
 

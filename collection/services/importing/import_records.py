@@ -203,8 +203,5 @@ def _save(record: Import, *, heartbeat: datetime) -> None:
             code="import-taken-over",
         )
     Import.objects.filter(pk=record.pk).update(
-        rows=record.rows,
-        kept=record.kept,
-        counts=record.counts,
-        finished_at=record.finished_at,
+        rows=record.rows, kept=record.kept, counts=record.counts, finished_at=record.finished_at
     )

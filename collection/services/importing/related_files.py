@@ -92,10 +92,7 @@ def _store_documents(record: Import, batch: list[SourceDocument | Problem], at: 
             rows.append(row)
             problems += [_without_latex(document, unread)] if unread else []
     Post.objects.bulk_create(
-        rows,
-        update_conflicts=True,
-        unique_fields=["collection", "post_id"],
-        update_fields=REPLACED,
+        rows, update_conflicts=True, unique_fields=["collection", "post_id"], update_fields=REPLACED
     )
     record.rows += len(batch)
     record.kept += len(rows)

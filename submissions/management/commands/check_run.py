@@ -49,10 +49,7 @@ class Command(LabCommand):
         try:
             with options["file"].open("rb") as file:
                 results = check_files(
-                    file,
-                    pack,
-                    name=options["file"].name,
-                    items=ItemKind(items) if items else None,
+                    file, pack, name=options["file"].name, items=ItemKind(items) if items else None
                 )
         except OSError as error:
             raise CommandError(

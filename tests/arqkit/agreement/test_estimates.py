@@ -81,9 +81,7 @@ def test_no_votes_have_no_coefficient():
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [[(3, 0)], [(3, 3), (0, 0)] * 9],
-    ids=["one item", "no disagreement"],
+    "rows", [[(3, 0)], [(3, 3), (0, 0)] * 9], ids=["one item", "no disagreement"]
 )
 def test_samples_that_are_all_alike_have_no_interval(rows):
     found = bundle(votes_of(rows)).graded

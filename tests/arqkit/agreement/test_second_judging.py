@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.agreement.second_judging import (
-    SecondItem,
-    draw_items,
-    draw_own,
-    plan_second,
-    with_own,
-)
+from arqkit.agreement.second_judging import SecondItem, draw_items, draw_own, plan_second, with_own
 
 PEOPLE = (1, 2, 3, 4)
 

@@ -9,12 +9,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from arqkit.comparison.families import (
-    FAMILY_TESTS,
-    mean_intervals,
-    p_values_against,
-    pair_family,
-)
+from arqkit.comparison.families import FAMILY_TESTS, mean_intervals, p_values_against, pair_family
 from tests.arqkit.comparison.data import tied_scores
 
 PEERS = {"t": stats.ttest_1samp, "wilcoxon": stats.wilcoxon}

@@ -10,12 +10,7 @@ PEOPLE = {"ann": "Ann", "ann@example.org": "Ann", "bo": "Bo"}
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        b"A.1,ann\nA.2,bo\n",
-        b"\xef\xbb\xbfA.1\tann\r\nA.2\tbo",
-        b"A.1;ann\n\nA.2;bo\n",
-    ],
+    "data", [b"A.1,ann\nA.2,bo\n", b"\xef\xbb\xbfA.1\tann\r\nA.2\tbo", b"A.1;ann\n\nA.2;bo\n"]
 )
 def test_commas_semicolons_and_tabs_are_read(data):
     rows, problems = read_assignments(data, path="f")

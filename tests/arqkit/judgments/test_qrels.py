@@ -6,13 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqkit.formulas.visual_ids import as_formulas, highest_labels
-from arqkit.judgments.qrels import (
-    JUDGED_SCHEMA,
-    Level,
-    judged_topics,
-    make_qrels,
-    qrels_item_kind,
-)
+from arqkit.judgments.qrels import JUDGED_SCHEMA, Level, judged_topics, make_qrels, qrels_item_kind
 from arqkit.protocols.scales import ARQMATH
 from arqkit.records import ItemKind, TaskKind
 

@@ -198,10 +198,7 @@ def test_ntcir_sums_two_labels_and_counts_from_three(slug):
 
 @pytest.mark.parametrize(
     ("slug", "reported"),
-    [
-        ("ntcir-10", {"P@5", "P@10", "SetP", "AP"}),
-        ("ntcir-12", {"P@5", "P@10", "P@15", "P@20"}),
-    ],
+    [("ntcir-10", {"P@5", "P@10", "SetP", "AP"}), ("ntcir-12", {"P@5", "P@10", "P@15", "P@20"})],
 )
 def test_ntcir_also_has_tasks_of_documents_with_the_measures_of_its_year(slug, reported):
     formulas, documents = (PROTOCOLS[slug].tasks[kind] for kind in NTCIR_KINDS)

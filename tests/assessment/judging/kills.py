@@ -140,10 +140,7 @@ class Served:
             for key, value in os.environ.items()
             if key not in {"DATABASE_URL", "REDIS_URL"}
         }
-        self.environment |= {
-            "ARQLAB_DATA": str(folder),
-            "DJANGO_SETTINGS_MODULE": settings,
-        }
+        self.environment |= {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": settings}
         if database:
             self.environment |= {"DATABASE_URL": database, "ARQLAB_SECRET_KEY": "only for tests"}
         # Requests wait here while no server runs.
@@ -244,10 +241,7 @@ class Seat:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         with contextlib.closing(connection):
             connection.request(
-                method,
-                self.base + path,
-                json.dumps(body) if body else None,
-                self.headers | headers,
+                method, self.base + path, json.dumps(body) if body else None, self.headers | headers
             )
             response = connection.getresponse()
             text = response.read()
@@ -264,11 +258,7 @@ class Seat:
     def labels(self, item: Any, choices: Sequence[int] = (3, 2, 1, 0, 0, 5)) -> dict[str, Any]:
         """Return a label for each instance; now and then one is a ticket."""
         rows = [
-            {
-                "instance": one["instance"],
-                "label": self.chance.choice(choices),
-                "key": str(uuid4()),
-            }
+            {"instance": one["instance"], "label": self.chance.choice(choices), "key": str(uuid4())}
             for one in item["instances"]
         ]
         return {"item": item["item"], "lease": item["lease"], "judgments": rows}

@@ -14,9 +14,7 @@ from tests.databases import new_database
 pytestmark = pytest.mark.servers
 
 
-def test_no_confirmed_label_of_32_assessors_is_lost_doubled_or_torn(
-    tmp_path: Path,
-) -> None:
+def test_no_confirmed_label_of_32_assessors_is_lost_doubled_or_torn(tmp_path: Path) -> None:
     with served_lab(tmp_path, new_database(tmp_path), items=400) as served:
         found, times = judge_through_kills(served, submits=300, kills=2)
 
@@ -24,9 +22,7 @@ def test_no_confirmed_label_of_32_assessors_is_lost_doubled_or_torn(
     assert found[3:] == (0, 0, 0, 0, 0)
 
 
-def test_a_submit_is_stored_whole_or_not_at_all_when_its_worker_dies(
-    tmp_path: Path,
-) -> None:
+def test_a_submit_is_stored_whole_or_not_at_all_when_its_worker_dies(tmp_path: Path) -> None:
     settings = "tests.assessment.judging.dying_settings"
     with served_lab(tmp_path, new_database(tmp_path), items=100, settings=settings) as served:
         found = kill_at_each_step(served)

@@ -8,13 +8,7 @@ from arqkit.judgments.qrels import Level
 from arqlab.notices.models import Notice
 from assessment.models import GuidelineEntry, Judgment, PoolInstance, Round, Ticket
 from assessment.qrels.selectors.drafts import draft_of
-from tests.assessment.factories import (
-    assign,
-    judge,
-    make_formula_pool,
-    make_pool,
-    raise_ticket,
-)
+from tests.assessment.factories import assign, judge, make_formula_pool, make_pool, raise_ticket
 from tests.assessment.judging.desk import Desk, doc_id_of
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, FormulaTaskFactory, TopicFactory
@@ -78,19 +72,14 @@ def decide(office, doc_id: str, label: int, queue: str = QUEUE, **fields):
 
 def decision(doc_id: str) -> Judgment:
     return Judgment.objects.get(
-        is_current=True,
-        instance__doc_id=doc_id,
-        instance__item__pool__round__kind="adjudication",
+        is_current=True, instance__doc_id=doc_id, instance__item__pool__round__kind="adjudication"
     )
 
 
 def test_the_queue_lists_differences_the_largest_first(doubled, office):
     rows = queue(office)
 
-    assert [row[:5] for row in rows] == [
-        ["A.1", "10", "3", "0", "3"],
-        ["A.1", "11", "0", "1", "1"],
-    ]
+    assert [row[:5] for row in rows] == [["A.1", "10", "3", "0", "3"], ["A.1", "11", "0", "1", "1"]]
     assert {row[-1] for row in rows} == {"open"}
 
 

@@ -219,8 +219,7 @@ def test_a_label_counts_for_the_day_on_which_it_was_made(client_of, organizer, a
 
 
 @pytest.mark.parametrize(
-    ("zone", "day"),
-    [("UTC", "2026-11-21"), ("aoe", "2026-11-20"), ("Asia/Tokyo", "2026-11-22")],
+    ("zone", "day"), [("UTC", "2026-11-21"), ("aoe", "2026-11-20"), ("Asia/Tokyo", "2026-11-22")]
 )
 def test_days_begin_in_the_time_zone_of_the_lab(
     client_of, organizer, assessor, lab, pool, zone, day

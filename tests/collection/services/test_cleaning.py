@@ -36,9 +36,7 @@ def test_a_text_that_was_never_sanitized_is_sanitized_on_read(collection: Collec
     )
 
 
-def test_the_sanitized_text_is_null_if_it_equals_the_source(
-    collection: Collection,
-) -> None:
+def test_the_sanitized_text_is_null_if_it_equals_the_source(collection: Collection) -> None:
     Post.objects.filter(post_id="11").update(body=HOSTILE)
     assert clean_posts() == 5
     post = Post.objects.get(post_id="11")

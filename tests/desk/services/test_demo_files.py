@@ -212,9 +212,7 @@ def test_a_run_is_valid_with_warnings_at_most(path: str, tasks: dict[str, TaskFi
     assert {problem.kind for problem in report.problems} <= {"missing-topic", "score-tie"}
 
 
-def test_an_answer_is_judged_and_an_extracted_one_like_its_post(
-    tasks: dict[str, TaskFile],
-) -> None:
+def test_an_answer_is_judged_and_an_extracted_one_like_its_post(tasks: dict[str, TaskFile]) -> None:
     posts, answers = (labels(tasks[slug], "complete") for slug in ("task1", "task3"))
     for path in FOLDER.glob("runs/task3/*"):
         for line in path.read_text().splitlines():

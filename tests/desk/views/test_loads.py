@@ -13,12 +13,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import (
-    CommandError,
-    call_command,
-    get_commands,
-    load_command_class,
-)
+from django.core.management import CommandError, call_command, get_commands, load_command_class
 from django.utils import timezone
 
 from arqkit.texts.maths.typesetting import ENGINE
@@ -44,12 +39,7 @@ TASK = "/labs/arqmath-x/tasks/task1/"
 POSTS = (DEMO / "Posts.xml").read_text().count("<row ")
 OFFICIAL = "A.301\t0\t10\t3\r\nA.301\t0\t11\t0\r\nA.302\t0\t10\t2"
 COMPLETE = "A.301\t0\t10\t3\nA.301\t0\t12\t5\n"
-FILES = {
-    "lab.toml": LAB,
-    "topics.xml": TOPICS,
-    "official.tsv": OFFICIAL,
-    "complete.tsv": COMPLETE,
-}
+FILES = {"lab.toml": LAB, "topics.xml": TOPICS, "official.tsv": OFFICIAL, "complete.tsv": COMPLETE}
 
 
 def file(name: str, text: str | bytes) -> SimpleUploadedFile:

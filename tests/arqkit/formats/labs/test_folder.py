@@ -220,10 +220,7 @@ def test_qrels_with_labels_or_topics_that_the_task_has_not_are_reported(folder):
 
     found = mistakes(folder, HEAD + TASK + 'qrels = [{ name = "q", file = "qrels.tsv" }]\n')
 
-    assert found == [
-        ("qrels.tsv", 1, "the label '4'"),
-        ("qrels.tsv", 2, "the topic A.7 on 1 line"),
-    ]
+    assert found == [("qrels.tsv", 1, "the label '4'"), ("qrels.tsv", 2, "the topic A.7 on 1 line")]
 
 
 def test_a_formula_task_needs_formulas_in_its_topics(folder):

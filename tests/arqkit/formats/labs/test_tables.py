@@ -53,10 +53,7 @@ def test_keys_that_nobody_asked_for_are_noted_with_the_nearest_known_one(table_o
     table.close("limit")
 
     assert found(mistakes) == [(2, "the key limitt"), (3, "the key zzz")]
-    assert [problem.todo for problem in mistakes.problems] == [
-        "Did you mean limit?",
-        "Remove it.",
-    ]
+    assert [problem.todo for problem in mistakes.problems] == ["Did you mean limit?", "Remove it."]
 
 
 def test_tables_in_tables_know_their_lines(table_of):

@@ -146,12 +146,7 @@ def test_a_duplicate_is_reported_at_its_later_line_and_names_the_first():
     group = check(lines).problems[0]
 
     assert (group.kind, group.severity, group.count) == ("duplicate-item", Severity.ERROR, 1)
-    assert group.occurrences.row(0) == (
-        8,
-        "A.1",
-        "103",
-        "the item once; it is already on line 3",
-    )
+    assert group.occurrences.row(0) == (8, "A.1", "103", "the item once; it is already on line 3")
 
 
 def test_ranks_that_start_late_repeat_and_jump_are_warnings():

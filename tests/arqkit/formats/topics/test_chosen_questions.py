@@ -20,10 +20,7 @@ def test_a_list_of_ids_will_do():
     assert [
         (one.line, one.post_id, one.number, one.formula_id, one.facts)
         for one in read("post_id\n77\n\n78\n")
-    ] == [
-        (2, "77", None, "", {}),
-        (4, "78", None, "", {}),
-    ]
+    ] == [(2, "77", None, "", {}), (4, "78", None, "", {})]
 
 
 def test_number_formula_and_information_may_be_said():

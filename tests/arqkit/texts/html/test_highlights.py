@@ -23,10 +23,7 @@ def test_the_formula_with_the_id_matches_alone() -> None:
 def test_without_the_id_formulas_with_the_same_latex_match() -> None:
     assert matching_formulas(
         found(a="x ^ 2", b="x^{2}", c="x^2"), formula_id="q_2", latex="x^2"
-    ) == {
-        "a",
-        "c",
-    }
+    ) == {"a", "c"}
 
 
 def test_without_the_latex_formulas_that_look_the_same_match() -> None:

@@ -298,9 +298,7 @@ def real_posts(shared_data) -> list[tuple[str, str, str]]:
         ]
 
 
-def test_ids_and_text_of_real_posts_are_kept(
-    real_posts: list[tuple[str, str, str]],
-) -> None:
+def test_ids_and_text_of_real_posts_are_kept(real_posts: list[tuple[str, str, str]]) -> None:
     assert len(real_posts) == 6164
     for post_id, *sources in real_posts:
         for source, clean in zip(

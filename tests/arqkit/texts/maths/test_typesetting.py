@@ -294,9 +294,7 @@ def test_a_formula_that_cannot_be_converted_is_none(latex: str) -> None:
     assert presentation_mathml(latex) is None
 
 
-def test_topic_formulas_with_the_same_slt_have_one_layout_from_latex(
-    shared_data: Path,
-) -> None:
+def test_topic_formulas_with_the_same_slt_have_one_layout_from_latex(shared_data: Path) -> None:
     groups = json.loads(
         (shared_data / "visual-identity/topic-formulas-same-slt.json").read_text(encoding="utf-8")
     )

@@ -110,8 +110,4 @@ def test_a_formula_longer_than_any_real_one_is_a_gap():
 
     assert [
         part.kind for part in joined(snippet(f"By {long}{long} it holds.", formulas=["8"]))
-    ] == [
-        "text",
-        "gap",
-        "text",
-    ]
+    ] == ["text", "gap", "text"]

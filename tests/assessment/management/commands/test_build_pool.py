@@ -21,13 +21,7 @@ from assessment.models import Pool
 from assessment.qrels.services.loading import load_lab
 from tests.assessment.factories import make_written_pool
 from tests.evaluation.factories import make_run
-from tests.factories import (
-    LabFactory,
-    TaskFactory,
-    TeamFactory,
-    TopicFactory,
-    WrittenTaskFactory,
-)
+from tests.factories import LabFactory, TaskFactory, TeamFactory, TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 

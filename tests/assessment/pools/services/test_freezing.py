@@ -20,11 +20,7 @@ from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import pool_file
 from assessment.pools.selectors.plans import plan_pool
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
-from assessment.pools.services.freezing import (
-    compute_pool,
-    freeze_pool,
-    supplement_pool,
-)
+from assessment.pools.services.freezing import compute_pool, freeze_pool, supplement_pool
 from collection.models import PostLink, VisualMap
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
