@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import PurePosixPath
@@ -19,6 +20,7 @@ from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
 from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunRules
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy, with_order
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Lab, Task, Team, Visitor
@@ -35,6 +37,7 @@ from collection.selectors.collections import (
 from submissions.models import Run, RunProblem
 from submissions.standings import RunQuerySet
 
+log = logging.getLogger(__name__)
 MIN_LINE_LIMIT = 100_000
 """The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
 BYTES_PER_LINE = 80
@@ -192,6 +195,16 @@ def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame
     `arqkit.formats.runs.report.RunReport.index` describes the columns.
     """
     return _read_parquet(run.index, columns)
+
+
+def readable(run: Run, read: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
+    """Return what a function reads of a run's index, or None, which is logged, if it cannot."""
+    try:
+        with panics_as_errors():
+            return read()
+    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+        return None
 
 
 def run_items(run: Run, task: Task) -> ItemKind:

@@ -25,8 +25,6 @@ from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
 from submissions.standings import standings_of
 
-_CERTAINTY_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
 SIGNIFICANT = 0.05
 
 
@@ -72,8 +70,8 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
         scores = topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure.name).scores
         return _certainties(keys, scores) if scores.size else {}
 
-    facts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
-    return cached_value(key_of("certainties", *facts), compute)
+    facts = qrel_set.pk, qrel_set.sha256, measure.name, means
+    return cached_value(key_of("certainties-1", *facts), compute)
 
 
 def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:

@@ -6,7 +6,6 @@ of Task 1 that are not longer than an answer may be.
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterator
 from hashlib import sha256
@@ -17,7 +16,6 @@ from django.conf import settings
 
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.overlap import Reference
-from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.texts.posts.text import pieces
 from arqlab.core.models import Task
 from arqlab.core.selectors import corrections_of
@@ -25,11 +23,8 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.threads import corrected_post, posts_of
 from submissions.models import Run
-from submissions.selectors import run_index
+from submissions.selectors import readable, run_index
 from submissions.standings import RunQuerySet
-
-log = logging.getLogger(__name__)
-
 
 _RULES = 1
 """The version of the rules. Increase it with every change, so that scores are recomputed."""
@@ -76,12 +71,8 @@ def runs_known(task: Task) -> RunQuerySet:
 def readable_index(run: Run, *columns: str) -> pl.DataFrame:
     """Return topic, item and further columns of a run, without rows if it cannot be read."""
     names = ["topic", "item", *columns]
-    try:
-        with panics_as_errors():
-            return run_index(run, columns=names)
-    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
-        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+    index = readable(run, lambda: run_index(run, columns=names))
+    return pl.DataFrame(schema=dict.fromkeys(names, pl.String)) if index is None else index
 
 
 def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Reference]]:

@@ -22,7 +22,7 @@ from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
 from evaluation.selectors.boards import released_leaderboard
 from evaluation.selectors.pending_scores import formulas_index_of, measures_of
-from evaluation.services.effects import comparable_indexes
+from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
 

@@ -30,13 +30,11 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import TopicMatrix, topic_matrix
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
-from evaluation.services.effects import comparable_indexes
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
 SIGNIFICANT = 0.05
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
 
 
 class ComparedRuns(NamedTuple):
@@ -68,7 +66,7 @@ class ComparedRuns(NamedTuple):
     def family(self, test: str) -> PairFamily:
         """Return a test of all pairs of the runs."""
         scores = self.matrix.scores
-        key = key_of("pair-family", test, _RULES, scores.shape, scores.tobytes())
+        key = key_of("pair-family-1", test, scores.shape, scores.tobytes())
         return cached_value(key, lambda: pair_family(scores, test))
 
 
@@ -254,13 +252,9 @@ def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity 
     if qrel_set.items == ItemKind.ANSWERS:
         return None
     runs = Run.objects.select_related("team", "task__lab").in_bulk([first, second])
-    both, index_name = [runs[first], runs[second]], formulas_index_of(qrel_set)
-    facts = [
-        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index_name))
-        for run in both
-    ]
-    rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
-    return cached_value(key_of("run-similarity", rules), lambda: _similarity(qrel_set, both))
+    both = [runs[first], runs[second]]
+    key = key_of("run-similarity", qrels_rules(qrel_set), item_facts(both, qrel_set))
+    return cached_value(key, lambda: _similarity(qrel_set, both))
 
 
 def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:

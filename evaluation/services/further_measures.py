@@ -32,9 +32,9 @@ from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.permissions import ScoreAccess, Sight, VisibleBoard, score_access_of
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
-from evaluation.services.effects import comparable_indexes
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.questions import round_answers
+from evaluation.services.scoring import comparable_indexes, scorer_of
 from submissions.models import Run
 
 
@@ -109,10 +109,6 @@ SECONDS = 1.0
 
 MOST = 5
 """The most further measures of one request."""
-
-
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
 
 
 _CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
@@ -203,51 +199,25 @@ def further_scores(
 ) -> FurtherScores:
     """Return the means of runs of the task, computing those that are not in the cache.
 
-    Without `seconds`, all are computed. `answered_only` is that of the task unless it is given.
+    Without `seconds`, all are computed.
     """
-    if answered_only is None:
-        answered_only = qrel_set.task.protocol.answered_only
-    names = [measure.name for measure in measures]
+    rules = qrels_rules(qrel_set), answered_only, [measure.name for measure in measures]
     runs = Run.objects.filter(pk__in=list(keys)).select_related("team", "task__lab").order_by("pk")
-    cached = _cache_keys(list(runs), qrel_set, names, answered_only=answered_only)
-    known = computed_values.get_many(list(cached.values())) if names else {}
+    facts = zip(runs, item_facts(runs, qrel_set), strict=True)
+    cached = {run: key_of("further-measures-1", *rules, items) for run, items in facts}
+    known = computed_values.get_many(list(cached.values())) if measures else {}
     values = {run.pk: known[key] for run, key in cached.items() if key in known}
-    lacking = [run for run, key in cached.items() if key not in known] if names else []
+    lacking = [run for run, key in cached.items() if key not in known] if measures else []
     if lacking:
         judged = judged_frame(qrel_set)
-        scorer = Scorer(
-            judged, measures, relevant_from=qrel_set.relevant_from, answered_only=answered_only
-        )
+        scorer = scorer_of(qrel_set, judged, measures, answered_only=answered_only)
         indexes = comparable_indexes(lacking, qrel_set, judged)
         computed = _computed(lacking, indexes, scorer, seconds=seconds)
-        complete = {
-            run: run_means for run, run_means in computed.items() if None not in run_means.values()
-        }
-        computed_values.set_many(
-            {cached[run]: run_means for run, run_means in complete.items()}, DAY
-        )
-        failed = {
-            cached[run]: run_means for run, run_means in computed.items() if run not in complete
-        }
-        computed_values.set_many(failed, KEPT_FAILURES)
-        values |= {run.pk: run_means for run, run_means in computed.items()}
-    return FurtherScores(values, len(cached) - len(values) if names else 0)
-
-
-def _cache_keys(
-    runs: Sequence[Run], qrel_set: QrelSet, names: Sequence[str], *, answered_only: bool
-) -> dict[Run, str]:
-    formulas_index = formulas_index_of(qrel_set)
-    scale = qrel_set.label_scale.unjudged
-    qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
-    rules = (_RULES, qrels, qrel_set.task.protocol.order, answered_only, names)
-    return {
-        run: key_of("further-measures", rules, own)
-        for run in runs
-        for own in [
-            (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=formulas_index))
-        ]
-    }
+        for run, run_means in computed.items():
+            is_failed = None in run_means.values()
+            computed_values.set(cached[run], run_means, KEPT_FAILURES if is_failed else DAY)
+            values[run.pk] = run_means
+    return FurtherScores(values, len(cached) - len(values) if measures else 0)
 
 
 def _computed(
@@ -306,9 +276,9 @@ def extended_board(
 def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str, float]:
     """Return the best possible values of measures, from the cache if they are known."""
     names = [measure.name for measure in measures]
-    rules = (_RULES, qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
+    rules = (qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
     return cached_value(
-        key_of("further-ceilings", rules),
+        key_of("further-ceilings-1", rules),
         lambda: ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from),
     )
 

@@ -26,7 +26,7 @@ from collection.selectors.formulas import FormulaShown, formulas_shown
 from collection.selectors.threads import corrected_post, posts_of
 from collection.services.addresses import post_url
 from collection.services.lookup import snippet_html
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.scoring import comparable_items
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
@@ -142,12 +142,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
 
     The result is cached: neither qrels nor the index of a run ever change.
     """
-    index = formulas_index_of(qrel_set)
-    order = qrel_set.task.protocol.order
-    names = [
-        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index)) for run in runs
-    ]
-    inputs = (qrel_set.sha256, qrel_set.scale, qrel_set.relevant_from, query_id, order, names)
+    key = key_of("relevant-found", qrels_rules(qrel_set), query_id, item_facts(runs, qrel_set))
 
     def compute() -> list[tuple[Any, ...]]:
         judged = topic_frame(qrel_set, query_id)
@@ -160,7 +155,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
         ]
         return pl.concat([pl.DataFrame(schema=_FOUND), *parts]).rows()
 
-    known = cached_value(key_of("relevant-found", qrel_set.pk, inputs), compute, seconds=None)
+    known = cached_value(key, compute, seconds=None)
     return pl.DataFrame(known, schema=_FOUND, orient="row")
 
 

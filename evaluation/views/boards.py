@@ -47,10 +47,6 @@ pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 Figures = tuple[int, float, float, float, float, float]
 
 
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
-
-
 MOST_RUNS = 100
 """The number of runs whose spread is shown: with more, those with the best means."""
 
@@ -77,9 +73,9 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     """
     runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]
-    parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
+    key = key_of("run-spreads-1", qrel_set.pk, qrel_set.sha256, measure.name, means)
     keys = [run for run, _ in means]
-    figures = cached_value(key_of("run-spreads", parts), lambda: _figures(keys, qrel_set, measure))
+    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure))
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs

@@ -16,7 +16,7 @@ from django.urls import reverse
 from arqkit.labels import ScaleLabel
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
-from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
+from arqkit.measures.scoring import has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
 from arqkit.topics import heading
 from arqlab.core.caches import cached_value, key_of
@@ -36,7 +36,7 @@ from evaluation.permissions import (
     score_access_of,
     visible_board,
 )
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.selectors.topics import (
     RunValue,
     Spread,
@@ -45,8 +45,8 @@ from evaluation.selectors.topics import (
     topic_rows,
     topic_values,
 )
-from evaluation.services.effects import comparable_indexes
 from evaluation.services.rankings import ItemText, item_texts, relevant_found, relevant_items
+from evaluation.services.scoring import comparable_indexes, scorer_of
 from evaluation.views.rankings import ITEM_COLUMNS, closed_to, judgments_links
 from evaluation.views.tables import (
     FEW_BARS,
@@ -61,9 +61,6 @@ from evaluation.views.tables import (
 from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
-
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
 
 
 class TieBounds(NamedTuple):
@@ -86,38 +83,22 @@ def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
     measures = [measure for measure in visible.board.measures if has_tie_bounds(measure)]
     if not measures:
         return None
-    key = _key(run, visible.qrel_set, measures)
-    bounds = cached_value(key, lambda: _bounds(run, visible.qrel_set, measures))
+    qrel_set, names = visible.qrel_set, [measure.name for measure in measures]
+    key = key_of("tie-bounds-1", qrels_rules(qrel_set), names, item_facts([run], qrel_set))
+    bounds = cached_value(key, lambda: _bounds(run, qrel_set, measures))
     return bounds if bounds and bounds.items else None
-
-
-def _key(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
-    identity = item_identity(run, qrel_set, formulas_index=formulas_index_of(qrel_set))
-    protocol = qrel_set.task.protocol
-    scale = qrel_set.label_scale.unjudged
-    qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
-    rules = (
-        _RULES,
-        qrels,
-        protocol.order,
-        protocol.answered_only,
-        [measure.name for measure in measures],
-    )
-    return key_of("tie-bounds", rules, run.pk, run.index.name, identity)
 
 
 def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBounds | None:
     """Return the bounds, or None if the index of the run cannot be read."""
-    judged, protocol = judged_frame(qrel_set), qrel_set.task.protocol
+    judged = judged_frame(qrel_set)
     indexes = [index for _, index in comparable_indexes([run], qrel_set, judged, scores=True)]
     if not indexes:
         return None
-    orders = tie_orders(indexes[0], judged, by=protocol.order)
+    orders = tie_orders(indexes[0], judged, by=qrel_set.task.protocol.order)
     if not orders.items:
         return TieBounds(0, 0, [])
-    scorer = Scorer(
-        judged, measures, relevant_from=qrel_set.relevant_from, answered_only=protocol.answered_only
-    )
+    scorer = scorer_of(qrel_set, judged, measures)
     worst, reported, best = (
         means(scorer.score(index)) for index in (orders.worst, indexes[0], orders.best)
     )
