@@ -48,6 +48,11 @@ def topic_matrix(*, runs: Sequence[int], qrel_set: QrelSet, measure: str) -> Top
     return TopicMatrix(topics, scores)
 
 
+def number_or_none(value: float) -> float | None:
+    """Return a score of a matrix, None for NaN."""
+    return None if np.isnan(value) else float(value)
+
+
 class Certainty(NamedTuple):
     """The 95% interval of a run's mean, and whether the mean is significantly below the best."""
 

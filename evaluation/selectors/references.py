@@ -55,11 +55,16 @@ def references_key(qrel_set: QrelSet) -> str:
     return sha256(repr(parts).encode()).hexdigest()
 
 
+def answers_task(task: Task) -> Task | None:
+    """Return the answer retrieval task of a task's lab, or None."""
+    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).order_by("position", "pk")
+    return tasks.select_related("lab").first()
+
+
 def answers_qrels(task: Task) -> QrelSet | None:
     """Return the current qrels of the lab's answer retrieval task, or None."""
-    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).order_by("position", "pk")
-    answers_task = tasks.select_related("lab").first()
-    return qrels_named(answers_task) if answers_task else None
+    source = answers_task(task)
+    return qrels_named(source) if source else None
 
 
 def runs_known(task: Task) -> RunQuerySet:

@@ -8,7 +8,7 @@ highest one.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -75,9 +75,6 @@ class _Contest(NamedTuple):
     def qrels(self, judged: pl.DataFrame, *, with_dropped: bool = False) -> pl.DataFrame:
         draft = replace(self.draft, judged=judged)
         return draft.qrels(self.level, complete=False, with_dropped=with_dropped)
-
-    def indexes(self, qrels: pl.DataFrame) -> Iterator[tuple[Run, pl.DataFrame]]:
-        return comparable_indexes(self.runs, self.like, qrels)
 
     def key(self, name: str, *frames: pl.DataFrame) -> str:
         """Return the key under which a result is cached: it changes with everything it is from."""
@@ -172,10 +169,12 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
 def main_measure(task: Task) -> Measure | None:
     """Return the measure by which `label_effects` compares runs."""
     like = QrelSet(task=task, relevant_from=task.protocol.relevant_from)
-    return next(
-        (measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts),
-        None,
-    )
+    return next(iter(_ranking_measures(like)), None)
+
+
+def _ranking_measures(like: QrelSet) -> tuple[Measure, ...]:
+    measures = measures_of(like)
+    return tuple(measure for measure in measures if measure.is_rating and not measure.needs_texts)
 
 
 def _largest_changes(
@@ -185,7 +184,7 @@ def _largest_changes(
     measure = contest.measures[0]
     scorer = scorer_of(contest.like, qrels, [measure])
     largest: dict[str, float] = {}
-    for _, index in contest.indexes(qrels):
+    for _, index in comparable_indexes(contest.runs, contest.like, qrels):
         copied = index.join(copies, on="topic").with_columns(topic="name").select(index.columns)
         scored = scorer.score(pl.concat([index, copied])).select("topic", "value")
         topics = scored.join(copies.select(topic="name"), on="topic", how="anti")
@@ -209,10 +208,8 @@ def _contest(task: Task) -> _Contest:
         relevant_from=task.protocol.relevant_from,
     )
     runs = Run.objects.competing().filter(task=task).select_related("team", "task__lab")
-    measures = tuple(
-        measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts
-    )
-    return _Contest(draft_of(task), level, like, measures, list(runs.order_by("pk")))
+    ordered = list(runs.order_by("pk"))
+    return _Contest(draft_of(task), level, like, _ranking_measures(like), ordered)
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
@@ -228,7 +225,7 @@ def _scores(contest: _Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFram
         side: scorer_of(contest.like, frame, contest.measures) for side, frame in qrels.items()
     }
     parts = []
-    for run, index in contest.indexes(qrels["first"]):
+    for run, index in comparable_indexes(contest.runs, contest.like, qrels["first"]):
         named = pl.lit(str(run)).alias("run")
         try:
             parts += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,16 +32,12 @@ from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 
 _NOTHING = SafeString("")
-
-
 LENGTH = 160  # characters
-
-
 KEPT = 2048
 """How many texts with their snippets a process keeps: about 10 MB."""
-
-
 _FORMULAS = (ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS)
+_COLUMNS = ("topic", "item", "post", "rank", "score")
+_FOUND = {"item": pl.String, "run": pl.Int64, "order": pl.Int32}
 
 
 @dataclass(frozen=True)
@@ -72,14 +68,10 @@ def item_texts(
 def _post(
     post: Post | None, item: str, lab: Lab, closed: Set[str], corrections: Corrections
 ) -> ItemText:
-    if post is None or _thread_of(post, corrections.threads) in closed:
+    if post is None or corrections.threads.get(post.post_id, post.thread_id) in closed:
         return ItemText()
     corrected = corrected_post(post, item, corrections)
     return ItemText(_snippet(corrected.safe_body if corrected else ""), post_url(lab.slug, item))
-
-
-def _thread_of(post: Post, moved: Mapping[str, str]) -> str:
-    return moved.get(post.post_id, post.thread_id)
 
 
 def _snippet(html: str) -> SafeString:
@@ -111,12 +103,6 @@ def _formula(
     name = formula.formula_id
     url = f"{page}?{urlencode({'formula': name})}#formula-{quote(name)}"
     return ItemText(SafeString(html), url)
-
-
-_COLUMNS = ("topic", "item", "post", "rank", "score")
-
-
-_FOUND = {"item": pl.String, "run": pl.Int64, "order": pl.Int32}
 
 
 def ranking_of(run: Run, *, qrel_set: QrelSet, query_id: str) -> pl.DataFrame:

@@ -149,8 +149,8 @@ def file_words(measure: Measure) -> str:
     return measure.label.replace("'", "-prime").replace("@", "-")
 
 
-def file_stem(board: Board, *parts: object) -> str:
-    """Return the name of a file about a board without its ending: its task and further parts."""
+def board_file_name(board: Board, *parts: object) -> str:
+    """Return the name of a file about a board, without an ending: its task and further parts."""
     words = (file_words(part) if isinstance(part, Measure) else str(part) for part in parts)
     return "-".join(filter(None, [board.task.replace("/", "-"), *words]))
 
@@ -190,22 +190,15 @@ def lines_context(
     sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
     return {
         "visible": visible,
+        "sight": sight,
+        "columns": columns_in("page"),
+        "sort": sort,
+        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],
         "part": part,
         "measures": part.shown_measures(further),
         "lines": board_lines(
             visible, sight, part=part, sort=sort, further=further, task_url=task_url
         ),
-    }
-
-
-def board_context(request: HttpRequest, sight: ScoreAccess, board: Board | None) -> dict[str, Any]:
-    """Return what every page with the rows of a board shows beside them."""
-    measures = board.measures if board else ()
-    return {
-        "sight": sight,
-        "columns": columns_in("page"),
-        "sort": request.GET.get("sort", ""),
-        "definitions": [(measure, definition_of(measure)) for measure in measures],
     }
 
 
@@ -269,5 +262,7 @@ def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
 def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
     """Return the means of the run's, median and best scores over the topics that have them."""
     values = {name: [getattr(row, name) for row in rows] for name in ("own", "median", "best")}
-    known = {name: [value for value in column if value is not None] for name, column in values.items()}
+    known = {
+        name: [value for value in column if value is not None] for name, column in values.items()
+    }
     return {name: sum(column) / len(column) if column else None for name, column in known.items()}

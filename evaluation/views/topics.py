@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 import polars as pl
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from arqkit.labels import ScaleLabel
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import has_tie_bounds, means, tie_orders
@@ -34,7 +31,6 @@ from evaluation.permissions import (
     board_with_run,
     run_of_task_or_404,
     score_access_of,
-    visible_board,
 )
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.selectors.topics import (
@@ -45,18 +41,18 @@ from evaluation.selectors.topics import (
     topic_rows,
     topic_values,
 )
-from evaluation.services.rankings import ItemText, item_texts, relevant_found, relevant_items
+from evaluation.services.rankings import item_texts, relevant_found, relevant_items
 from evaluation.services.scoring import comparable_indexes, scorer_of
 from evaluation.views.rankings import ITEM_COLUMNS, closed_to, judgments_links
 from evaluation.views.tables import (
     FEW_BARS,
-    board_words,
+    board_file_name,
     chart_of,
-    file_words,
     info_columns,
     means_of,
     measure_or_404,
-    version_query,
+    measure_query,
+    seen_board,
 )
 from submissions.models import Run
 
@@ -120,7 +116,7 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     rows = topic_rows(run=run, qrel_set=visible.qrel_set, measure=measure.name, peers=peers)
     line = visible.board.row_of(run.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
-    query = urlencode({"measure": measure.label, **version_query(visible)})
+    query = measure_query(visible, measure)
     context = {
         "run": run,
         "visible": visible,
@@ -180,7 +176,7 @@ def _topics_table(
         rows,
         foot=[["Mean", "", *("" for _ in infos), *means.values(), "", "", ""]],
         css="topic-table",
-        file=f"{board_words(visible.board)}-{visible.board.qrels}-{run.pk}-{file_words(measure)}",
+        file=board_file_name(visible.board, visible.board.qrels, run.pk, measure),
     )
 
 
@@ -201,26 +197,10 @@ def _bounds_table(bounds: TieBounds) -> Table:
 
 ROWS_A_PAGE = 50
 RunPage = Callable[[RunValue], str]
-
-
-@dataclass(frozen=True)
-class FoundBy:
-    """A run that found an item, the place of the item, and the address of the ranking."""
-
-    run: BoardRun
-    order: int
-    url: str
-
-
-@dataclass(frozen=True)
-class RelevantRow:
-    """A relevant item with the runs that found it, best place first."""
-
-    item: str
-    label: ScaleLabel
-    text: ItemText
-    judgments_url: str
-    found_by: list[FoundBy]
+FINDER_COLUMNS = (
+    Column("Runs", lambda row: len(row["found_by"]), COUNT, css="place"),
+    Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
+)
 
 
 @pages.read("topics/<str:query_id>/scores/", "topic-scores", section="topics")
@@ -229,13 +209,12 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
 
     Which runs found a relevant item is shown of the runs that the user may open.
     """
-    sight = score_access_of(request.user, task)
-    visible = visible_board(sight, qrels=request.GET.get("qrels", ""))
-    if visible is None or not visible.qrel_set.qrels.filter(query_id=query_id).exists():
+    sight, visible = seen_board(request, task)
+    if not visible.qrel_set.qrels.filter(query_id=query_id).exists():
         raise Http404
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     values = topic_values(visible.board, visible.qrel_set, query_id, measure)
-    query = urlencode({"measure": measure.label, **version_query(visible)})
+    query = measure_query(visible, measure)
     spread = spread_of(values)
 
     def page(value: RunValue) -> str:
@@ -291,7 +270,7 @@ def _values_table(
         [*run_columns("run", url=page), Column(measure.heading, "value", SCORE, link=page)],
         values,
         chart=chart,
-        file=f"{board_words(visible.board)}-{visible.board.qrels}-{query_id}-{file_words(measure)}",
+        file=board_file_name(visible.board, visible.board.qrels, query_id, measure),
     )
 
 
@@ -333,41 +312,42 @@ def _labels(
     judgments = judgments_links(sight, query_id)
     scale = visible.qrel_set.label_scale
     rows = [
-        RelevantRow(item, scale.of(label), text, judgments.get(item, ""), found_by.get(item, []))
-        for (item, label), text in zip(part.select("item", "label").iter_rows(), texts, strict=True)
+        row
+        | {
+            "label": scale.of(row["label"]),
+            "text": text,
+            "judgments_url": judgments.get(row["item"], ""),
+            "found_by": found_by.get(row["item"], []),
+        }
+        for row, text in zip(part.iter_rows(named=True), texts, strict=True)
     ]
     has_finders = any(sight.may_open(row.run) for row in visible.board.rows)
     return {
         "shares": label_shares(judged, scale),
-        "relevant": _relevant_table(rows, has_finders=has_finders),
+        "relevant": Table(
+            "relevant",
+            [*ITEM_COLUMNS, *(FINDER_COLUMNS if has_finders else ())],
+            rows,
+            css="ranking-table relevant-table",
+        ),
         "page": page,
         "retrieved": sum(item in found_by for item in items["item"]),
         "has_finders": has_finders,
     }
 
 
-def _relevant_table(rows: Sequence[RelevantRow], *, has_finders: bool) -> Table:
-    finders = [
-        Column("Runs", lambda row: len(row.found_by), COUNT, css="place"),
-        Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
-    ]
-    return Table(
-        "relevant",
-        [*ITEM_COLUMNS, *(finders if has_finders else [])],
-        rows,
-        css="ranking-table relevant-table",
-    )
-
-
 def _found_by(
     visible: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
-) -> Mapping[str, list[FoundBy]]:
-    """Return the runs that found each relevant item, of the runs that the user may open."""
+) -> Mapping[str, list[dict[str, Any]]]:
+    """Return the runs that found each relevant item, with its place and the address of the ranking.
+
+    They are runs that the user may open.
+    """
     seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
     runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
     positions = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
     urls = {key: _url(sight.task, run, sight, query_id, query) for key, run in seen.items()}
-    by: dict[str, list[FoundBy]] = defaultdict(list)
+    by: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for item, run, order in positions.sort(pl.col("order"), "run").iter_rows():
-        by[item].append(FoundBy(seen[run], order, urls[run]))
+        by[item].append({"run": seen[run], "order": order, "url": urls[run]})
     return by
