@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -179,7 +180,7 @@ def metadata_forms(
     known = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
-        values = guesses[name].as_fields() | {"name": name}
+        values = asdict(guesses[name]) | {"name": name}
         if name in known:
             posted = {key: data.get(f"{known[name]}-{key}") for key in values}
             values |= {key: value for key, value in posted.items() if value is not None}

@@ -6,7 +6,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
@@ -14,7 +13,7 @@ import polars as pl
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q
-from django.db.models.fields.files import FieldFile
+from django.urls import reverse
 
 from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
@@ -85,22 +84,15 @@ def quota_left(*, team: Team, task: Task, post_hoc: bool = False) -> int:
 
     Runs being checked count as used.
     """
-    used = Run.objects.counting(post_hoc=post_hoc).filter(team=team, task=task).count()
-    return max(0, task.protocol.quota - used)
+    return quotas_left([team], task, post_hoc=post_hoc)[0][1]
 
 
 def quotas_left(
     teams: Iterable[Team], task: Task, *, post_hoc: bool = False
 ) -> list[tuple[Team, int]]:
     """Return how many runs (or post-hoc runs) each team may still submit, in one query."""
-    counting = (
-        Run.objects.counting(post_hoc=post_hoc)
-        .filter(task=task)
-        .order_by()
-        .values("team")
-        .annotate(runs=Count("pk"))
-    )
-    used = {row["team"]: row["runs"] for row in counting}
+    counting = Run.objects.counting(post_hoc=post_hoc).filter(task=task).order_by()
+    used = dict(counting.values_list("team").annotate(runs=Count("pk")))
     return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
 
 
@@ -194,7 +186,7 @@ def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame
 
     `arqkit.formats.runs.report.RunReport.index` describes the columns.
     """
-    return _read_parquet(run.index, columns)
+    return scan_columns(run.index).select(columns or pl.all()).collect()
 
 
 def readable(run: Run, read: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
@@ -225,7 +217,7 @@ def ordered_index(
 
 def run_occurrences(run: Run) -> pl.DataFrame:
     """Return one row per problem of a checked run: kind, severity, line, topic, found, expected."""
-    return _read_parquet(run.occurrences, None)
+    return scan_columns(run.occurrences).collect()
 
 
 def repaired_file(run: Run) -> ContentFile | None:
@@ -242,6 +234,14 @@ def repaired_file(run: Run) -> ContentFile | None:
     )
 
 
+def runs_page(task: Task, runs: Sequence[Run]) -> str:
+    """Return the address of the page of the only run, or of the list of runs."""
+    place = [task.lab.slug, task.slug]
+    if len(runs) == 1:
+        return reverse("desk:run-detail", args=[*place, runs[0].pk])
+    return reverse("submissions:run-list", args=place)
+
+
 def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
     """Return the number of kinds of problems and of affected places for each severity found."""
     summary: dict[str, dict[str, int]] = {}
@@ -250,10 +250,3 @@ def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
         counts["kinds"] += 1
         counts["places"] += problem.count
     return summary
-
-
-def _read_parquet(stored: FieldFile, columns: Sequence[str] | None) -> pl.DataFrame:
-    with stored.open("rb") as file:
-        return pl.read_parquet(
-            BytesIO(file.read()), columns=None if columns is None else list(columns)
-        )

@@ -7,7 +7,6 @@ of Task 1 that are not longer than an answer may be.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -92,7 +91,13 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
         index = readable_index(run)
         for key in relevant.join(index, on=["topic", "item"], how="semi").iter_rows():
             teams[key].add(run.team_id)
-    texts = dict(_post_texts(qrel_set, relevant["item"].unique()))
+    lab, items = qrel_set.task.lab, relevant["item"].unique()
+    corrections, posts = corrections_of(lab), posts_of(lab, items)
+    texts = {
+        item: _text(post.safe_body)
+        for item in items
+        if (post := corrected_post(posts.get(item), item, corrections))
+    }
     references: dict[str, list[Reference]] = defaultdict(list)
     for topic, item in relevant.iter_rows():
         text = texts.get(item, "")
@@ -101,14 +106,9 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
     return references
 
 
-def _post_texts(qrel_set: QrelSet, items: pl.Series) -> Iterator[tuple[str, str]]:
-    lab = qrel_set.task.lab
-    corrections, posts = corrections_of(lab), posts_of(lab, items)
-    for item in items:
-        if post := corrected_post(posts.get(item), item, corrections):
-            parts = pieces(post.safe_body)
-            text = [part if isinstance(part, str) else f"${part.latex}$" for part in parts]
-            yield item, "".join(text).strip()
+def _text(html: str) -> str:
+    parts = pieces(html)
+    return "".join(part if isinstance(part, str) else f"${part.latex}$" for part in parts).strip()
 
 
 def named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.DataFrame:

@@ -233,23 +233,22 @@ def _store(
     if locked.filter(pk=qrel_set.pk).first() is None:
         return 0  # An organizer has deleted the version.
     order = qrel_set.task.protocol.order
-    before = {
-        scoring.run_id: scoring
-        for scoring in Scoring.objects.filter(qrel_set=qrel_set, run__in=_ids(scored))
-    }
+    stored = Scoring.objects.filter(qrel_set=qrel_set, run__in=[row.run.pk for row in scored])
+    before = {scoring.run_id: scoring for scoring in stored}
     new = [
-        scored_run
-        for scored_run in scored
-        if not (known := before.get(scored_run.run.pk))
-        or not known.covers(measures, order, scored_run.identity)
+        row
+        for row in scored
+        if not (known := before.get(row.run.pk)) or not known.covers(measures, order, row.identity)
     ]
-    identities = {scored_run.run.pk: scored_run.identity for scored_run in new}
     kept = {
-        pk: known.measures
-        for pk, known in before.items()
-        if known.holds(order, identities.get(pk, ""))
+        row.run.pk: known.measures
+        for row in new
+        if (known := before.get(row.run.pk)) and known.holds(order, row.identity)
     }
-    _remove_scores(_ids(new), qrel_set=qrel_set, measures=measures, kept=kept)
+    for model in (RunScore, TopicScore):
+        stale = model.objects.filter(qrel_set=qrel_set, run__in=[row.run.pk for row in new])
+        stale.filter(measure__in=measures).delete()
+        stale.exclude(run__in=list(kept)).delete()
     _insert_scores(new, qrel_set)
     Scoring.objects.bulk_create(
         [
@@ -268,24 +267,6 @@ def _store(
         update_fields=["measures", "order", "identity", "scored_at"],
     )
     return len(new)
-
-
-def _ids(scored: Sequence[_ScoredRun]) -> list[int]:
-    return [scored_run.run.pk for scored_run in scored]
-
-
-def _remove_scores(
-    run_ids: Sequence[int],
-    *,
-    qrel_set: QrelSet,
-    measures: Sequence[str],
-    kept: dict[int, list[str]],
-) -> None:
-    """Delete the scores that are about to be stored, and all scores of runs not in `kept`."""
-    for model in (RunScore, TopicScore):
-        stale = model.objects.filter(qrel_set=qrel_set, run__in=run_ids)
-        stale.filter(measure__in=measures).delete()
-        stale.exclude(run__in=list(kept)).delete()
 
 
 def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:

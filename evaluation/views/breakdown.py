@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -109,7 +109,14 @@ def instances(request: HttpRequest, task: Task) -> HttpResponse:
     other = other_version(chosen)
     scores = instance_scores(chosen, other) if other else None
     context = {"scores": scores, "chosen": chosen}
-    tables = (_instances_table(task, chosen, scores), _taus_table(scores)) if scores else ()
+    tables = []
+    if scores:
+        first = Column("Measure", "measure.heading", is_head=True)
+        sides = "by all instances and by visually distinct formulas"
+        tables = [
+            _instances_table(task, chosen, scores),
+            _taus_table(first, scores.measures, "pair.", sides),
+        ]
     return answer(request, "evaluation/instances.html", context, *tables)
 
 
@@ -144,17 +151,14 @@ def _mean(group: TopicGroup) -> Callable[[tuple[int, BoardRun]], float | None]:
     return lambda row: number_or_none(group.means[row[0]])
 
 
-def _taus_table(scores: InstanceScores) -> Table:
+def _taus_table(first: Column, rows: Sequence[Any], pair: str, sides: str) -> Table:
+    """Return the correlations of pairs of rankings, each with the path `pair` in its row."""
     return Table(
         "taus",
-        [
-            Column("Measure", "measure.heading", is_head=True),
-            Column("Runs", "pair.runs", COUNT),
-            Column("Kendall’s tau", "pair.tau", TAU),
-        ],
-        scores.measures,
-        caption="Kendall’s tau-b between the rankings by all instances and by visually distinct "
-        "formulas: 1 for the same ranking, −1 for the reverse.",
+        [first, Column("Runs", f"{pair}runs", COUNT), Column("Kendall’s tau", f"{pair}tau", TAU)],
+        rows,
+        caption=f"Kendall’s tau-b between the rankings {sides}: 1 for the same ranking, −1 for the "
+        "reverse.",
     )
 
 
@@ -196,8 +200,16 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
         "ungrouped": sum(topic not in values for topic in topics),
         "chart": _chart(columns, compared, [task.lab.slug, task.slug]),
     }
-    tables = (_groups_table(chosen, columns, compared, context["visible"]), _pairs_table(groups))
+    first = Column("Groups", _groups_words, is_head=True)
+    tables = (
+        _groups_table(chosen, columns, compared, context["visible"]),
+        _taus_table(first, group_pairs(groups), "", "of the runs by two groups"),
+    )
     return answer(request, "evaluation/breakdown.html", context, *tables if groups else ())
+
+
+def _groups_words(pair: GroupPair) -> str:
+    return f"{pair.first.capitalize()} and {pair.second}"
 
 
 def _groups_table(
@@ -236,22 +248,6 @@ def _is_best(group: TopicGroup, compared: ComparedRuns) -> Callable[[tuple[int, 
     counts = np.array([run.counts for run in compared.runs], dtype=bool)
     most = np.nanmax(group.means, initial=0.0, where=counts)
     return lambda row: bool(row[1].counts and group.means[row[0]] >= most > 0)
-
-
-def _pairs_table(groups: list[TopicGroup]) -> Table:
-    return Table(
-        "taus",
-        [
-            Column(
-                "Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True
-            ),
-            Column("Runs", "runs", COUNT),
-            Column("Kendall’s tau", "tau", TAU),
-        ],
-        group_pairs(groups),
-        caption="Kendall’s tau-b between the rankings of the runs by two groups: 1 for the same "
-        "ranking, −1 for the reverse.",
-    )
 
 
 def _chart(

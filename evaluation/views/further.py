@@ -186,11 +186,7 @@ def _long_table(systems: SystemProgress, file: str) -> Table:
     """Return a row for each run of a system, task and measure, for files."""
     names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
     columns = [Column("", str(place), name=name) for place, name in enumerate(names)]
-    return Table("progress", columns, _progress_rows(systems), file=file)
-
-
-def _progress_rows(systems: SystemProgress) -> list[tuple[object, ...]]:
-    return [
+    rows = [
         (
             row.run.team,
             row.run.tag,
@@ -206,6 +202,7 @@ def _progress_rows(systems: SystemProgress) -> list[tuple[object, ...]]:
         if cell.run
         for measure, value in zip(column.measures, cell.values, strict=True)
     ]
+    return Table("progress", columns, rows, file=file)
 
 
 @pages.read("first-answers/", "first-answers")

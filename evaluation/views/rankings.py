@@ -29,7 +29,7 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.topics import RunValue, Spread, spread_of, topic_values, values_of_runs
+from evaluation.selectors.topics import RunValue, Spread, scores_by_topic, spread_of, topic_values
 from evaluation.services.rankings import item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, measure_query, scores_page
 from submissions.models import Run
@@ -137,9 +137,8 @@ def _sides(
     only_judged, task, scale = "judged" in request.GET, sight.task, visible.qrel_set.label_scale
     frames = [ranking_of(run, qrel_set=visible.qrel_set, query_id=query_id) for run in runs]
     measures = visible.board.measures
-    known = values_of_runs(
-        [run.pk for run in runs], qrel_set=visible.qrel_set, query_id=query_id, measures=measures
-    )
+    keys, qrel_set = [run.pk for run in runs], visible.qrel_set
+    known = scores_by_topic(runs=keys, qrel_set=qrel_set, measures=measures, query_id=query_id)
     closed = closed_to(request.user, task.lab)
     judgments = judgments_links(sight, query_id)
     sides, kind = [], ItemKind(visible.qrel_set.items)
@@ -161,7 +160,7 @@ def _sides(
             }
             for row, text in zip(part.iter_rows(named=True), texts, strict=True)
         ]
-        values = [known[run.pk].get(measure.name) for measure in measures]
+        values = [known[run.pk][query_id].get(measure.label) for measure in measures]
         table = _items_table(run, listed, is_pair=len(runs) > 1)
         sides.append(RankingSide(run, frame.height, page, table, values))
     longest = max((side.page for side in sides), key=lambda page: page.paginator.num_pages)

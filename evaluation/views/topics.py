@@ -196,7 +196,6 @@ def _bounds_table(bounds: TieBounds) -> Table:
 
 
 ROWS_A_PAGE = 50
-RunPage = Callable[[RunValue], str]
 FINDER_COLUMNS = (
     Column("Runs", lambda row: len(row["found_by"]), COUNT, css="place"),
     Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
@@ -228,33 +227,9 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "measure": measure,
         **_labels(request, visible, sight, query_id, query),
     }
-    chart = _values_chart(measure, values, spread, page)
-    tables = [_values_table(visible, query_id, measure, values, page, chart)]
+    tables = [_values_table(visible, query_id, measure, values, page)]
     tables += [_spread_table(measure, spread)] if spread else []
     return answer(request, "evaluation/topic_scores.html", context, *tables)
-
-
-def _values_chart(
-    measure: Measure, values: Sequence[RunValue], spread: Spread | None, page: RunPage
-) -> Chart:
-    return Chart(
-        "run-values",
-        {
-            "measure": measure.heading,
-            "median": spread.median if spread else None,
-            "runs": [
-                {
-                    "run": value.run.label,
-                    "team": value.run.team,
-                    "value": value.value,
-                    "url": page(value),
-                }
-                for value in values
-            ],
-        },
-        f"{measure.heading} of each run for the topic, best first, with the median",
-        css="chart-middle" if len(values) <= FEW_BARS else "",
-    )
 
 
 def _values_table(
@@ -262,14 +237,24 @@ def _values_table(
     query_id: str,
     measure: Measure,
     values: Sequence[RunValue],
-    page: RunPage,
-    chart: Chart,
+    page: Callable[[RunValue], str],
 ) -> Table:
+    spread = spread_of(values)
+    runs = [
+        {"run": value.run.label, "team": value.run.team, "value": value.value, "url": page(value)}
+        for value in values
+    ]
+    median = spread.median if spread else None
     return Table(
         "run-values",
         [*run_columns("run", url=page), Column(measure.heading, "value", SCORE, link=page)],
         values,
-        chart=chart,
+        chart=Chart(
+            "run-values",
+            {"measure": measure.heading, "median": median, "runs": runs},
+            f"{measure.heading} of each run for the topic, best first, with the median",
+            css="chart-middle" if len(values) <= FEW_BARS else "",
+        ),
         file=board_file_name(visible.board, visible.board.qrels, query_id, measure),
     )
 

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
@@ -22,15 +21,15 @@ from arqlab.web.pages import TASK, Pages
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
-from submissions.selectors import file_limits, quotas_left
-from submissions.services.rules import require_named_team
+from submissions.selectors import file_limits, quotas_left, runs_page
+from submissions.services.rules import Sender, require_named_team
 from submissions.services.run_metadata import (
     RunMetadata,
     lab_teams_in_names,
     metadata_from_name,
     name_advice,
 )
-from submissions.services.uploads import check_upload, run_names, submit_uploads
+from submissions.services.uploads import run_names, take_uploads
 from submissions.tasks import validate_after_commit
 
 pages = Pages(f"{TASK}runs/", runs_task_or_404, section="runs", sign_in=True)
@@ -47,7 +46,11 @@ def run_upload(request: HttpRequest, task: Task) -> HttpResponse:
     )
     if request.method != "POST":
         return _page(request, task, form)
-    metadata = _metadata_forms(request, task)
+    organizes = may_organize(request.user, task.lab)
+    metadata = [
+        RunMetadataForm(request.POST, prefix=prefix, task=task, organizes=organizes)
+        for prefix in metadata_prefixes(request.POST)
+    ]
     if not form.is_valid() or not all(filled.is_valid() for filled in metadata):
         return _refuse(request, task, form, _sentences([form, *metadata]))
     try:
@@ -56,7 +59,7 @@ def run_upload(request: HttpRequest, task: Task) -> HttpResponse:
         question = refused.question if isinstance(refused, ConfirmationError) else ""
         status = 422 if refused.code == "no-team" else 409
         return _refuse(request, task, form, [refused.message], status=status, question=question)
-    location = _location(task, runs)
+    location = runs_page(task, runs)
     return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
 
 
@@ -103,28 +106,15 @@ def _take(
         team = lab_team(task.lab)
     if not is_lab:
         require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
-    sent = {"task": task, "team": team, "by": signed_in(request), "at": timezone.now()}
+    sender = Sender(task, team, signed_in(request), timezone.now())
+    only = "check" in request.POST
     with transaction.atomic():
-        if "check" in request.POST:
-            checked = [check_upload(file=file, metadata=by_name, **sent) for file in files]
-            runs = [run for of_file in checked for run in of_file]
-        else:
-            runs = submit_uploads(files=files, metadata=by_name, **sent)
+        runs = take_uploads(files=files, sender=sender, metadata=by_name, check_only=only)
         validate_after_commit(runs)
-    files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
-    purpose = " for checking only" if "check" in request.POST else ""
+    words = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
     # Not "submitted": a run is submitted only if its report is valid.
-    messages.success(request, f"{files} uploaded{purpose}.")
+    messages.success(request, f"{words} uploaded{' for checking only' * only}.")
     return runs
-
-
-def _metadata_forms(request: HttpRequest, task: Task) -> list[RunMetadataForm]:
-    organizes = may_organize(request.user, task.lab)
-    prefixes = metadata_prefixes(request.POST)
-    return [
-        RunMetadataForm(request.POST, prefix=prefix, task=task, organizes=organizes)
-        for prefix in prefixes
-    ]
 
 
 def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> HttpResponse:
@@ -160,14 +150,6 @@ def _refuse(
 
 def _sentences(forms: Iterable[UploadForm | RunMetadataForm]) -> list[str]:
     return [str(message) for form in forms for errors in form.errors.values() for message in errors]
-
-
-def _location(task: Task, runs: list[Run]) -> str:
-    """Return the URL to open after an upload: the only run, or the list of runs."""
-    where = (task.lab.slug, task.slug)
-    if len(runs) == 1:
-        return reverse("desk:run-detail", args=[*where, runs[0].pk])
-    return reverse("submissions:run-list", args=where)
 
 
 def _wants_json(request: HttpRequest) -> bool:
