@@ -40,6 +40,7 @@ pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually distinct"}
 """The kinds of items that qrels of formulas have, and what they score."""
+GROUPS = Column("Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True)
 MOST_MEASURES = 3
 MOST_BARS = 39
 """The most runs that are drawn as bars for each group; of more, the table says it better."""
@@ -200,16 +201,11 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
         "ungrouped": sum(topic not in values for topic in topics),
         "chart": _chart(columns, compared, [task.lab.slug, task.slug]),
     }
-    first = Column("Groups", _groups_words, is_head=True)
     tables = (
         _groups_table(chosen, columns, compared, context["visible"]),
-        _taus_table(first, group_pairs(groups), "", "of the runs by two groups"),
+        _taus_table(GROUPS, group_pairs(groups), "", "of the runs by two groups"),
     )
     return answer(request, "evaluation/breakdown.html", context, *tables if groups else ())
-
-
-def _groups_words(pair: GroupPair) -> str:
-    return f"{pair.first.capitalize()} and {pair.second}"
 
 
 def _groups_table(
