@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -21,16 +20,12 @@ from arqlab.web.pages import TASK, Pages
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
-from submissions.selectors import file_limits, quotas_left, runs_page
+from submissions.selectors import file_limits, runs_page
 from submissions.services.rules import Sender, require_named_team
-from submissions.services.run_metadata import (
-    RunMetadata,
-    lab_teams_in_names,
-    metadata_from_name,
-    name_advice,
-)
+from submissions.services.run_metadata import RunMetadata, lab_teams_in_names, name_advice
 from submissions.services.uploads import run_names, take_uploads
 from submissions.tasks import validate_after_commit
+from submissions.views.reading import submission_state
 
 pages = Pages(f"{TASK}runs/", runs_task_or_404, section="runs", sign_in=True)
 
@@ -52,7 +47,9 @@ def run_upload(request: HttpRequest, task: Task) -> HttpResponse:
         for prefix in metadata_prefixes(request.POST)
     ]
     if not form.is_valid() or not all(filled.is_valid() for filled in metadata):
-        return _refuse(request, task, form, _sentences([form, *metadata]))
+        problems = [errors for sent in [form, *metadata] for errors in sent.errors.values()]
+        sentences = [str(message) for errors in problems for message in errors]
+        return _refuse(request, task, form, sentences)
     try:
         runs = _take(request, task, form, metadata)
     except UserError as refused:
@@ -71,11 +68,8 @@ def run_guess(request: HttpRequest, task: Task) -> HttpResponse:
         for name in dict.fromkeys(request.POST.getlist("names"))
         if not name.lower().endswith(".zip")
     ][:50]
-    guesses = {name: metadata_from_name(name) for name in names}
     organizes = may_organize(request.user, task.lab)
-    forms = metadata_forms(
-        request.POST, names=names, guesses=guesses, task=task, organizes=organizes
-    )
+    forms = metadata_forms(request.POST, names=names, task=task, organizes=organizes)
     context = {
         "forms": [(form, name_advice(form.initial["name"], task)) for form in forms],
         "named": lab_teams_in_names(task.lab, names),
@@ -118,17 +112,11 @@ def _take(
 
 
 def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> HttpResponse:
-    organizes, now = may_organize(request.user, task.lab), timezone.now()
-    is_post_hoc = task.takes_post_hoc(now) and not organizes
-    teams = teams_to_submit_for(request.user, task)
     context = {
         "form": form,
-        "state": task.state(now),
-        "is_post_hoc": is_post_hoc,
         "run_bytes": file_limits(task).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
-        "places": quotas_left(teams, task, post_hoc=is_post_hoc),
-        "organizes": organizes,
+        **submission_state(request, task),
         **extra,
     }
     return render(request, "submissions/run_upload.html", context, status=extra.get("status", 200))
@@ -146,10 +134,6 @@ def _refuse(
     if _wants_json(request):
         return JsonResponse({"errors": errors, "question": question}, status=status)
     return _page(request, task, form, errors=errors, status=status, question=question)
-
-
-def _sentences(forms: Iterable[UploadForm | RunMetadataForm]) -> list[str]:
-    return [str(message) for form in forms for errors in form.errors.values() for message in errors]
 
 
 def _wants_json(request: HttpRequest) -> bool:
