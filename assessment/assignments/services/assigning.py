@@ -164,6 +164,12 @@ def review_topics(
     return len(names)
 
 
+def return_items(items: QuerySet[PoolItem]) -> None:
+    """Return items to their topics to be judged again."""
+    items.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(items)
+
+
 def end_reviews(items: QuerySet[PoolItem]) -> None:
     """End the review of topics with unjudged items: only finished topics can be in review."""
     topics = items.filter(done_at=None).order_by().values("topic")

@@ -103,7 +103,7 @@ def preview_assignments(
     changed = {change.row.topic.pk for change in changes}
     kept = [
         share.assignment
-        for row in grid.topics
+        for row in grid.rows
         if row.topic.pk not in changed
         for share in row.open_shares
         if share.assignment
@@ -121,7 +121,7 @@ def preview_assignments(
 def _changes(
     grid: AssignmentGrid, pairs: Collection[tuple[Topic, User]], *, replaces: bool
 ) -> list[TopicChange]:
-    rows = {row.topic.pk: row for row in grid.topics}
+    rows = {row.topic.pk: row for row in grid.rows}
     changes = []
     for topic in dict.fromkeys(topic for topic, _ in pairs):
         new = [person for pair_topic, person in pairs if pair_topic == topic]
@@ -168,7 +168,7 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
         people_table(grid),
         *([days_table(progress)] if progress else []),
         trips_table(trips_of_task(task, at=now)),
-        forecasts_table(task, topic_forecasts(task, grid.topics)),
+        forecasts_table(task, topic_forecasts(task, grid.rows)),
         topics_table(task, grid, request.POST.getlist("topics")),
     ]
     return answer(request, "assessment/assignment_list.html", context, *tables)

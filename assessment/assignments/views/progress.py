@@ -169,7 +169,7 @@ def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> T
             Column("Est. completion", "finish", DAY),
             *(_person_column(row) for row in grid.judges),
         ],
-        grid.topics,
+        grid.rows,
         has_tools=True,
         css="assignment-table",
     )

@@ -68,7 +68,7 @@ def _tasks_table(hours: OwnHours) -> Table:
         "tasks",
         [
             Column("Task", "task.name", note="round", is_head=True),
-            Column("Topics assigned", lambda row: None if row.round else len(row.assigned), COUNT),
+            Column("Topics assigned", lambda row: None if row.round else len(row.rows), COUNT),
             *_work_columns("work", judged="Items judged"),
             Column("Items left", lambda row: None if row.round else row.left, COUNT),
             Column("Time left", lambda row: row.seconds_left if row.left else None, DURATION),

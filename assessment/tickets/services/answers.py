@@ -16,7 +16,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.services.assigning import end_reviews
+from assessment.assignments.services.assigning import return_items
 from assessment.models import Judgment, PoolItem, Ticket
 from assessment.tickets.selectors import policy_of
 
@@ -109,9 +109,7 @@ def _return_item(ticket: Ticket, item: PoolItem) -> None:
             "item.",
             code="judged-since",
         )
-    returned = PoolItem.objects.filter(pk=item.pk)
-    returned.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
-    end_reviews(returned)
+    return_items(PoolItem.objects.filter(pk=item.pk))
 
 
 def _require_answer(answer: str) -> None:
