@@ -98,13 +98,16 @@ def edit_policy(
 def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[ScaleLabel, str]]]]:
     """Return what happens with each label that is not a judgment, in words, by task in order."""
     read = tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
-    return [(task, _sentences(task)) for task in read]
-
-
-def _sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
-    policy = policy_of(task)
+    policies = [(task, policy_of(task)) for task in read]
     return [
-        (label, _SENTENCES[policy.action_of(label.value)]) for label in task.protocol.labels.reports
+        (
+            task,
+            [
+                (label, _SENTENCES[policy.action_of(label.value)])
+                for label in task.protocol.labels.reports
+            ],
+        )
+        for task, policy in policies
     ]
 
 
