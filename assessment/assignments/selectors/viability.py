@@ -39,11 +39,6 @@ class TopicForecast:
         labels = self.unjudged * self.row.labels / self.row.total
         return labels * self.row.seconds / 3600
 
-    @property
-    def percent(self) -> float:
-        """Return the probability as a percentage."""
-        return 100 * self.probability
-
 
 def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
     """Return the topics that may be dropped, least likely to be kept first, in four queries.

@@ -104,7 +104,7 @@ def _frame(
     types = RADAR_SCHEMA | {"topic": pl.Int64, "doc_id": pl.String, "original": pl.Int64}
     schema = {name: types[name] for name in fields}
     frame = read_frame(counting.order_by("pk").values_list(*fields.values()), schema)
-    names = dict(task.topics.values_list("pk", "query_id"))
+    names = dict(task.topics.values_list("pk", "query_id") if frame.height else ())
     return frame.with_columns(
         topic=pl.col("topic").replace_strict(names, default=None, return_dtype=pl.String)
     )

@@ -35,15 +35,22 @@ def answer_ticket(
     its pool is closed or it was judged again.
     """
     _require_answer(answer)
-    items = PoolItem.objects.filter(pk=ticket.judgment.instance.item_id)
+    items, is_closed = PoolItem.objects.filter(pk=ticket.judgment.instance.item_id), False
     if returns_item:
         # A submitted label locks the item and then its ticket. Another order here could deadlock.
-        list(items.select_for_update(of=("self",)).values_list("pk"))
+        locked = items.select_for_update(of=("self",)).values_list("pool__closed_at", flat=True)
+        is_closed = locked.get() is not None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise UserError(
             "Someone else has already answered this ticket. Their answer is below.",
             code="answered-meanwhile",
+        )
+    if is_closed:
+        raise UserError(
+            "The pool is closed, so the item cannot be judged again. "
+            "Answer without returning the item.",
+            code="pool-closed",
         )
     if returns_item:
         _return(items, ticket)
@@ -79,12 +86,6 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
 
 
 def _return(items: QuerySet[PoolItem], ticket: Ticket) -> None:
-    if not items.filter(pool__closed_at=None).exists():
-        raise UserError(
-            "The pool is closed, so the item cannot be judged again. "
-            "Answer without returning the item.",
-            code="pool-closed",
-        )
     if not Judgment.objects.filter(pk=ticket.judgment_id, is_current=True).update(is_current=False):
         raise UserError(
             "The item was judged again after the ticket was opened. Answer without returning the "
