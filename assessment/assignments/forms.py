@@ -62,19 +62,15 @@ class ChosenTopicsForm(forms.Form):
         """Require an assessor to assign topics, and one or all assessors to unassign them."""
         cleaned: dict[str, Any] = super().clean() or {}
         action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
-        if "person" in self.errors:
-            return cleaned
+        problem = ""
         if action in (ASSIGN, REASSIGN) and not person:
-            self.add_error("person", "No assessor selected. Choose who should judge the topics.")
-        if action == TAKE and not person and not is_all:
-            self.add_error(
-                "person", "No assessor selected. Choose an assessor, or tick “from all assessors”."
-            )
-        if action == TAKE and person and is_all:
-            self.add_error(
-                "person",
-                f"Unassign from {person.name} or from all assessors? Choose one of the two.",
-            )
+            problem = "No assessor selected. Choose who should judge the topics."
+        elif action == TAKE and not person and not is_all:
+            problem = "No assessor selected. Choose an assessor, or tick “from all assessors”."
+        elif action == TAKE and person and is_all:
+            problem = f"Unassign from {person.name} or from all assessors? Choose one of the two."
+        if problem and "person" not in self.errors:
+            self.add_error("person", problem)
         return cleaned
 
 
@@ -175,31 +171,35 @@ class OfferForm(HoursForm):
 PARTS = ("first", "second")
 
 
+def _number_field(label: str, help_text: str, *, required: str, what: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        min_value=0,
+        max_value=100_000,
+        widget=forms.NumberInput(attrs={"class": "short"}),
+        help_text=help_text,
+        error_messages={
+            "required": required,
+            "invalid": f"The number of {what} is not a whole number.",
+        },
+    )
+
+
 class PlanForm(forms.Form):
     """The wanted overlap of a plan, and the size of topics without items."""
 
-    overlap = forms.IntegerField(
-        label="Topics with a second assessor",
-        min_value=0,
-        max_value=100_000,
-        widget=forms.NumberInput(attrs={"class": "short"}),
-        help_text="They judge these topics again, in a round of second judgments. The plan lets "
-        "everyone check others and be checked.",
-        error_messages={
-            "required": "Enter how many topics get a second assessor, or 0.",
-            "invalid": "The number of topics with a second assessor is not a whole number.",
-        },
+    overlap = _number_field(
+        "Topics with a second assessor",
+        "They judge these topics again, in a round of second judgments. The plan lets everyone "
+        "check others and be checked.",
+        required="Enter how many topics get a second assessor, or 0.",
+        what="topics with a second assessor",
     )
-    expected_labels = forms.IntegerField(
-        label="Labels expected per topic",
-        min_value=0,
-        max_value=100_000,
-        widget=forms.NumberInput(attrs={"class": "short"}),
-        help_text="For the topics that have no items yet. A formula takes one for each instance.",
-        error_messages={
-            "required": "Enter how many labels you expect per topic.",
-            "invalid": "The number of expected labels is not a whole number.",
-        },
+    expected_labels = _number_field(
+        "Labels expected per topic",
+        "For the topics that have no items yet. A formula takes one for each instance.",
+        required="Enter how many labels you expect per topic.",
+        what="expected labels",
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
@@ -261,18 +261,17 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
         proposed = None
     if not isinstance(proposed, dict):
         raise UserError(INCOMPLETE, code="incomplete")
-    edits = []
-    for part in PARTS:
+
+    def edits(part: str) -> dict[str, str]:
         chosen = read_choices(data, part, planning)
         names = {f"{part}-{row.topic.pk}": row.topic.query_id for row in planning.topics}
-        edits.append(
-            {
-                topic: chosen.get(topic, "")
-                for name, topic in names.items()
-                if name in data and proposed.get(name) != chosen.get(topic, "")
-            }
-        )
-    return PlanEdits(*edits)
+        return {
+            topic: chosen.get(topic, "")
+            for name, topic in names.items()
+            if name in data and proposed.get(name) != chosen.get(topic, "")
+        }
+
+    return PlanEdits(*map(edits, PARTS))
 
 
 def read_bids(data: Mapping[str, str]) -> dict[int, str]:

@@ -15,22 +15,20 @@ from assessment.models import PayRule
 from assessment.models.kinds import KINDS, kind_choices
 from assessment.timesheets.selectors.figures import OFFICIAL, USUAL_KINDS, SheetPart
 
-AOE = "AoE"
-ALL = "all"
-_DAY = {"invalid": "Enter a date such as 2026-11-23."}
 
-
-def _day_input() -> forms.DateInput:
-    return forms.DateInput(attrs={"type": "date"})
+def _day_field(label: str) -> forms.DateField:
+    return forms.DateField(
+        label=label,
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        error_messages={"invalid": "Enter a date such as 2026-11-23."},
+    )
 
 
 class SheetForm(forms.Form):
     """The part of a time sheet to show, read from the address of its page."""
 
-    first = forms.DateField(label="From", required=False, widget=_day_input(), error_messages=_DAY)
-    last = forms.DateField(
-        label="Through", required=False, widget=_day_input(), error_messages=_DAY
-    )
+    first, last = _day_field("From"), _day_field("Through")
     task = forms.ModelChoiceField(
         Task.objects.none(),
         label="Task",
@@ -43,7 +41,7 @@ class SheetForm(forms.Form):
         required=False,
         choices=[
             ("", "all but sample tasks"),
-            (ALL, "all"),
+            ("all", "all"),
             (OFFICIAL, "official"),
             *((key, name.lower()) for key, name in kind_choices()),
         ],
@@ -68,15 +66,10 @@ class SheetForm(forms.Form):
     @property
     def part(self) -> SheetPart:
         """Return the part of the sheet that the valid fields ask for."""
-        chosen = self.cleaned_data
-        kinds = {"": USUAL_KINDS, ALL: (OFFICIAL, *KINDS)}
-        rounds = chosen.get("rounds", "")
-        return SheetPart(
-            chosen.get("first"),
-            chosen.get("last"),
-            chosen.get("task"),
-            kinds.get(rounds, (rounds,)),
-        )
+        first, last, task = (self.cleaned_data.get(name) for name in ("first", "last", "task"))
+        rounds = self.cleaned_data.get("rounds", "")
+        kinds = {"": USUAL_KINDS, "all": (OFFICIAL, *KINDS)}
+        return SheetPart(first, last, task, kinds.get(rounds, (rounds,)))
 
 
 class PayForm(VersionedForm):
@@ -113,7 +106,7 @@ class PayForm(VersionedForm):
     def clean_time_zone(self) -> str:
         """Return the zone's name in the time zone database."""
         name: str = self.cleaned_data["time_zone"]
-        name = ANYWHERE if name.casefold() == AOE.casefold() else name
+        name = ANYWHERE if name.casefold() == "aoe" else name
         try:
             return ZoneInfo(name).key
         except (KeyError, ValueError, OSError) as error:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.html import format_html
 
@@ -127,12 +127,7 @@ def time_sheet_csv(request: HttpRequest, lab: Lab) -> HttpResponseBase:
         page = redirect("assessment:time-sheet", lab=lab.slug)
         page["Location"] += f"?{request.GET.urlencode()}"
         return page
-    return sheet_response(_sheet(lab, form), f"{lab.slug}-time-sheet.csv")
-
-
-def sheet_response(sheet: TimeSheet, name: str) -> StreamingHttpResponse:
-    """Return a time sheet as a file to download."""
-    return file_response(sheet_lines(sheet), name)
+    return file_response(sheet_lines(_sheet(lab, form)), f"{lab.slug}-time-sheet.csv")
 
 
 def _sheet(lab: Lab, form: SheetForm) -> TimeSheet:

@@ -86,50 +86,35 @@ def judged_days(task: Task, grid: AssignmentGrid, *, at: datetime) -> JudgedDays
     that of the import.
     """
     now = timezone.localtime(at)
-    judged = _judged_by_day(task)
+    counted = Judgment.official.filter(
+        instance__item__pool__task=task, is_current=True, is_imported=False
+    )
+    days = counted.order_by().values_list(LocalDay("judged_at"))
+    judged = dict(days.annotate(Count("instance__item", distinct=True)))
     if not judged:
         return None
     parts = [(row.left, row.finish) for row in grid.people if row.left and row.finish]
     end = max((timezone.localdate(finish) for _, finish in parts), default=now.date())
-    last = min(end, now.date() + HORIZON)
+    horizon = now.date() + HORIZON
+    last = min(end, horizon)
     expected = expected_per_day(parts, at=now, until=last)
     if expected:
         expected[now.date()] += judged.get(now.date(), 0)
     first = min(judged)
-    deadlines = _deadlines(task, first, now.date() + HORIZON)
+    named = {"submission deadline": task.deadline, "judging deadline": task.judging_deadline}
+    known = {name: timezone.localdate(moment) for name, moment in named.items() if moment}
+    deadlines = {name: day for name, day in known.items() if first <= day <= horizon}
     final = max([last, *deadlines.values()])
-    days = [first + timedelta(days=number) for number in range((final - first).days + 1)]
     return JudgedDays(
-        [_row(day, judged, expected, today=now.date()) for day in days],
+        [
+            JudgedDay(
+                day,
+                judged.get(day, 0) if day <= now.date() else None,
+                round(expected[day], 1) if day in expected else None,
+            )
+            for day in (first + timedelta(number) for number in range((final - first).days + 1))
+        ],
         deadlines=deadlines,
         is_partial=bool(parts) and grid.finish is None,
         is_cut=end > last,
     )
-
-
-def _deadlines(task: Task, first: date, last: date) -> dict[str, date]:
-    """Return the days of the task's deadlines from the first through the last day, by name."""
-    named = {"submission deadline": task.deadline, "judging deadline": task.judging_deadline}
-    days = {name: timezone.localdate(at) for name, at in named.items() if at}
-    return {name: day for name, day in days.items() if first <= day <= last}
-
-
-def _judged_by_day(task: Task) -> dict[date, int]:
-    """Return the number of items judged by day, in the time zone of the pages."""
-    days = (
-        Judgment.official.filter(
-            instance__item__pool__task=task, is_current=True, is_imported=False
-        )
-        .order_by()
-        .annotate(day=LocalDay("judged_at"))
-        .values("day")
-        .annotate(items=Count("instance__item", distinct=True))
-    )
-    return dict(days.values_list("day", "items"))
-
-
-def _row(
-    day: date, judged: dict[date, int], expected: dict[date, float], *, today: date
-) -> JudgedDay:
-    count = judged.get(day, 0) if day <= today else None
-    return JudgedDay(day, count, round(expected[day], 1) if day in expected else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, NamedTuple
@@ -70,7 +70,7 @@ def trips_of_task(task: Task, *, at: datetime) -> list[LongLease]:
         .values_list("topic__query_id", "leased_to")
         .annotate(items=Count("pk"), until=Max("leased_until"))
     )
-    people = User.objects.in_bulk({person for _, person, *_ in rows}) if rows else {}
+    people = User.objects.in_bulk({person for _, person, *_ in rows})
     return [LongLease(topic, people[person], *rest) for topic, person, *rest in rows]
 
 
@@ -121,18 +121,21 @@ def assignment_grid(
     people |= User.objects.in_bulk({person_id for _, person_id in judged} - people.keys())
     for (topic_id, person_id), known in judged.items():
         rows[topic_id].shares[person_id] = Share(people[person_id], known)
-    grid = AssignmentGrid(list(rows.values()), [])
-    _forecast(grid, people, set(staff), at)
-    for row in grid.people:
-        row.deadline = task.judging_deadline
-    return grid
+    paces = _estimate(rows.values(), people)
+    return AssignmentGrid(
+        list(rows.values()),
+        [
+            _person_row(task, rows.values(), person, paces[pk], may_judge=pk in staff, at=at)
+            for pk, person in people.items()
+        ],
+    )
 
 
 def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
     """Return the counts of items and of their labels by topic, in one query."""
     waits = Q(done_at=None, pool__closed_at=None)
     aside = Exists(SetAsideTopic.objects.filter(topic=OuterRef("topic"), ended_at=None))
-    counted = (
+    counted: QuerySet[Any, Any] = (
         items.order_by()
         .values("topic")
         .annotate(
@@ -141,18 +144,13 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
             left=Count("pk", distinct=True, filter=waits),
             labels=Count("instances"),
             labels_left=Count("instances", filter=waits),
-            aside=aside,
+            is_set_aside=aside,
         )
     )
-    by_topic = {
-        topic: TopicCounts(*counts)
-        for topic, *counts in counted.values_list("topic", *TopicCounts._fields[:-1], "aside")
-    }
+    nothing = {"left": 0, "labels_left": 0}
     return {
-        topic: topic_count._replace(left=0, labels_left=0)
-        if topic_count.is_set_aside
-        else topic_count
-        for topic, topic_count in by_topic.items()
+        row.pop("topic"): TopicCounts(**row | (nothing if row["is_set_aside"] else {}))
+        for row in counted
     }
 
 
@@ -168,7 +166,7 @@ def judged_by(
     rows: QuerySet[Any, Any] = (
         judgments.filter(is_current=True, assessor__isnull=False)
         .order_by()
-        .values("instance__item__topic", "assessor")
+        .values_list("instance__item__topic", "assessor")
         .annotate(
             items=Count("instance__item", distinct=True),
             timed=Count("active_ms"),
@@ -177,26 +175,21 @@ def judged_by(
             first=Min("judged_at", filter=is_judged_here),
             last=Max("judged_at"),
         )
-        .values_list(
-            "instance__item__topic", "assessor", "items", "timed", "time", "lately", "first", "last"
-        )
     )
     return {
-        (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), lately, first, last)
-        for topic, person, count, timed, active_ms, lately, first, last in rows
+        (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), *times)
+        for topic, person, count, timed, active_ms, *times in rows
     }
 
 
-def _forecast(
-    grid: AssignmentGrid, people: Mapping[int, User], staff: Collection[int], at: datetime
-) -> None:
-    """Fill in the estimates: the seconds per label of each topic, and the rows of the people."""
+def _estimate(rows: Collection[TopicRow], people: Iterable[int]) -> dict[int, Pace]:
+    """Fill in the seconds per label and the shares of each topic; return the pace by person."""
     by_person = {
-        pk: together(row.shares[pk].judged.pace for row in grid.topics if pk in row.shares)
+        pk: together(row.shares[pk].judged.pace for row in rows if pk in row.shares)
         for pk in people
     }
     everybody = together(by_person.values())
-    for row in grid.topics:
+    for row in rows:
         judges = [share.person.pk for share in row.judging_shares]
         theirs = together(by_person[pk] for pk in judges)
         row.seconds = expected_seconds(
@@ -205,25 +198,20 @@ def _forecast(
         for pk in judges:
             row.shares[pk].left = ceil(row.left / len(judges))
             row.shares[pk].labels_left = ceil(row.labels_left / len(judges))
-    grid.people = [
-        _person_row(grid, person, by_person[pk], may_judge=pk in staff, at=at)
-        for pk, person in people.items()
-    ]
+    return by_person
 
 
 def _person_row(
-    grid: AssignmentGrid, person: User, pace: Pace, *, may_judge: bool, at: datetime
+    task: Task, rows: Iterable[TopicRow], person: User, pace: Pace, *, may_judge: bool, at: datetime
 ) -> PersonRow:
     """Return the row of a person.
 
     The estimate assumes that they judge the started topics first, and all in the task's order.
     """
-    rows = sorted(
-        (row for row in grid.topics if person.pk in row.shares),
-        key=lambda row: (not row.shares[person.pk].judged.items, row.topic.position),
-    )
-    shares = [row.shares[person.pk] for row in rows]
-    mine = [(row, share) for row, share in zip(rows, shares, strict=True) if share.assignment]
+    own = [(row, row.shares[person.pk]) for row in rows if person.pk in row.shares]
+    own.sort(key=lambda pair: (not pair[1].judged.items, pair[0].topic.position))
+    shares = [share for _, share in own]
+    mine = [(row, share) for row, share in own if share.assignment]
     first = min((share.judged.first for share in shares if share.judged.first), default=None)
     lately = sum(share.judged.lately for share in shares)
     ends = estimated_completions(
@@ -243,4 +231,5 @@ def _person_row(
         hours=sum(share.labels_left * row.seconds for row, share in mine) / 3600,
         last=max((share.judged.last for share in shares if share.judged.last), default=None),
         finish=max((end for end in ends if end), default=None),
+        deadline=task.judging_deadline,
     )

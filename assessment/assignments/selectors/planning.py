@@ -21,10 +21,10 @@ from arqkit.judgments.assignment_plan import (
     plan_of,
 )
 from arqkit.judgments.completion import expected_seconds
-from arqlab.core.models import Task
+from arqlab.core.models import Task, User
 from assessment.assignments.selectors.grid import assignment_grid
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
-from assessment.assignments.selectors.rows import AssignmentGrid, TopicRow, together
+from assessment.assignments.selectors.rows import TopicRow, together
 from assessment.models import PoolInstance, PoolItem
 
 
@@ -154,10 +154,10 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
     seconds = planned_seconds(task)
     topics = [
         row
-        for row in grid.topics
+        for row in grid.rows
         if not row.is_set_aside and (row.left or row.judging_shares or not row.total)
     ]
-    known = {row.person.pk for row in people}
+    keys: dict[User | None, str] = {row.person: str(row.person.pk) for row in people}
     given = [
         PlanTopic(
             row.topic.query_id,
@@ -165,16 +165,22 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
             if row.total
             else expected_labels,
             tuple(str(share.person.pk) for share in row.judging_shares),
-            _key(seconds[row.topic.pk].pk if row.topic.pk in seconds else None, known),
+            keys.get(seconds.get(row.topic.pk), ""),
         )
         for row in topics
     ]
-    bids = {
-        (topic, str(row.person.pk)): choice for row in people for topic, choice in row.bids.items()
-    }
-    return TaskPlanning(
-        task, topics, people, PlanProblem(given, _assessors(task, grid, people), bids, overlap)
-    )
+    bids = {(topic, keys[row.person]): bid for row in people for topic, bid in row.bids.items()}
+    paces = {row.person: row.pace for row in grid.people}
+    everybody = together(paces.values())
+    assessors = [
+        PlanAssessor(
+            keys[row.person],
+            expected_seconds([paces[row.person], everybody], usual=task.protocol.seconds),
+            row.hours,
+        )
+        for row in people
+    ]
+    return TaskPlanning(task, topics, people, PlanProblem(given, assessors, bids, overlap))
 
 
 def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonPlan]:
@@ -184,13 +190,9 @@ def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonP
         return [topic for topic, assessor in chosen.items() if assessor == key]
 
     return [
-        PersonPlan(
-            row,
-            plan.hours[str(row.person.pk)],
-            topics_of(plan.first, str(row.person.pk)),
-            topics_of(plan.second, str(row.person.pk)),
-        )
+        PersonPlan(row, plan.hours[key], topics_of(plan.first, key), topics_of(plan.second, key))
         for row in planning.people
+        for key in [str(row.person.pk)]
     ]
 
 
@@ -201,25 +203,5 @@ def typical_labels(task: Task) -> int | None:
     if not empty:
         return None
     filled = task.topics.count() - empty
-    return (
-        round(PoolInstance.official.filter(item__topic__task=task).count() / filled)
-        if filled
-        else 0
-    )
-
-
-def _assessors(task: Task, grid: AssignmentGrid, people: list[RosterRow]) -> list[PlanAssessor]:
-    paces = {row.person.pk: row.pace for row in grid.people}
-    everybody = together(paces.values())
-    return [
-        PlanAssessor(
-            str(row.person.pk),
-            expected_seconds([paces[row.person.pk], everybody], usual=task.protocol.seconds),
-            row.hours,
-        )
-        for row in people
-    ]
-
-
-def _key(person: int | None, known: set[int]) -> str:
-    return str(person) if person in known else ""
+    labels = PoolInstance.official.filter(item__topic__task=task).count()
+    return round(labels / max(filled, 1))

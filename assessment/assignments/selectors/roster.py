@@ -59,16 +59,15 @@ def task_roster(task: Task) -> list[RosterRow]:
     assigned = User.objects.filter(having).annotate(assigned=Count("assignments"))
     topics = {person.pk: person.assigned for person in assigned}
     people |= {person.pk: person for person in assigned}
-    bids: dict[int, dict[str, Preference]] = {}
+    bids: dict[int, dict[str, Preference]] = {pk: {} for pk in people}
     topic_bids = TopicBid.objects.filter(topic__task=task, user__in=people)
     for user, query_id, choice in topic_bids.values_list("user", "topic__query_id", "choice"):
-        bids.setdefault(user, {})[query_id] = Preference(choice)
+        bids[user][query_id] = Preference(choice)
     total = task.topics.count()
-    rows = []
-    for pk, person in people.items():
-        own = bids.get(pk, {})
-        entry, assigned_topics = entries.get(pk), topics.get(pk, 0)
-        rows.append(RosterRow(person, entry, pk in staff, assigned_topics, own, total - len(own)))
+    rows = [
+        RosterRow(person, entries.get(pk), pk in staff, topics.get(pk, 0), own, total - len(own))
+        for (pk, person), own in zip(people.items(), bids.values(), strict=True)
+    ]
     return sorted(rows, key=lambda row: (row.person.name.lower(), row.person.pk))
 
 
@@ -94,9 +93,8 @@ def people_off_roster(task: Task) -> QuerySet[User]:
 def is_on_roster(user: User, task: Task) -> bool:
     """Return whether a user is on the roster of a task and may judge in its lab."""
     assigned = Assignment.objects.filter(topic__task=task, assessor=user, ended_at=None)
-    return judging_staff(task.lab).filter(pk=user.pk).exists() and (
-        task.roster.filter(user=user).exists() or assigned.exists()
-    )
+    is_listed = task.roster.filter(user=user).exists() or assigned.exists()
+    return is_listed and judging_staff(task.lab).filter(pk=user.pk).exists()
 
 
 def own_rosters(user: User, lab: Lab) -> list[OwnRoster]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import reduce
 from typing import NamedTuple
 
 from arqkit.judgments.completion import Pace
@@ -90,25 +91,20 @@ class TopicRow:
         """Return the state of the topic for the state chip."""
         if not self.total:
             return "no-items"
-        if not self.left:
-            return self._finished_state()
-        if not self.judging_shares:
+        if self.left and not self.judging_shares:
             return "unassigned"
-        is_started = self.done or any(share.judged.items for share in self.shares.values())
-        return "in-progress" if is_started else "not-started"
+        if self.left:
+            is_started = self.done or any(share.judged.items for share in self.shares.values())
+            return "in-progress" if is_started else "not-started"
+        if self.done < self.total:
+            return "set-aside" if self.is_set_aside else "closed"
+        given = (share.assignment for share in self.shares.values())
+        return "in-review" if any(own and own.reviewed_since for own in given) else "done"
 
     def state_of(self, share: Share) -> str:
         """Return the state of the topic for one assessor, who may not have started yet."""
         state = self.state
         return "not-started" if state == "in-progress" and not share.judged.items else state
-
-    def _finished_state(self) -> str:
-        if self.done < self.total:
-            return "set-aside" if self.is_set_aside else "closed"
-        is_reviewed = any(
-            share.assignment.reviewed_since for share in self.open_shares if share.assignment
-        )
-        return "in-review" if is_reviewed else "done"
 
     @property
     def pace(self) -> Pace:
@@ -132,7 +128,7 @@ class TopicRow:
         return max((end for end in ends if end), default=None) if all(ends) else None
 
 
-@dataclass
+@dataclass(frozen=True)
 class PersonRow:
     """A person with the states of their topics and the items left."""
 
@@ -146,7 +142,7 @@ class PersonRow:
     hours: float
     last: datetime | None
     finish: datetime | None
-    deadline: datetime | None = None
+    deadline: datetime | None
 
     @property
     def is_late(self) -> bool:
@@ -159,17 +155,33 @@ class PersonRow:
         return sum(self.states.values())
 
 
-@dataclass
-class AssignmentGrid:
-    """All topics of a task, and all users who have judged them or may judge them."""
+@dataclass(frozen=True)
+class TopicRows:
+    """Topics, with what is left to judge in all."""
 
-    topics: list[TopicRow]
-    people: list[PersonRow]
+    rows: Sequence[TopicRow]
 
     @property
     def has_difficulty(self) -> bool:
         """Return whether a topic has a difficulty."""
-        return any(row.difficulty for row in self.topics)
+        return any(row.difficulty for row in self.rows)
+
+    @property
+    def left(self) -> int:
+        """Return the number of items left in all topics; shared items count for every assessor."""
+        return sum(row.left for row in self.rows)
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the expected seconds for the items left."""
+        return sum(row.seconds_left for row in self.rows)
+
+
+@dataclass(frozen=True)
+class AssignmentGrid(TopicRows):
+    """All topics of a task, and all users who have judged them or may judge them."""
+
+    people: list[PersonRow]
 
     @property
     def judges(self) -> list[PersonRow]:
@@ -179,22 +191,17 @@ class AssignmentGrid:
     @property
     def total(self) -> int:
         """Return the number of items."""
-        return sum(row.total for row in self.topics)
+        return sum(row.total for row in self.rows)
 
     @property
     def done(self) -> int:
         """Return the number of items with all labels."""
-        return sum(row.done for row in self.topics)
-
-    @property
-    def seconds_left(self) -> float:
-        """Return the expected seconds for the items left."""
-        return sum(row.seconds_left for row in self.topics)
+        return sum(row.done for row in self.rows)
 
     @property
     def unassigned(self) -> list[TopicRow]:
         """Return the topics with items left and no assigned user who may judge."""
-        return [row for row in self.topics if row.state == "unassigned"]
+        return [row for row in self.rows if row.state == "unassigned"]
 
     @property
     def late_people(self) -> list[PersonRow]:
@@ -212,7 +219,4 @@ class AssignmentGrid:
 
 def together(paces: Iterable[Pace]) -> Pace:
     """Return the combined pace."""
-    combined = NO_PACE
-    for pace in paces:
-        combined = combined.plus(pace)
-    return combined
+    return reduce(Pace.plus, paces, NO_PACE)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-
-from django.db.models import QuerySet
 
 from arqkit.judgments.completion import JudgedSample, keep_probabilities
 from arqkit.records import TaskKind
@@ -41,11 +39,6 @@ class TopicForecast:
         labels = self.unjudged * self.row.labels / self.row.total
         return labels * self.row.seconds / 3600
 
-    @property
-    def percent(self) -> float:
-        """Return the probability as a percentage."""
-        return 100 * self.probability
-
 
 def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
     """Return the topics that may be dropped, least likely to be kept first, in four queries.
@@ -70,55 +63,41 @@ def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]
 
 def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
     """Return the judged sample of each topic, and the probability that it is kept."""
-    samples = _samples(task)
+    # Without Task 3 answers mixed into Task 1. The items of a supplement count as drawn from the
+    # same topic, although their order is random among themselves only.
+    kinds = set(PoolItem.Kind) - (
+        {PoolItem.Kind.ANSWERS} if task.kind == Task.Kind.ANSWERS else set()
+    )
+    relevant = Counter(topic for topic, _ in _relevant_items(task, kinds))
+    counted = topic_counts(PoolItem.official.filter(pool__task=task, kind__in=kinds))
+    samples = {
+        topic: JudgedSample(counts.total, max(counts.done, relevant[topic]), relevant[topic])
+        for topic, counts in counted.items()
+    }
     probabilities = keep_probabilities(
         samples, kind=TaskKind(task.kind), min_relevant=task.protocol.min_relevant
     )
     return {topic: (samples[topic], probabilities[topic]) for topic in samples}
 
 
-def _samples(task: Task) -> dict[int, JudgedSample]:
-    """Return the judged and relevant items by topic, without Task 3 answers mixed into Task 1.
-
-    The items of a supplement count as drawn from the same topic, although their order is random
-    among themselves only.
-    """
-    items = PoolItem.official.filter(pool__task=task)
-    if task.kind == Task.Kind.ANSWERS:
-        items = items.exclude(kind=PoolItem.Kind.ANSWERS)
-    relevant = Counter(topic for topic, _ in _relevant_items(task))
-    return {
-        topic: JudgedSample(counts.total, max(counts.done, relevant[topic]), relevant[topic])
-        for topic, counts in topic_counts(items).items()
-    }
-
-
-def _relevant_items(task: Task) -> set[tuple[int, str]]:
+def _relevant_items(task: Task, kinds: Collection[str]) -> set[tuple[int, str]]:
     """Return the topics and ids of the items with a relevant label that counts."""
     lowest = task.protocol.relevant_from
-    values = [
-        scale_label.value
-        for scale_label in task_scale(task).judgments
-        if scale_label.value >= lowest
-    ]
+    values = [label.value for label in task_scale(task).judgments if label.value >= lowest]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")
+    known = adjudicated_judgments(task).filter(instance__item__kind__in=kinds)
     decided = {
         (topic, doc_id): (item, label)
-        for topic, item, doc_id, label in _without_mixed(
-            task, adjudicated_judgments(task)
-        ).values_list(*fields, "label")
+        for topic, item, doc_id, label in known.values_list(*fields, "label")
     }
     official = Judgment.official.filter(
-        instance__item__pool__task=task, is_current=True, label__in=values
+        instance__item__pool__task=task,
+        instance__item__kind__in=kinds,
+        is_current=True,
+        label__in=values,
     )
-    rows = _without_mixed(task, official).order_by().values_list(*fields)
+    rows = official.order_by().values_list(*fields)
     relevant = {(topic, item) for topic, item, doc_id in rows if (topic, doc_id) not in decided}
     return relevant | {
         (topic, item) for (topic, _), (item, label) in decided.items() if label in values
     }
-
-
-def _without_mixed(task: Task, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    if task.kind != Task.Kind.ANSWERS:
-        return judgments
-    return judgments.exclude(instance__item__kind=PoolItem.Kind.ANSWERS)

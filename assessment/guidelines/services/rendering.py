@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lxml.html.diff import htmldiff
 
 from arqkit.labels import LabelScale, ScaleLabel
 from arqkit.texts.html.foreign import plain_html
-from arqkit.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_of, read_text
+from arqkit.texts.html.rendering import PostText, SafeHtml, compose, keys_of, read_text
 from arqkit.texts.html.sanitizer import clean_post
-from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Task
 from arqlab.core.services.formulas import typeset_formulas
 from assessment.guidelines.selectors.versions import (
@@ -133,45 +132,26 @@ def shown_entries(
             entry,
             None if entry.label is None else scale.of(entry.label),
             followed is not None and entry.since > followed,
-            *_composed(texts, formulas, is_judged=bool(entry.formula_id)),
+            *(
+                # Only the judged formula has no id.
+                compose(text, formulas=formulas, highlight=frozenset({""}), top=5)
+                if entry.formula_id
+                else compose(text, formulas=formulas, top=5)
+                for text in texts
+            ),
         )
         for entry, texts in read
     ]
 
 
-class _Texts(NamedTuple):
-    """The texts of an entry in the order of `ShownEntry`."""
-
-    topic: PostText
-    question: PostText
-    decision: PostText
-    reason: PostText
-    item: PostText
-
-
-def _texts(entry: GuidelineEntry) -> _Texts:
-    return _Texts(
-        topic=read_text(entry.topic_html),
-        question=_written(entry.question),
-        decision=_written(entry.decision),
-        reason=_written(entry.reason),
-        item=_without_id(read_text(entry.item_html), entry.formula_id),
-    )
-
-
-def _written(text: str) -> PostText:
-    return read_text(plain_html(text, prefix="entry") if text else "")
-
-
-def _composed(
-    texts: _Texts, formulas: Mapping[Key, Typeset], *, is_judged: bool
-) -> tuple[SafeHtml, SafeHtml, SafeHtml, SafeHtml, SafeHtml]:
-    topic, question, decision, reason = (
-        compose(text, formulas=formulas, top=5) for text in texts[:-1]
-    )
-    marked = frozenset({""} if is_judged else ())
-    item = compose(texts.item, formulas=formulas, highlight=marked, top=5)
-    return topic, question, decision, reason, item
+def _texts(entry: GuidelineEntry) -> list[PostText]:
+    """Return the texts of an entry in the order of `ShownEntry`."""
+    written = [
+        read_text(plain_html(text, prefix="entry") if text else "")
+        for text in (entry.question, entry.decision, entry.reason)
+    ]
+    item = _without_id(read_text(entry.item_html), entry.formula_id)
+    return [read_text(entry.topic_html), *written, item]
 
 
 def _without_id(text: PostText, formula_id: str) -> PostText:

@@ -222,22 +222,8 @@ def _locked_version(task: Task) -> int:
 
 
 def _record(entry: GuidelineEntry, verb: str, by: User | None) -> None:
-    record_event(
-        verb,
-        entry.task,
-        by,
-        kind=entry.kind,
-        topic=entry.topic,
-        item=entry.item,
-        label=entry.label,
-        question=entry.question,
-        decision=entry.decision,
-        reason=entry.reason,
-        place=entry.place,
-    )
-
-
-_ENTRY_FIELDS = ("topic", "item", "label", "question", "decision", "reason", "origin", "place")
+    names = ("kind", "topic", "item", "label", "question", "decision", "reason", "place")
+    record_event(verb, entry.task, by, **{name: getattr(entry, name) for name in names})
 
 
 @transaction.atomic
@@ -256,22 +242,26 @@ def copy_guidelines(*, source: Task, to: Task, at: datetime, by: User | None) ->
 
 def guidelines_json(task: Task) -> Iterator[bytes]:
     """Yield all versions of a task's guidelines, with examples and cases, as JSON."""
+    texts = ("question", "decision", "reason", "origin", "place")
+    names = ("kind", "topic", "item", "label", *texts)
     versions = [
         {
             "version": guideline.version,
             "saved": guideline.written_at.isoformat(),
             "text": guideline.text,
             "definitions": guideline.definitions,
-            "entries": [_row(entry) for entry in entries_of(task, guideline.version)],
+            "entries": [
+                {
+                    "entry": entry.pk,
+                    **{name: getattr(entry, name) for name in names},
+                    "at": entry.decided_at.isoformat(),
+                }
+                for entry in entries_of(task, guideline.version)
+            ],
         }
         for guideline in task.guidelines.order_by("version")
     ]
     yield (json.dumps(versions, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _row(entry: GuidelineEntry) -> dict[str, Any]:
-    fields = {name: getattr(entry, name) for name in _ENTRY_FIELDS}
-    return {"entry": entry.pk, "kind": entry.kind, **fields, "at": entry.decided_at.isoformat()}
 
 
 LONGEST = 50_000  # characters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,7 +13,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from arqkit.labels import LabelScale
 from arqkit.records import TaskKind
 from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
@@ -114,20 +113,13 @@ def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
             form.save(at=timezone.now(), by=signed_in(request))
             messages.success(request, "Collected for the next version. Publish it when ready.")
             return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
-    context = {"form": form, "kind": kind, "organizes": True}
-    context |= _found_items(task, request.GET.get("q", ""), request.GET.get("page"))
+    words, collection = request.GET.get("q", ""), collection_of(task.lab)
+    context = {"form": form, "kind": kind, "organizes": True, "q": words, "collection": collection}
     context |= _chosen_item(task, initial["item"], request.GET.get("post", ""))
+    query, page = parse_query(words), request.GET.get("page")
+    if collection and not query.is_empty:
+        context["found"] = look_up(collection=collection, query=query, page=page)
     return render(request, "assessment/guideline_entry_add.html", context)
-
-
-def _found_items(task: Task, words: str, page: str | None) -> dict[str, Any]:
-    """Return the posts of the lab's collection that match a search."""
-    collection = collection_of(task.lab)
-    query = parse_query(words)
-    if collection is None or query.is_empty:
-        return {"q": words, "collection": collection}
-    results = look_up(collection=collection, query=query, page=page)
-    return {"q": words, "collection": collection, "found": results}
 
 
 def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
@@ -188,32 +180,6 @@ def guideline_panel(request: HttpRequest, task: Task, version: int) -> HttpRespo
     return response
 
 
-class _Newest(NamedTuple):
-    """The newest version of a task's guidelines, or its default text, and its labels."""
-
-    guideline: Guideline | None
-    text: str
-    scale: LabelScale
-
-    @property
-    def version(self) -> int:
-        return version_of(self.guideline)
-
-    @property
-    def definitions(self) -> dict[str, str]:
-        return self.guideline.definitions if self.guideline else {}
-
-    @property
-    def source(self) -> str:
-        return label_table(self.definitions, self.scale) + self.text
-
-    @property
-    def initial(self) -> dict[str, Any]:
-        """Return the initial values of the editor."""
-        labels = {f"label-{value}": text for value, text in self.definitions.items()}
-        return {"text": self.text, "after": self.version, **labels}
-
-
 @pages.read("<int:version>/", "guideline-detail", access=looked_up_task_or_404)
 def guideline_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the guidelines. Version 0 is ArqLab's default text."""
@@ -239,45 +205,43 @@ def version_or_404(task: Task, version: int) -> Guideline | None:
 @pages.form("", "guideline-edit")
 def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
     """Edit the guidelines, preview the next version, and list all versions."""
-    newest = _newest(task)
-    form = GuidelineForm(request.POST or None, initial=newest.initial, scale=newest.scale)
-    context: dict[str, Any] = {"form": form}
-    source = newest.source
+    newest, scale = current_guideline(task), task_scale(task)
+    form = GuidelineForm(request.POST or None, initial=_initial(task, newest), scale=scale)
+    source = guideline_source(task, newest, scale)
+    context: dict[str, Any] = {"newest": newest, "waiting": waiting_entries(task)}
     if request.method == "POST" and form.is_valid():
-        source = label_table(form.definitions, newest.scale) + form.cleaned_data["text"]
-        if "preview" in request.POST:
+        before, source = source, label_table(form.definitions, scale) + form.cleaned_data["text"]
+        try:
+            if "preview" not in request.POST:
+                return _published(request, task, form)
             context["html"] = guideline_html(source)
-        else:
-            try:
-                saved = _save(task, form, by=signed_in(request))
-            except UserError as error:
-                context |= _refused(form, error, newest)
-            else:
-                messages.success(request, f"Assessors now follow version {saved.version}.")
-                address = [task.lab.slug, task.slug, saved.version]
-                return redirect("assessment:guideline-detail", *address)
+        except UserError as error:
+            if error.code == "changed-meanwhile":
+                # Based on the version saved since, with the differences: saving again is informed.
+                known = {**form.cleaned_data, "after": version_of(newest)}
+                form = GuidelineForm(known, scale=scale)
+                context["changes"] = changed_lines(before, source)
+            form.add_error(None, error.message)
     counts = counts_by_version(task)
-    context |= {"newest": newest.guideline, "unknown_labels": counts.get(None, 0)}
-    context["waiting"] = waiting_entries(task)
-    context["undefined"] = undefined_labels(source, newest.scale)
-    table = _versions_table(task, counts, newest.version)
+    context |= {"form": form, "unknown_labels": counts.get(None, 0)}
+    context["undefined"] = undefined_labels(source, scale)
+    table = _versions_table(task, counts, version_of(newest))
     return answer(request, "assessment/guideline_edit.html", context, table)
 
 
-def _newest(task: Task) -> _Newest:
-    guideline, scale = current_guideline(task), task_scale(task)
-    return _Newest(guideline, guideline_text(task, guideline), scale)
+def _initial(task: Task, newest: Guideline | None) -> dict[str, Any]:
+    definitions = newest.definitions if newest else {}
+    labels = {f"label-{value}": text for value, text in definitions.items()}
+    return {"text": guideline_text(task, newest), "after": version_of(newest), **labels}
 
 
-def _save(task: Task, form: GuidelineForm, *, by: User) -> Guideline:
-    return write_guideline(
-        task=task,
-        text=form.cleaned_data["text"],
-        definitions=form.definitions,
-        after=form.cleaned_data["after"],
-        at=timezone.now(),
-        by=by,
-    )
+def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpResponse:
+    """Store the next version and redirect to it. Raise `UserError` as the service does."""
+    given = {name: form.cleaned_data[name] for name in ("text", "after")}
+    given |= {"definitions": form.definitions, "at": timezone.now(), "by": signed_in(request)}
+    saved = write_guideline(task=task, **given)
+    messages.success(request, f"Assessors now follow version {saved.version}.")
+    return redirect("assessment:guideline-detail", task.lab.slug, task.slug, saved.version)
 
 
 def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -> Table:
@@ -312,18 +276,3 @@ def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -
         ],
         [*versions, default | {"written_at": None}],
     )
-
-
-def _refused(form: GuidelineForm, error: UserError, newest: _Newest) -> dict[str, Any]:
-    """Return the form with the error.
-
-    If another organizer saved a version in the meantime, the form is based on that version and
-    shows the differences, so that saving again is an informed choice.
-    """
-    if error.code != "changed-meanwhile":
-        form.add_error(None, error.message)
-        return {"form": form}
-    written = label_table(form.definitions, newest.scale) + form.cleaned_data["text"]
-    form = GuidelineForm({**form.cleaned_data, "after": newest.version}, scale=newest.scale)
-    form.add_error(None, error.message)
-    return {"form": form, "changes": changed_lines(newest.source, written)}

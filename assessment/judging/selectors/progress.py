@@ -27,16 +27,12 @@ def assigned_topics(user: Visitor) -> QuerySet[Topic]:
     return Topic.objects.filter(pk__in=assigned) if user.pk else Topic.objects.none()
 
 
-def stacked_items(stack: Stack, user_id: int) -> QuerySet[PoolItem]:
-    """Return all items of a stack of an assessor."""
-    if stack.pool is None:
-        return PoolItem.official.filter(topic=stack.topic)
-    return PoolItem.objects.filter(topic=stack.topic, pool=stack.pool, assessor=user_id)
-
-
 def open_items(stack: Stack, user_id: int) -> QuerySet[PoolItem]:
-    """Return the items of a stack in the pools that are open for judging."""
-    return stacked_items(stack, user_id).filter(pool__in=Pool.objects.filter(closed_at=None))
+    """Return the items of a stack of an assessor in the pools that are open for judging."""
+    owner = {} if stack.pool is None else {"pool": stack.pool, "assessor": user_id}
+    items = PoolItem.objects if owner else PoolItem.official
+    open_pools = Pool.objects.filter(closed_at=None)
+    return items.filter(topic=stack.topic, pool__in=open_pools, **owner)
 
 
 def progress_of(stack: Stack, user_id: int) -> Progress:

@@ -50,10 +50,6 @@ def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment
     return judgments.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")
 
 
-RECENT_COMMENTS = 8
-WITH_THREADS = (PoolItem.Kind.POSTS, PoolItem.Kind.VISUAL_IDS)
-
-
 class RelatedLabels(NamedTuple):
     """Own current judgments: in the threads of an item, by instance of the item, and of its
     formula in other topics.
@@ -72,7 +68,8 @@ def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels |
     item = shown_item(item_id, stack=place.stack, user_id=user.pk)
     if item is None:
         return None
-    if place.path.asks_questions or item.hides_threads or item.item.kind not in WITH_THREADS:
+    has_threads = item.item.kind in (PoolItem.Kind.POSTS, PoolItem.Kind.VISUAL_IDS)
+    if place.path.asks_questions or item.hides_threads or not has_threads:
         return RelatedLabels({}, [])
     return RelatedLabels(_in_threads(item, place, user), _of_formula(item_id, place, user))
 
@@ -88,9 +85,7 @@ def _in_threads(item: ShownItem, place: Place, user: User) -> dict[int, list[Jud
     open_threads = set(threads.values()) - {""} - closed_threads(user, collection)
     own = own_judgments(place.stack, user.pk).exclude(instance__item=item.item.pk)
     posts = Post.objects.filter(collection=collection, thread_id__in=open_threads)
-    judgments = (
-        list(own.filter(instance__post_id__in=posts.values("post_id"))) if open_threads else []
-    )
+    judgments = list(own.filter(instance__post_id__in=posts.values("post_id")))
     thread_of = _threads(collection, (judgment.instance.post_id for judgment in judgments))
     labels: dict[str, list[Judgment]] = {}
     for judgment in judgments:
@@ -119,9 +114,7 @@ def _of_formula(item_id: int, place: Place, user: User) -> list[Judgment]:
             topic__in=assigned_topics(user),
         )
     same = others.filter(kind=item.kind, item=item.item).exclude(pk=item_id)
-    own: QuerySet[Judgment] = Judgment.objects.filter(
-        instance__item__in=same, assessor=user, is_current=True
-    )
+    own = Judgment.objects.filter(instance__item__in=same, assessor=user, is_current=True)
     read = own.select_related("instance__item__topic")
     return list(read.order_by("instance__item__topic__position", "instance"))
 
@@ -130,4 +123,4 @@ def recent_comments(task_id: int, user_id: int) -> list[str]:
     """Return the assessor's last different comments in a task, newest first."""
     own = Judgment.objects.filter(assessor=user_id, instance__item__pool__task=task_id)
     comments = own.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
-    return [row["comment"] for row in comments.order_by("-last")[:RECENT_COMMENTS]]
+    return [row["comment"] for row in comments.order_by("-last")[:8]]

@@ -80,7 +80,7 @@ def decide_late_labels(
     chosen = list(undecided.select_related(*related).order_by("pk"))
     if decision == LateLabel.Decision.KEPT:
         chosen = [late for late in chosen if _takes_effect_now(late.judgment)]
-        _complete(items, at)
+        complete_items(items, at)
     fields = {"decision": decision, "reason": reason, "decided_by": by, "decided_at": at}
     LateLabel.objects.filter(pk__in=[late.pk for late in chosen]).update(**fields)
     _report(task, [late.judgment for late in chosen], fields)
@@ -99,7 +99,7 @@ def _takes_effect_now(judgment: Judgment) -> bool:
     return True
 
 
-def _complete(items: Iterable[int], at: datetime) -> None:
+def complete_items(items: Iterable[int], at: datetime) -> None:
     """Complete the items whose instances all have labels that count."""
     unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
     waiting = PoolItem.objects.filter(pk__in=items, done_at=None).exclude(Exists(unjudged))

@@ -23,8 +23,6 @@ MAX_ITEMS = 50
 MAX_HOURS = 7 * 24
 DEFAULT_HOURS = 24
 TRIP_HOURS = {6: "6 hours", 24: "24 hours", 72: "3 days", 168: "7 days"}
-_PARTS = {".css", ".js", ".svg", ".woff2"}
-_UNUSED = "vendor/echarts/"  # not on the pages that are prepared
 
 
 class Trip(NamedTuple):
@@ -75,12 +73,10 @@ def end_trip(*, topic_id: int, user: User, have: list[int], at: datetime) -> int
 def page_files() -> list[str]:
     """Return the addresses of the static files that judging and thread pages may load."""
     root = settings.BASE_DIR / "static"
-    names = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    return [
-        static(name)
-        for name in sorted(names)
-        if name.endswith(tuple(_PARTS)) and not name.startswith(_UNUSED)
-    ]
+    kinds = {".css", ".js", ".svg", ".woff2"}
+    names = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.suffix in kinds)
+    # They have no charts.
+    return [static(name) for name in sorted(names) if not name.startswith("vendor/echarts/")]
 
 
 ELSEWHERE = (
@@ -133,7 +129,7 @@ def take_next(*, stack: Stack, seat: Seat, have: Collection[int], at: datetime) 
     if next_item is None:
         return None
     _lease(next_item.item.pk, seat, at)
-    return Taken(next_item, signed_lease(next_item.item.pk, seat, at))
+    return taken(next_item, seat, at)
 
 
 def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken | None:
@@ -148,7 +144,7 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
         raise JudgingError(CLOSED, code="pool-closed")
     if not item.is_done and not _lease(item_id, seat, at):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
-    return Taken(item, signed_lease(item_id, seat, at))
+    return taken(item, seat, at)
 
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
@@ -170,8 +166,13 @@ def skip_item(*, item_id: int, seat: Seat, at: datetime) -> None:
     _free(item_id, seat, at).update(later_at=at, **fields)
 
 
+def taken(item: ShownItem, seat: Seat, at: datetime) -> Taken:
+    """Return an item with a lease that starts at a moment; the caller has leased the item."""
+    return Taken(item, signed_lease(item.item.pk, seat, at))
+
+
 def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
-    """Return the token of a lease that starts at a moment; the caller has leased the item."""
+    """Return the token of a lease that starts at a moment."""
     until = at + LEASE
     return Lease(_signer(seat).sign(f"{item_id}.{until.timestamp()}"), until)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 
 from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
@@ -32,19 +32,19 @@ def find_waiting_duplicates(*, at: datetime) -> None:
         )
 
 
-def _waiting() -> Iterator[Task]:
-    kinds = (Import.Kind.POSTS, Import.Kind.DOCUMENTS)
+def _waiting() -> QuerySet[Task]:
     imports = Import.objects.filter(
-        kind__in=kinds, collection__labs=OuterRef("lab"), finished_at__isnull=False
+        kind__in=(Import.Kind.POSTS, Import.Kind.DOCUMENTS),
+        collection__labs=OuterRef("lab"),
+        finished_at__isnull=False,
     )
     imported = imports.order_by("-finished_at").values("finished_at")[:1]
     tasks = Task.objects.filter(pools__isnull=False).annotate(
         frozen=Max("pools__frozen_at"), imported=Subquery(imported)
     )
-    late = Q(frozen__gt=F("duplicate_posts__found_at")) | Q(
-        imported__gt=F("duplicate_posts__found_at")
-    )
-    yield from tasks.filter(Q(duplicate_posts=None) | late).select_related("lab")
+    searched = F("duplicate_posts__found_at")
+    waiting = Q(duplicate_posts=None) | Q(frozen__gt=searched) | Q(imported__gt=searched)
+    return tasks.filter(waiting).select_related("lab")
 
 
 def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list[int]]]:

@@ -13,6 +13,7 @@ from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
 from arqlab.web.cells import COUNT, HUNDREDTHS
+from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.own_work import own_hours
@@ -22,7 +23,7 @@ from assessment.rounds.selectors.votes import round_agreement
 from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
 from assessment.timesheets.forms import zone_words
 from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
-from assessment.timesheets.views import sheet_response
+from assessment.timesheets.services import sheet_lines
 
 pages = Pages(f"{LAB}judging/work/", looked_up_lab_or_404, section="judging", sign_in=True)
 
@@ -111,4 +112,4 @@ def _page(row: OwnAgreement) -> str:
 def your_work_csv(request: HttpRequest, lab: Lab) -> HttpResponseBase:
     """Return the user's own time sheet as CSV."""
     sheet = time_sheet_of(lab, person=signed_in(request)).part(SheetPart())
-    return sheet_response(sheet, f"{lab.slug}-own-time-sheet.csv")
+    return file_response(sheet_lines(sheet), f"{lab.slug}-own-time-sheet.csv")

@@ -19,7 +19,7 @@ from arqlab.core.services.formulas import store_formulas, typeset_again
 from arqlab.core.services.topic_pages import renew_topics
 from assessment.models import Ticket
 from assessment.tickets.services.items import TicketItem, read_ticket_item
-from collection.models import Post
+from collection.models import Collection, Post
 from collection.selectors.collections import collection_of
 from collection.selectors.threads import find_posts, find_thread
 from collection.services.cleaning import clean_post_again, cleaned_again
@@ -78,7 +78,14 @@ def defects_of(item: TicketItem, lab: Lab) -> Iterator[FoundDefect]:
         yield FoundDefect(
             RepairKind.SANITIZE, "The stored text differs from what the sanitizer makes of it now."
         )
-    if _lacks_question(item, lab):
+    if (
+        item.post
+        and item.post.kind == Post.Kind.ANSWER
+        and not _has_question(
+            item.post.collection_id,
+            corrections_of(lab).threads.get(item.post.post_id, item.post.thread_id),
+        )
+    ):
         yield FoundDefect(
             RepairKind.THREAD, "The collection does not have the question of this answer."
         )
@@ -113,24 +120,23 @@ def previews(ticket: Ticket, draft: RepairDraft) -> tuple[SafeHtml | str, SafeHt
     lab, now = ticket.lab, corrections_of(ticket.lab)
     item = read_ticket_item(ticket, now)
     _require_repairable(item, draft, lab)
-    after = _with_draft(now, draft)
+    after, field = now, f"{draft.kind.value}s"
+    if draft.kind.is_correction:
+        after = now._replace(**{field: {**getattr(now, field), draft.key: draft.value}})
     if draft.kind == RepairKind.THREAD:
         return _question_html(item, lab, now), _question_html(item, lab, after)
+    if draft.kind == RepairKind.SANITIZE:
+        return item.html, read_ticket_item(ticket, now, is_cleaned=True).html
     if draft.kind == RepairKind.TYPESET:
         again = typeset_again(item.formulas)
         is_of_topic = bool(again) and all(item.is_of_topic(latex) for latex, _ in again)
-        return _pair(item, item._replace(formulas=item.formulas | again), is_of_topic)
-    if draft.kind == RepairKind.SANITIZE:
-        return item.html, read_ticket_item(ticket, now, is_cleaned=True).html
-    is_of_topic = draft.kind == RepairKind.FORMULA and item.is_of_topic(draft.key)
-    return _pair(item, read_ticket_item(ticket, after), is_of_topic)
-
-
-def _pair(before: TicketItem, after: TicketItem, is_of_topic: bool) -> tuple[SafeHtml, SafeHtml]:
-    """Return what a repair changes before and after it: the item, or the question of the topic."""
+        repaired = item._replace(formulas=item.formulas | again)
+    else:
+        is_of_topic = draft.kind == RepairKind.FORMULA and item.is_of_topic(draft.key)
+        repaired = read_ticket_item(ticket, after)
     if is_of_topic:
-        return before.question_html, after.question_html
-    return before.html, after.html
+        return item.question_html, repaired.question_html
+    return item.html, repaired.html
 
 
 @transaction.atomic
@@ -160,8 +166,7 @@ def _require_repairable(item: TicketItem, draft: RepairDraft, lab: Lab) -> None:
     if draft.kind == RepairKind.THREAD:
         _require_answer(item)
         collection = collection_of(lab)
-        posts = find_posts(collection, [draft.value]) if collection else {}
-        if draft.value not in posts or posts[draft.value].kind != Post.Kind.QUESTION:
+        if not collection or not _has_question(collection, draft.value):
             raise UserError(
                 f"The collection has no question {draft.value}. Use the id of a question.",
                 code="no-question",
@@ -178,20 +183,9 @@ def _require_answer(item: TicketItem) -> None:
         )
 
 
-def _lacks_question(item: TicketItem, lab: Lab) -> bool:
-    if item.post is None or item.post.kind != Post.Kind.ANSWER:
-        return False
-    moved = corrections_of(lab).threads
-    question = moved.get(item.post.post_id, item.post.thread_id)
-    question_post = find_posts(item.post.collection_id, [question]).get(question)
-    return question_post is None or question_post.kind != Post.Kind.QUESTION
-
-
-def _with_draft(corrections: Corrections, draft: RepairDraft) -> Corrections:
-    if not draft.kind.is_correction:
-        return corrections
-    field = f"{draft.kind.value}s"
-    return corrections._replace(**{field: {**getattr(corrections, field), draft.key: draft.value}})
+def _has_question(collection: Collection | int, post_id: str) -> bool:
+    post = find_posts(collection, [post_id]).get(post_id)
+    return post is not None and post.kind == Post.Kind.QUESTION
 
 
 def _question_html(item: TicketItem, lab: Lab, corrections: Corrections) -> SafeHtml | str:

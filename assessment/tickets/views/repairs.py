@@ -37,8 +37,6 @@ from assessment.tickets.views.answers import CODE, corrections_table, organized_
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
-SOURCE = {"spellcheck": "false", "class": "source"}
-
 
 class RepairForm(VersionedForm):
     """What the lab shows from now on. Repairs that need no input have no field."""
@@ -64,12 +62,12 @@ class RepairForm(VersionedForm):
             return
         label, text = self.LABELS[draft.kind]
         judged = f', that to judge with id="{item.instance.doc_id}"' if item.is_formula else ""
-        is_line = draft.kind == RepairKind.THREAD
+        source = forms.Textarea(attrs={"spellcheck": "false", "class": "source"})
         self.fields["value"] = forms.CharField(
             label=label,
             initial=draft.value,
             max_length=LONGEST_CORRECTION,
-            widget=forms.TextInput() if is_line else forms.Textarea(attrs=SOURCE),
+            widget=forms.TextInput() if draft.kind == RepairKind.THREAD else source,
             help_text=escape(text.replace("{judged}", judged)),
             error_messages={"required": "Write what the lab should show."},
         )
@@ -108,7 +106,8 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
 
     def make(data: QueryDict | None) -> RepairForm:
         item = read_ticket_item(ticket, corrections_of(lab))
-        return RepairForm(data, draft=_draft(request, item, kind, ticket), item=item)
+        draft = started_draft(item, kind, number_of(request.GET.get("formula", "")), lab)
+        return RepairForm(data, draft=draft, item=item)
 
     def save(form: RepairForm) -> HttpResponse:
         return _repaired(request, ticket, form.edited)
@@ -154,10 +153,6 @@ def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> Ht
     status = 422 if form.errors else 200
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
     return render(request, "assessment/ticket_repair.html", context, status=status)
-
-
-def _draft(request: HttpRequest, item: TicketItem, kind: RepairKind, ticket: Ticket) -> RepairDraft:
-    return started_draft(item, kind, number_of(request.GET.get("formula", "")), ticket.lab)
 
 
 def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpResponse:
