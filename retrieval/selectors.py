@@ -13,12 +13,14 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from arqkit.records import TaskKind, TopicRecord
 from arqlab.core.models import Task
 from collection.models import Collection, Post, PostLink
-from collection.selectors.collections import collection_of, formulas_scan, posts_scan
+from collection.selectors.collections import collection_of, formulas_scan, posts_scan, scan_columns
 from submissions.models import Run
 from submissions.selectors import ordered_index
 
 POSTS_AT_ONCE = 2_000
 """Posts in memory while a collection is read."""
+FORMULAS_AT_ONCE = 50_000
+"""Formulas in memory while a collection is read."""
 
 
 class SearchedPost(NamedTuple):
@@ -93,6 +95,43 @@ class Sources:
             POSTS_AT_ONCE
         ):
             yield SearchedPost(post_id, title or "", body)
+
+    def formulas(self) -> Iterator[pl.DataFrame]:
+        """Yield the formulas of posts, without comments, some at a time: formula_id, post_id, type,
+        latex, slt and opt (MathML, null where the collection has none).
+        """
+        if self.collection is None or not self.collection.formulas_index:
+            return
+        columns = ("formula_id", "post_id", "type", "latex")
+        index = scan_columns(self.collection.formulas_index).select(columns)
+        for start in range(0, self.count_formulas(), FORMULAS_AT_ONCE):
+            some = index.slice(start, FORMULAS_AT_ONCE).collect()
+            some = some.filter(pl.col("type") != "comment")
+            for name in ("slt", "opt"):
+                some = self._with_trees(some, name)
+            yield some
+
+    def count_formulas(self) -> int:
+        """Return how many formulas the collection has, with those of comments."""
+        if self.collection is None or not self.collection.formulas_index:
+            return 0
+        return int(scan_columns(self.collection.formulas_index).select(pl.len()).collect().item())
+
+    def answers_with(self, formula_ids: pl.Series) -> pl.DataFrame:
+        """Return formula_id and post_id of those formulas that are in answers."""
+        formulas = formulas_scan(self.task.lab)
+        if formulas is None:
+            return pl.DataFrame(schema={"formula_id": pl.String, "post_id": pl.String})
+        wanted = pl.col("formula_id").is_in(formula_ids.implode()) & (pl.col("type") == self._kind)
+        return formulas.filter(wanted).select("formula_id", "post_id").collect()
+
+    def _with_trees(self, formulas: pl.DataFrame, name: str) -> pl.DataFrame:
+        file = getattr(self.collection, f"{name}_index")
+        if not file:
+            return formulas.with_columns(pl.lit(None, pl.String).alias(name))
+        wanted = pl.col("formula_id").is_in(formulas["formula_id"].implode())
+        trees = scan_columns(file).filter(wanted).select("formula_id", pl.col("mathml").alias(name))
+        return formulas.join(trees.collect(), on="formula_id", how="left", maintain_order="left")
 
     def voted_answers(self) -> Iterator[tuple[str, str, int]]:
         """Yield topic, id and vote score of the answers in threads that are linked as duplicates of

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from arqlab.core.models import Lab, Task
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.tasks import queue_job
+from arqlab.core.views.answers import refused
 from arqlab.web.jobs import news
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Empty, Table
+from retrieval.forms import CombinationForm
+from retrieval.services.baselines import order_of_combination
 from retrieval.services.offers import Offer, offers_of, order_baseline
+from submissions.models import Run
 
 pages = Pages(LAB, organized_lab_or_404, section="overview")
 
@@ -42,14 +46,34 @@ def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return news(request, "retrieval/baseline_list.html", context)
 
 
+@pages.form(
+    "tasks/<slug:task>/combination/", "run-combine", access=organized_task_or_404, section="runs"
+)
+def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
+    """Combine two runs of a task into a baseline."""
+    runs = Run.objects.scorable().filter(task=task).select_related("team").order_by("tag")
+    form = CombinationForm(request.POST or None, runs=runs)
+    if request.method == "POST" and form.is_valid():
+        chosen = [form.cleaned_data["first"], form.cleaned_data["second"]]
+        with refused(form):
+            order = order_of_combination(task, chosen, form.cleaned_data["method"])
+            queue_job(order_baseline(order=order, at=timezone.now(), by=signed_in(request)))
+            messages.success(request, "The runs are being combined.")
+            return redirect("retrieval:baseline-list", task.lab.slug)
+    context = {"form": form}
+    status = 422 if form.errors else 200
+    return render(request, "retrieval/run_combine.html", context, status=status)
+
+
 def _table(task: Task, offers: list[Offer]) -> Table:
     return Table(
         f"systems-{task.slug}",
         [
             Column("Make", template="retrieval/_choice.html", hides_heading=True),
-            Column("System", "order.system.name", is_head=True),
+            Column(
+                "System", "order.title", is_head=True, note="order.system.description", css="wrap"
+            ),
             Column("State", template="retrieval/_state.html", css="wrap"),
-            Column("What it does", "order.system.description", css="wrap"),
         ],
         offers,
         empty=Empty("No system", "None of the systems serves this kind of task."),

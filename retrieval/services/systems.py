@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.records import TASK_WORDS, TaskKind
+from arqkit.retrieval.fusion import min_max_average, reciprocal_rank_fusion
+from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
-from retrieval.selectors import Sources, has_links, has_votes
+from arqlab.core.models import Task
+from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
+from retrieval.services.indexes import Progress
 from submissions.models import Run
 
-Progress = Callable[[int, int | None], None]
 Rank = Callable[[Sources, Mapping[str, Any], Progress], pl.DataFrame]
 Need = Callable[[Sources], str]
 """What a system needs: returns what is lacking and what to do, or an empty text."""
@@ -33,13 +37,18 @@ def needs_items(sources: Sources) -> str:
     """Return what to do if the collection has nothing that the task retrieves."""
     if sources.collection is None:
         return "The lab has no collection. Load one under Collection."
-    kind = TaskKind(sources.task.kind)
-    file = "formulas_index" if kind is TaskKind.FORMULAS else "posts_index"
-    if getattr(sources.collection, file):
+    if TaskKind(sources.task.kind) is TaskKind.FORMULAS:
+        return needs_formulas(sources)
+    if sources.collection.posts_index:
         return ""
-    words = "formulas" if kind is TaskKind.FORMULAS else "posts"
-    command = "import_formulas" if kind is TaskKind.FORMULAS else "import_posts"
-    return f"The collection has no {words}. Load them under Collection, or with {command}."
+    return "The collection has no posts. Load them under Collection, or with import_posts."
+
+
+def needs_formulas(sources: Sources) -> str:
+    """Return what to do if the collection has no formulas."""
+    if sources.collection and sources.collection.formulas_index:
+        return ""
+    return "The collection has no formulas. Load them under Collection, or with import_formulas."
 
 
 def needs_links(sources: Sources) -> str:
@@ -81,12 +90,24 @@ class System:
     needs: tuple[Need, ...] = (needs_topics, needs_items)
     data_used: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    asks: bool = False
+    """Whether its settings must be chosen, so that it is not among the systems for a task."""
 
     def refusal(self, sources: Sources) -> str:
         """Return why the system cannot rank for a task, and what to do; empty if it can."""
         if (kind := TaskKind(sources.task.kind)) not in self.kinds:
             return f"This system does not retrieve {TASK_WORDS[kind].retrieved}."
         return next(filter(None, (need(sources) for need in self.needs)), "")
+
+
+def _later(module: str, name: str) -> Rank:
+    """Return what a system does, in a module that loads large packages when it is first needed."""
+
+    def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+        ranked: pl.DataFrame = getattr(import_module(module), name)(sources, settings, progress)
+        return ranked
+
+    return rank
 
 
 def random_order(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
@@ -111,6 +132,30 @@ def linked_answers(
     return ranking
 
 
+def combined_runs(
+    sources: Sources, settings: Mapping[str, Any], progress: Progress
+) -> pl.DataFrame:
+    """Return the combination of the runs that the settings name by their identifiers."""
+    known = Run.objects.scorable().filter(task=sources.task).select_related("task__lab")
+    runs = [known.filter(identifier=name).first() for name in settings["runs"]]
+    if None in runs:
+        raise UserError("A run of the combination was withdrawn. Choose other runs.")
+    progress(0, len(sources.topics))
+    return METHODS[settings["method"]].combine([ranking_of_run(run) for run in runs if run])
+
+
+class Method(NamedTuple):
+    """How runs are combined: its name for people, and a function of their rankings."""
+
+    name: str
+    combine: Callable[[Sequence[pl.DataFrame]], pl.DataFrame]
+
+
+METHODS = {
+    "min-max": Method("Average of scores between 0 and 1 (min-max)", min_max_average),
+    "reciprocal-rank": Method("Reciprocal rank fusion", reciprocal_rank_fusion),
+}
+"""The ways to combine runs, by their names in settings."""
 _POSTS = (TaskKind.ANSWERS, TaskKind.DOCUMENTS)
 SYSTEMS = {
     system.key: system
@@ -123,6 +168,23 @@ SYSTEMS = {
             random_order,
             settings={"seed": 0},
         ),
+        *(
+            System(
+                key,
+                name,
+                f"{name} over posts with their questions' titles: words, and the tokens of LaTeX "
+                "with their neighbours.",
+                _POSTS,
+                _later("retrieval.services.word_search", "by_words"),
+                (needs_topics, needs_items, needs_package("bm25s", "retrieval")),
+                data_used=Run.DataUsed.BOTH,
+                settings=asdict(own),
+            )
+            for key, name, own in (
+                ("tfidf", "TF-IDF", TF_IDF_SETTINGS),
+                ("bm25", "BM25", BM25_SETTINGS),
+            )
+        ),
         System(
             "linked-posts",
             "Linked posts",
@@ -133,8 +195,34 @@ SYSTEMS = {
             (needs_topics, needs_items, needs_links),
             data_used=Run.DataUsed.LINKS,
         ),
+        System(
+            "tangent-s",
+            "Formula search (Tangent-S)",
+            "Formulas by symbol layout trees and operator trees. In Task 1, answers by one formula "
+            "of the question: the first of the title, else the largest of the body.",
+            (TaskKind.ANSWERS, TaskKind.FORMULAS),
+            _later("retrieval.services.formula_search", "by_formulas"),
+            (needs_topics, needs_items, needs_formulas, needs_package("numba", "retrieval")),
+            data_used=Run.DataUsed.MATH,
+        ),
+        System(
+            "combination",
+            "Combination",
+            "Two runs of this task, combined.",
+            (*_POSTS, TaskKind.FORMULAS),
+            combined_runs,
+            (needs_topics,),
+            asks=True,
+        ),
     )
 }
+COMBINATION = SYSTEMS["combination"]
+
+
+def systems_for(task: Task) -> list[System]:
+    """Return the systems that serve a kind of task, whether they can run or not."""
+    kind = TaskKind(task.kind)
+    return [system for system in SYSTEMS.values() if kind in system.kinds and not system.asks]
 
 
 def system_named(key: str) -> System:

@@ -15,6 +15,7 @@ from collection.models import Post, PostLink
 from retrieval.models import SystemRun
 from submissions.models import Run
 from tests.collection.factories import load_small
+from tests.evaluation.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +44,11 @@ def make(scene, system, **options):
     out, path = StringIO(), f"{scene.lab.slug}/{scene.task.slug}"
     call_command("make_baseline", path, system=system, stdout=out, stderr=out, **options)
     return out.getvalue()
+
+
+def make_made(scene, system):
+    make(scene, system)
+    return Run.objects.get(tag=system)
 
 
 def test_a_chosen_system_makes_a_checked_baseline(scene, small, client_of):
@@ -100,7 +106,7 @@ def test_without_a_collection_the_page_says_what_to_do_and_makes_nothing(scene, 
     [
         ("random", "The lab has no collection"),
         ("linked-posts", "The lab has no collection"),
-        ("nonsense", "Choose one of random, linked-posts"),
+        ("nonsense", "There is no system 'nonsense'. Choose one of random"),
     ],
 )
 def test_the_command_says_why_a_system_cannot_run(scene, system, message):
@@ -145,3 +151,52 @@ def test_the_same_seed_gives_the_same_random_order(scene, small, tmp_path):
         make(scene, "random", out=file)
 
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+LISTS = {"A.1": ["10", "11"], "A.2": ["12"]}
+
+
+def combine(scene, client_of, first, second):
+    sent = {"first": first.pk, "second": second.pk, "method": "reciprocal-rank"}
+    address = reverse("retrieval:run-combine", args=[scene.lab.slug, scene.task.slug])
+    return client_of(scene.organizer).post(address, sent)
+
+
+def test_two_runs_are_combined_in_the_browser(scene, small, client_of):
+    random, team = make_made(scene, "random"), make_run(scene.team, scene.task, LISTS)
+    answer = combine(scene, client_of, random, team)
+    run_jobs()
+
+    made = SystemRun.objects.get(system="combination")
+    assert answer["Location"] == page(scene)
+    assert (made.run.status, made.run.is_baseline) == ("valid", True)
+    assert made.settings == {
+        "method": "reciprocal-rank",
+        "runs": [random.identifier, team.identifier],
+    }
+    assert f"/runs/{made.run.pk}/" in client_of(scene.organizer).get(page(scene)).text
+
+
+def test_a_run_is_not_combined_with_itself(scene, small, client_of):
+    run = make_made(scene, "random")
+
+    assert "Choose two different runs." in combine(scene, client_of, run, run).text
+
+
+def test_the_command_combines_two_runs_by_their_ids(scene, small):
+    names = [
+        make_made(scene, "random").identifier,
+        make_run(scene.team, scene.task, LISTS).identifier,
+    ]
+    make(scene, "combination", runs=names, method="min-max")
+
+    assert SystemRun.objects.filter(settings__method="min-max", run__status="valid").exists()
+    with pytest.raises(CommandError, match="Name two runs with --runs"):
+        make(scene, "combination", runs=["nonsense", names[0]])
+
+
+def test_a_run_with_errors_is_reported_and_offers_no_link(scene, small):
+    names = [make_made(scene, "random").identifier, make_run(scene.team, scene.task).identifier]
+
+    with pytest.raises(CommandError, match="has errors. Its page lists them"):
+        make(scene, "combination", runs=names, method="min-max")  # of a post outside the collection
