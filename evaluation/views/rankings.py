@@ -29,7 +29,7 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.topics import RunValue, Spread, scores_by_topic, spread_of, topic_values
+from evaluation.selectors.boards import RunValue, Spread, scores_by_topic, spread_of, topic_values
 from evaluation.services.rankings import item_texts, ranking_of
 from evaluation.views.tables import measure_or_404, measure_query, scores_page
 from submissions.models import Run

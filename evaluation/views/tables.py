@@ -28,8 +28,7 @@ from arqlab.web.cells import ID, SAFE
 from arqlab.web.tables import Column, to
 from evaluation.forms import BoardPartForm
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
-from evaluation.selectors.boards import Certainty, certainties
-from evaluation.selectors.topics import TopicScoreRow
+from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 from submissions.models import Run
 
 FEW_BARS = 12
@@ -67,8 +66,7 @@ def board_lines(
 
     The last columns (`further`) are not stored, and have no links. The others lead to addresses
     relative to the leaderboard's, to keep long pages small. On a page below another task or address
-    (`task_url`) only runs have links.
-    The main measures show how certain they are.
+    (`task_url`) only runs have links. The main measures show how certain they are.
     """
     board, measures = visible.board, part.shown_measures(further)
     own = board.measures[: len(board.measures) - further]

@@ -32,8 +32,7 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.pending_scores import item_facts, qrels_rules
-from evaluation.selectors.topics import (
+from evaluation.selectors.boards import (
     RunValue,
     Spread,
     TopicScoreRow,
@@ -41,6 +40,7 @@ from evaluation.selectors.topics import (
     topic_rows,
     topic_values,
 )
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.rankings import item_texts, relevant_found, relevant_items
 from evaluation.services.scoring import comparable_indexes, scorer_of
 from evaluation.views.rankings import ITEM_COLUMNS, closed_to, judgments_links

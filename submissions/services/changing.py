@@ -80,10 +80,9 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
 
     Its identifier, labels and scores stay. It never takes the place of the other team's primary
     run: it becomes an alternate run then. Moved to the lab itself, it becomes a baseline; moved
-    from the lab to a team, it is no longer one.
-
-    Raise `UserError` for a user who is not an organizer, for a team of another lab or the same
-    team, and if the other team uses the tag or its whole quota.
+    from the lab to a team, it is no longer one. Raise `UserError` for a user who is not an
+    organizer, for a team of another lab or the same team, and if the other team uses the tag or its
+    whole quota.
     """
     sender = Sender(run.task, team, by, at)
     _require_movable(sender, run)

@@ -21,11 +21,11 @@ from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
-from submissions.run_map import run_map
 from submissions.selectors import (
     identical_runs,
     quotas_left,
     run_bytes,
+    run_map,
     run_occurrences,
     runs_visible_to,
 )
