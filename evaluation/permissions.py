@@ -29,8 +29,7 @@ from evaluation.selectors.boards import (
     released_leaderboard,
     with_post_hoc,
 )
-from submissions.models import Run
-from submissions.standings import RunQuerySet
+from submissions.models import Run, RunQuerySet
 
 MAIN_MEASURES = 3
 """A team sees the means of the task's first measures that rate runs; others count judgments."""

@@ -8,9 +8,8 @@ from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Role, Task, Team, Visitor
 from arqlab.core.permissions import has_role, labs_organized_by, may_organize, task_or_404
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
 from submissions.selectors import runs_visible_to
-from submissions.standings import RunQuerySet
 
 
 def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:

@@ -33,8 +33,7 @@ from collection.selectors.collections import (
     posts_scan,
     scan_columns,
 )
-from submissions.models import Run, RunProblem
-from submissions.standings import RunQuerySet
+from submissions.models import Run, RunProblem, RunQuerySet
 
 RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "standing", "withdrawn")
 

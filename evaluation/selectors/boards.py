@@ -24,8 +24,7 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import TopicJudgments, judged_frame, topic_judgments
 from evaluation.models import Leaderboard, RunScore, TopicScore
 from evaluation.selectors.pending_scores import measures_of
-from submissions.models import Run
-from submissions.standings import standings_of
+from submissions.models import Run, standings_of
 
 
 class RunValue(NamedTuple):
