@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
@@ -140,32 +140,25 @@ def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]
             Q(task__lab=lab) if standing.organizes else Q(task__lab=lab, team__in=standing.teams)
         )
     runs = Run.objects.submitted().filter(visible, withdrawn_at=None, is_post_hoc=False).order_by()
-    counts: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
-    for row in runs.values("task", "team", "status", "is_baseline").annotate(runs=Count("pk")):
-        counts[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
+    states: Counter[tuple[int, str]] = Counter()
+    used: Counter[tuple[int, int]] = Counter()
+    groups = runs.values_list("task", "team", "status", "is_baseline").annotate(runs=Count("pk"))
+    for task, team, status, is_baseline, count in groups:
+        states[task, status] += count
+        used[task, team] += count if status != Run.Status.INVALID and not is_baseline else 0
     return {
-        task.pk: _task_runs(task, standing.teams, counts[task.pk])
+        task.pk: TaskRuns(
+            waiting=states[task.pk, "uploaded"] + states[task.pk, "validating"],
+            valid=states[task.pk, "valid"],
+            invalid=states[task.pk, "invalid"],
+            places=tuple(
+                (team, max(0, task.protocol.quota - used[task.pk, team.pk]))
+                for team in standing.teams
+            ),
+        )
         for lab, standing in standings
         for task in lab.tasks.all()
     }
-
-
-def _task_runs(
-    task: Task, teams: Iterable[Team], counts: Mapping[tuple[int, str, bool], int]
-) -> TaskRuns:
-    by_status = dict.fromkeys(Run.Status.values, 0)
-    used = dict.fromkeys((team.pk for team in teams), 0)
-    for (team, status, is_baseline), runs in counts.items():
-        by_status[status] += runs
-        if team in used and status != Run.Status.INVALID and not is_baseline:
-            used[team] += runs
-    places = tuple((team, max(0, task.protocol.quota - used[team.pk])) for team in teams)
-    return TaskRuns(
-        waiting=by_status["uploaded"] + by_status["validating"],
-        valid=by_status["valid"],
-        invalid=by_status["invalid"],
-        places=places,
-    )
 
 
 def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:

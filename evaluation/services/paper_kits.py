@@ -42,6 +42,7 @@ from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
+from arqlab.core.oddities import counted
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import Pool, QrelSet, Round
 from assessment.models.kinds import Comparison
@@ -103,7 +104,7 @@ def _results(visible: VisibleBoard) -> PaperTable:
     """Return the table of 000 (A1, A2)."""
     task, board = visible.qrel_set.task, visible.board
     rows, measures = _rows(task, board), board.measures[:MEASURES]
-    title = f"{task.name} results, averaged over {_counted(board.topics)}"
+    title = f"{task.name} results, averaged over {counted(board.topics, 'topic')}"
     if visible.qrel_set.items == ItemKind.VISUAL_IDS:
         title += " and computed over deduplicated ranked lists of visually distinct formulae"
     text = caption(title, rows, notes=_notes(visible.qrel_set, measures))
@@ -154,17 +155,17 @@ def _panel(progress_task: ProgressTask, tasks: Iterable[ProgressTask]) -> str:
         if of_lab[1:]
         else progress_task.task.lab.name
     )
-    return f"{name}\n{_counted(progress_task.topics)}"
+    return f"{name}\n{counted(progress_task.topics, 'topic')}"
 
 
 def _generated(visible: VisibleBoard) -> PaperTable:
     """Return the table of 004 (5): all measures of Task 3, and its special questions."""
     task, board = visible.qrel_set.task, visible.board
-    columns = _columns(board.measures, _counted(board.topics))
+    columns = _columns(board.measures, counted(board.topics, "topic"))
     values: Values = defaultdict(dict)
     notes = {"": _notes(visible.qrel_set, board.measures)}
     for round_ in question_rounds(task):
-        panel = _counted(round_.pool.items.values("topic").distinct().count())
+        panel = counted(round_.pool.items.values("topic").distinct().count(), "topic")
         for question, column in zip(
             round_.questions, question_columns(task, [round_]), strict=True
         ):
@@ -207,7 +208,7 @@ def _first_answers(user: Visitor, board: VisibleBoard, *, waits: bool) -> PaperT
     return _with_letters(
         "first-answers",
         f"{task.lab.name} {task.name} results for the first answers of {access.task.name} runs",
-        _columns(measures, _counted(first.board.topics)),
+        _columns(measures, counted(first.board.topics, "topic")),
         _rows(access.task, first.board),
         _notes(first.qrel_set, measures),
     )
@@ -222,10 +223,6 @@ def _with_letters(
 
 def _notes(qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
     return measure_notes(measures, qrel_set.label_scale, qrel_set.relevant_from)
-
-
-def _counted(topics: int) -> str:
-    return f"{topics} topic{'s' * (topics != 1)}"
 
 
 def _columns(measures: Sequence[Measure], panel: str, prefix: str = "") -> list[ScoreColumn]:

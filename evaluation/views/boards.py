@@ -336,23 +336,20 @@ def _released(
 @pages.action("leaderboard/hide/", "leaderboard-hide", access=organized_task_or_404)
 def leaderboard_hide(request: HttpRequest, task: Task) -> HttpResponse:
     """Hide the released leaderboard with all versions, or only an earlier `version`."""
-    if version := request.POST.get("version", ""):
-        return _hide_version(request, task, version)
+    by, at, version = signed_in(request), timezone.now(), request.POST.get("version", "")
     with told(request):
-        hide_leaderboard(task=task, by=signed_in(request), at=timezone.now())
-        text = "The leaderboard is hidden. Only organizers can see it until it is released again."
-        if task.threads == Task.Threads.OPEN:
-            text += " The threads of the topics stay open, because people may have read them."
+        if version:
+            number = int(version) if version.isdecimal() else 0
+            hide_version(task=task, version=number, by=by, at=at)
+            text = f"Version {number} is hidden."
+        else:
+            hide_leaderboard(task=task, by=by, at=at)
+            text = (
+                "The leaderboard is hidden. Only organizers can see it until it is released again."
+            )
+            if task.threads == Task.Threads.OPEN:
+                text += " The threads of the topics stay open, because people may have read them."
         messages.success(request, text)
-        return _back_to_board(task)
-    return _back_to_board(task)
-
-
-def _hide_version(request: HttpRequest, task: Task, version: str) -> HttpResponse:
-    number = int(version) if version.isdecimal() else 0
-    with told(request):
-        hide_version(task=task, version=number, by=signed_in(request), at=timezone.now())
-        messages.success(request, f"Version {number} is hidden.")
     return _back_to_board(task)
 
 

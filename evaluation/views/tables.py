@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -23,7 +23,6 @@ from arqkit.leaderboard import (
 from arqkit.measures.names import Measure, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
-from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import ID, SAFE
 from arqlab.web.tables import Column, to
 from evaluation.forms import BoardPartForm
@@ -246,21 +245,3 @@ def chart_of(
             for row in rows
         ],
     }
-
-
-def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
-    """Return the topic information to show as columns."""
-    return [
-        name
-        for name in TOPIC_FILTERS
-        if any(row.topic and row.topic.facts.get(name) for row in rows)
-    ]
-
-
-def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
-    """Return the means of the run's, median and best scores over the topics that have them."""
-    values = {name: [getattr(row, name) for row in rows] for name in ("own", "median", "best")}
-    known = {
-        name: [value for value in column if value is not None] for name, column in values.items()
-    }
-    return {name: sum(column) / len(column) if column else None for name, column in known.items()}

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, Team, User
-from arqlab.core.oddities import utc_text
+from arqlab.core.oddities import counted, utc_text
 from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event
@@ -200,10 +200,9 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     left = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
     if runs > left:
         kind = "post-hoc run" if is_post_hoc else "run"
-        sent = f"1 {kind}" if runs == 1 else f"{runs} {kind}s"
         raise UserError(
-            f"You submitted {sent}, but team {sender.team.name} has only {left} of its {quota} "
-            f"{kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
+            f"You submitted {counted(runs, kind)}, but team {sender.team.name} has only {left} of "
+            f"its {quota} {kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
             code="quota",
         )
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import lab_team
@@ -253,7 +254,7 @@ def _take(
     with transaction.atomic():
         runs = take_uploads(files=files, sender=sender, metadata=by_name, check_only=only)
         validate_after_commit(runs)
-    words = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
+    words = counted(len(runs), "run was", "runs were")
     # Not "submitted": a run is submitted only if its report is valid.
     messages.success(request, f"{words} uploaded{' for checking only' * only}.")
     return runs
