@@ -39,8 +39,7 @@ MAIN_MEASURES = 3
 class ScoreAccess:
     """The scores of a task that a user may see.
 
-    `leaderboard` is the released one. `own_teams` has the names of the user's teams in the lab by
-    their keys.
+    `leaderboard` is the released one; `own_teams` are the user's teams in the lab, names by key.
     """
 
     user: Visitor
@@ -78,8 +77,7 @@ class ScoreAccess:
         """Return whether the user may open what a run on a board that they see retrieved.
 
         These are its rankings with the labels and its lines of the certificate. Organizers may open
-        every run. Others may open the runs of their teams and, after the release, the runs that the
-        task publishes.
+        all runs, others those of their teams and, after the release, those that the task publishes.
         """
         if self.may_see_run_of(run.team):
             return True

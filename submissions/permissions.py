@@ -45,8 +45,7 @@ def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
 def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
     """Return the valid runs in other tasks of the same kind that a user may link with a run.
 
-    These are the runs of the user's own teams and, in labs that the user organizes, of teams with
-    the same name.
+    These are the runs of the user's teams and, in labs that they organize, of teams of that name.
     """
     if not user.is_authenticated:
         return Run.objects.none()

@@ -130,8 +130,7 @@ def quotas_left(
 def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
     """Return the counts of the runs a user may see in the tasks of labs, by the task's key.
 
-    Organizers see the runs of all teams, other users those of their own teams. Takes one query for
-    all labs, apart from the query for their tasks.
+    Organizers see all runs, others those of their teams. Takes one query and that for the tasks.
     """
     standings = list(standings)
     visible = Q(pk__in=[])

@@ -236,8 +236,7 @@ class RunSimilarity(NamedTuple):
 def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity | None:
     """Return the similarity of two runs (keys), with the items that the qrels have.
 
-    It is None if an index cannot be read, if the runs have no topic in common, and for answers
-    (Task 3), because no two runs have the same.
+    None if an index cannot be read, without common topics, and for Task 3: no answers are the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
         return None

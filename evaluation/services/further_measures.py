@@ -1,7 +1,6 @@
 """Further measures of a board, their correlations, and first answers. Nothing is stored.
 
-The value of a run is cached by everything that it is computed from. A request computes for a
-limited time, and the next one continues.
+The values of runs are cached. A request computes for a limited time, and the next one continues.
 """
 
 from __future__ import annotations
@@ -136,8 +135,7 @@ def with_further_measures(
 ) -> FurtherMeasures:
     """Return a board with the measures in a text, separated by spaces or commas.
 
-    All runs have their values if it `waits`, else as many as the time allows. Measures that the
-    board has are left out.
+    All runs have their values if it `waits`, else as many as the time allows.
     """
     text = " ".join(text.split())
     if not text:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from arqkit.agreement.estimates import Agreement
 from arqkit.formats.papers.figures import (
     PaperFigure,
     TopicScores,
@@ -44,7 +43,7 @@ from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
 from arqlab.core.oddities import counted
 from arqlab.core.services.jobs import RunningJob
-from assessment.models import Pool, QrelSet, Round
+from assessment.models import Pool, QrelSet
 from assessment.models.kinds import Comparison
 from assessment.pools.selectors.choices import POOL_KINDS, WRITTEN
 from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
@@ -77,6 +76,8 @@ LOWER_IS_BETTER = ("MG", "UI")
 """The special questions of 004, whose best value is the lowest. Others have no best value."""
 DEEP = ("baseline-primary", WRITTEN)
 """The kinds of baselines that are pooled like primary runs: all answers of Task 3 are."""
+UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}
+"""What a paper calls labels that are no assessor's."""
 Values = dict[int, dict[str, float]]
 Trained = Mapping[int, Iterable[str]]
 
@@ -118,18 +119,13 @@ def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
     columns: list[ScoreColumn] = []
     values: Values = defaultdict(dict)
     trained: dict[int, set[str]] = defaultdict(set)
-    for place, progress_task in enumerate(progress.tasks):
+    for place, other in enumerate(progress.tasks):
         cells = {row.run.key: row.cells[place] for row in progress.rows}
-        if progress_task.task != task and not any(cell.run for cell in cells.values()):
+        is_own = other.task == task
+        if not is_own and not any(cell.run for cell in cells.values()):
             continue
-        prefix = (
-            ""
-            if progress_task.task == task
-            else f"{progress_task.task.lab.slug}/{progress_task.task.slug}:"
-        )
-        added = _columns(
-            progress_task.measures, _panel(progress_task, progress.tasks), prefix=prefix
-        )
+        prefix = "" if is_own else f"{other.task.lab.slug}/{other.task.slug}:"
+        added = _columns(other.measures, _panel(other, progress.tasks), prefix)
         columns += added
         for key, cell in cells.items():
             both = zip(added, cell.values, strict=True)
@@ -149,12 +145,9 @@ def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
 
 def _panel(progress_task: ProgressTask, tasks: Iterable[ProgressTask]) -> str:
     """Return the heading over a task's columns: its lab, and the task if the lab has another."""
-    of_lab = [other for other in tasks if other.task.lab_id == progress_task.task.lab_id]
-    name = (
-        f"{progress_task.task.lab.name} {progress_task.task.name}"
-        if of_lab[1:]
-        else progress_task.task.lab.name
-    )
+    task, lab = progress_task.task, progress_task.task.lab
+    of_lab = [other for other in tasks if other.task.lab_id == lab.pk]
+    name = f"{lab.name} {task.name}" if of_lab[1:] else lab.name
     return f"{name}\n{counted(progress_task.topics, 'topic')}"
 
 
@@ -166,9 +159,8 @@ def _generated(visible: VisibleBoard) -> PaperTable:
     notes = {"": _notes(visible.qrel_set, board.measures)}
     for round_ in question_rounds(task):
         panel = counted(round_.pool.items.values("topic").distinct().count(), "topic")
-        for question, column in zip(
-            round_.questions, question_columns(task, [round_]), strict=True
-        ):
+        asked = zip(round_.questions, question_columns(task, [round_]), strict=True)
+        for question, column in asked:
             key, is_rated = f"question:{question.key}", question.key in LOWER_IS_BETTER
             columns = [earlier for earlier in columns if earlier.key != key]
             columns.append(ScoreColumn(key, question.key, panel, rises=False, is_rated=is_rated))
@@ -255,9 +247,6 @@ def _rows(
     return tuple(rows)
 
 
-UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}
-
-
 def pooling_facts(task: Task) -> PoolFacts:
     """Return the numbers of a task's official pools; answers of Task 3 may be in Task 1's."""
     pools = list(Pool.official.filter(task=host_of(task) or task).order_by("number"))
@@ -266,17 +255,17 @@ def pooling_facts(task: Task) -> PoolFacts:
     sizes = pool_sizes(pools[0].task).values()
     topics = {size.query_id for pool in pools for size in topic_sizes(pool) if size.items}
     runs = [row for pool in pools for row in pool.runs]
-    kinds = {
-        kind: sorted({str(row["tag"]) for row in runs if row["kind"] == kind})
+    deep, shallow = (
+        sorted({str(row["tag"]) for row in runs if row["kind"] == kind})
         for kind in ("baseline-primary", "baseline-alternate")
-    }
+    )
     return PoolFacts(
         topics=len(topics),
         items=sum(size.items for size in sizes),
         labels=sum(size.labels for size in sizes),
         depths=_depths(pools[0], {row["kind"] for row in runs}),
-        deep=kinds["baseline-primary"],
-        shallow=kinds["baseline-alternate"],
+        deep=deep,
+        shallow=shallow,
         supplements=len(pools) - 1,
     )
 
@@ -319,26 +308,22 @@ def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
 def kappa_facts(task: Task) -> list[KappaFacts]:
     """Return the agreement in the rounds that compare labels, when organizers see them."""
     return [
-        _kappas(row.round, agreement)
+        KappaFacts(
+            title=str(row.round),
+            is_training=row.round.rules.compares is Comparison.VOTES,
+            items=agreement.items,
+            assessors={
+                name: (graded.assessors[key].value, binary.assessors[key].value)
+                for key, name in _numbered(graded.assessors).items()
+            },
+            total=(graded.total.value, binary.total.value),
+            fleiss=(graded.fleiss.value, binary.fleiss.value),
+        )
         for row in round_rows(task)
         if row.done and row.shows_labels and not row.round.archived_at
         if (agreement := round_agreement(row.round, resamples=0)) is not None and agreement.items
+        for graded, binary in [(agreement.graded, agreement.binary)]
     ]
-
-
-def _kappas(round_: Round, agreement: Agreement) -> KappaFacts:
-    graded, binary = agreement.graded, agreement.binary
-    return KappaFacts(
-        title=str(round_),
-        is_training=round_.rules.compares is Comparison.VOTES,
-        items=agreement.items,
-        assessors={
-            name: (graded.assessors[key].value, binary.assessors[key].value)
-            for key, name in _numbered(graded.assessors).items()
-        },
-        total=(graded.total.value, binary.total.value),
-        fleiss=(graded.fleiss.value, binary.fleiss.value),
-    )
 
 
 def _numbered(assessors: Mapping[str, object]) -> dict[str, str]:

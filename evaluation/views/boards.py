@@ -92,8 +92,7 @@ class RunSpread(NamedTuple):
 def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[RunSpread]:
     """Return the spreads of the best runs of a board in a measure, the best mean first.
 
-    The runs that do not count follow the others. Quartiles are interpolated between topics. A run
-    has only the topics for which it has a score.
+    The runs that do not count follow the others. Quartiles are interpolated between topics.
     """
     runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]

@@ -146,9 +146,8 @@ def item_reader(
 ) -> Callable[[pl.DataFrame, ItemKind], tuple[Page[int], list[dict[str, Any]]]]:
     """Return what reads the page of a topic's items that the address asks for.
 
-    It takes the items and the type of their ids (source). Each item gets its label, its text and,
-    for organizers, the address of its judgments. Texts of threads that the user may not see are
-    empty.
+    It takes the items and the type of their ids (source). Each item gets its label, its text unless
+    the user may not see the thread, and for organizers the address of its judgments.
     """
     lab, task, scale = sight.task.lab, sight.task, visible.qrel_set.label_scale
     collection = collection_of(lab)

@@ -21,8 +21,7 @@ from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
 def demote_primary_run(run: Run, *, by: User | None) -> None:
     """Make the team's current primary run an alternate run, so that `run` can take its place.
 
-    Baselines keep their marks. Call this for a run that is not a baseline, in the transaction that
-    makes it primary.
+    Baselines keep their marks. Call this for another run, in the transaction that makes it primary.
     """
     # Lock the team: when two runs become primary at once, one waits here.
     Team.objects.select_for_update().get(pk=run.team_id)
@@ -192,8 +191,7 @@ def require_open(sender: Sender, *, post_hoc: bool) -> None:
 def require_quota(sender: Sender, *, runs: int) -> None:
     """Raise `UserError` for more runs than the team's quota has left.
 
-    Locks the team's row until the transaction ends: of two simultaneous uploads, the second then
-    sees the first.
+    Locks the team's row until the transaction ends, so that simultaneous uploads see each other.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
     is_post_hoc, quota = sender.is_post_hoc, sender.task.protocol.quota
