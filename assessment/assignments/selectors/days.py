@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from arqkit.judgments.completion import expected_per_day
 from arqlab.core.models import Task
-from assessment.assignments.selectors.rows import AssignmentGrid
+from assessment.assignments.selectors.grid import AssignmentGrid
 from assessment.models import Judgment
 
 HORIZON = timedelta(days=90)

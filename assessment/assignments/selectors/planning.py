@@ -22,9 +22,8 @@ from arqkit.judgments.assignment_plan import (
 )
 from arqkit.judgments.completion import expected_seconds
 from arqlab.core.models import Task, User
-from assessment.assignments.selectors.grid import assignment_grid
+from assessment.assignments.selectors.grid import TopicRow, assignment_grid, together
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
-from assessment.assignments.selectors.rows import TopicRow, together
 from assessment.models import PoolInstance, PoolItem
 
 

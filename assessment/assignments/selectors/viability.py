@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from arqkit.judgments.completion import JudgedSample, keep_probabilities
 from arqkit.records import TaskKind
 from arqlab.core.models import Task
-from assessment.assignments.selectors.grid import topic_counts
-from assessment.assignments.selectors.rows import TopicRow
+from assessment.assignments.selectors.grid import TopicRow, topic_counts
 from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import adjudicated_judgments

@@ -39,8 +39,13 @@ from assessment.assignments.forms import (
     write_pairs,
 )
 from assessment.assignments.selectors.days import judged_days
-from assessment.assignments.selectors.grid import assignment_grid, trips_of_task
-from assessment.assignments.selectors.rows import AssignmentGrid, PersonRow, TopicRow
+from assessment.assignments.selectors.grid import (
+    AssignmentGrid,
+    PersonRow,
+    TopicRow,
+    assignment_grid,
+    trips_of_task,
+)
 from assessment.assignments.selectors.viability import topic_forecasts
 from assessment.assignments.services.assigning import (
     Pairs,

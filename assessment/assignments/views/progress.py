@@ -13,8 +13,7 @@ from arqlab.core.models import Task
 from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
 from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
 from assessment.assignments.selectors.days import JudgedDays
-from assessment.assignments.selectors.grid import LongLease
-from assessment.assignments.selectors.rows import AssignmentGrid, PersonRow, TopicRow
+from assessment.assignments.selectors.grid import AssignmentGrid, LongLease, PersonRow, TopicRow
 from assessment.assignments.selectors.viability import TopicForecast
 
 STATES = ("not-started", "in-progress", "done", "in-review", "set-aside")

@@ -12,15 +12,17 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from arqkit.judgments.completion import ENOUGH, Pace, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
-from assessment.assignments.selectors.grid import TOPIC_TEXTS, judged_by, topic_counts
-from assessment.assignments.selectors.rows import (
+from assessment.assignments.selectors.grid import (
     NO_PACE,
+    TOPIC_TEXTS,
     JudgedCounts,
     Share,
     TopicCounts,
     TopicRow,
     TopicRows,
+    judged_by,
     together,
+    topic_counts,
 )
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import judging_address

@@ -53,9 +53,14 @@ from assessment.tickets.services.answers import (
     correct_answer,
     send_ticket,
 )
-from assessment.tickets.services.items import read_ticket_item, shown_html
+from assessment.tickets.services.items import (
+    RepairKind,
+    corrections_in,
+    defects_of,
+    read_ticket_item,
+    shown_html,
+)
 from assessment.tickets.services.policies import edit_policy, policy_sentences
-from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 

@@ -25,11 +25,12 @@ from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Ticket
-from assessment.tickets.services.items import TicketItem, read_ticket_item
-from assessment.tickets.services.repairs import (
+from assessment.tickets.services.items import (
     RepairDraft,
     RepairKind,
+    TicketItem,
     previews,
+    read_ticket_item,
     repair_item,
     started_draft,
 )
