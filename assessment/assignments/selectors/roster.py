@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
@@ -40,14 +39,6 @@ class RosterRow:
     def counts(self) -> Counter[str]:
         """Return the number of bids by choice."""
         return Counter(self.bids.values())
-
-
-class OwnRoster(NamedTuple):
-    """A task with the user on its roster, its number of topics, and how many the user marked."""
-
-    task: Task
-    topics: int
-    marked: int
 
 
 def task_roster(task: Task) -> list[RosterRow]:
@@ -97,16 +88,19 @@ def is_on_roster(user: User, task: Task) -> bool:
     return is_listed and judging_staff(task.lab).filter(pk=user.pk).exists()
 
 
-def own_rosters(user: User, lab: Lab) -> list[OwnRoster]:
-    """Return the tasks of a lab to whose rosters a user was added, in order."""
-    added = Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
-    tasks = added.annotate(
-        topic_count=Count("topics", distinct=True),
-        marked=Count("topics__bids", filter=Q(topics__bids__user=user), distinct=True),
+def own_rosters(user: User, lab: Lab) -> QuerySet[Task]:
+    """Return the tasks of a lab to whose rosters a user was added, in order.
+
+    They have the number of their topics, `topic_count`, and of those `marked` by the user.
+    """
+    return (
+        Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
+        .annotate(
+            topic_count=Count("topics", distinct=True),
+            marked=Count("topics__bids", filter=Q(topics__bids__user=user), distinct=True),
+        )
+        .order_by("position", "pk")
     )
-    return [
-        OwnRoster(task, task.topic_count, task.marked) for task in tasks.order_by("position", "pk")
-    ]
 
 
 def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:

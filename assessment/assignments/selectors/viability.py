@@ -80,7 +80,6 @@ def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
 
 
 def _relevant_items(task: Task, kinds: Collection[str]) -> set[tuple[int, str]]:
-    """Return the topics and ids of the items with a relevant label that counts."""
     lowest = task.protocol.relevant_from
     values = [label.value for label in task_scale(task).judgments if label.value >= lowest]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")

@@ -84,8 +84,6 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _roster_table(rows: list[RosterRow]) -> Table:
-    """Return the roster, each row with the form of its hours."""
-
     def name(row: tuple[RosterRow, HoursForm]) -> str:
         chips = chip("waiting", "no topics marked") if _silent([row[0]]) else ""
         return format_html("{} {}", row[0].person.name, chips)
@@ -107,7 +105,6 @@ def _roster_table(rows: list[RosterRow]) -> Table:
 
 
 def _bid_columns(counts: str) -> list[Column]:
-    """Return the columns of the topics that assessors marked in each way."""
     of = reader(counts)
 
     def count(value: str) -> Value:
@@ -179,7 +176,6 @@ def roster_invite(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _silent(rows: list[RosterRow]) -> list[RosterRow]:
-    """Return the assessors who have marked no topic."""
     return [row for row in rows if row.may_judge and not row.bids]
 
 
@@ -287,7 +283,6 @@ def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
 def _applied(
     request: HttpRequest, planning: TaskPlanning, plan: AssignmentPlan, *, at: datetime
 ) -> HttpResponse:
-    """Apply the plan, and redirect to the assignments."""
     task = planning.task
     topics = {row.topic.query_id: row.topic for row in planning.topics}
     people = {str(row.person.pk): row.person for row in planning.people}

@@ -173,7 +173,6 @@ def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> T
 
 
 def _person_column(person: PersonRow) -> Column:
-    """Return the column of an assessor, with their state and judged items in each topic."""
     name, key = person.person.name, person.person.pk
 
     def cell(row: TopicRow) -> str:

@@ -114,7 +114,6 @@ def changed_html(before: str, after: str) -> SafeHtml | None:
 
 
 def _words(html: str) -> str:
-    """Return the text of HTML without tags and white space."""
     return "".join(re.sub("<[^>]*>", "", html).split())
 
 

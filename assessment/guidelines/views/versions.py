@@ -236,7 +236,6 @@ def _initial(task: Task, newest: Guideline | None) -> dict[str, Any]:
 
 
 def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpResponse:
-    """Store the next version and redirect to it. Raise `UserError` as the service does."""
     given = {name: form.cleaned_data[name] for name in ("text", "after")}
     given |= {"definitions": form.definitions, "at": timezone.now(), "by": signed_in(request)}
     saved = write_guideline(task=task, **given)
@@ -245,7 +244,6 @@ def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpRes
 
 
 def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -> Table:
-    """Return the versions, newest first, each with its labels and those given before it."""
     address, number = [task.lab.slug, task.slug], reader("version")
     labels = reverse("assessment:guideline-judgment-list", args=address)
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")

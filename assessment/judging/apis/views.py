@@ -236,14 +236,22 @@ class RelatedLabelsApi(JudgingApi):
         related = related_labels(item, place=place, user=self.person)
         if related is None:
             raise Http404
+
+        def label(judgment: Judgment, query_id: str) -> dict[str, Any]:
+            address = judging_address(place.path._replace(query_id=query_id))
+            return {
+                "item": judgment.instance.item.pk,
+                "topic": query_id,
+                "position": judgment.instance.item.position,
+                "label": judgment.label,
+                "url": f"{address}?item={judgment.instance.item.pk}",
+            }
+
         threads = [
-            {"instance": instance, "labels": [_label(judgment, place.path) for judgment in labels]}
-            for instance, labels in related.threads.items()
+            {"instance": pk, "labels": [label(own, place.path.query_id) for own in labels]}
+            for pk, labels in related[0].items()
         ]
-        formula = [
-            _label(judgment, place.path._replace(query_id=judgment.instance.item.topic.query_id))
-            for judgment in related.formula
-        ]
+        formula = [label(own, own.instance.item.topic.query_id) for own in related[1]]
         return Response({"threads": threads, "formula": formula})
 
 
@@ -255,17 +263,6 @@ class RecentCommentsApi(JudgingApi):
         """List the assessor's last different comments in the task, newest first."""
         task = self.require_place().task
         return Response({"comments": recent_comments(task.pk, self.person.pk)})
-
-
-def _label(judgment: Judgment, path: TopicPath) -> dict[str, Any]:
-    item = judgment.instance.item
-    return {
-        "item": item.pk,
-        "topic": path.query_id,
-        "position": item.position,
-        "label": judgment.label,
-        "url": f"{judging_address(path)}?item={item.pk}",
-    }
 
 
 class NextApi(JudgingApi):
@@ -282,7 +279,7 @@ class NextApi(JudgingApi):
             )
         stack, have = self.require_place().stack, tuple(map(int, given[:200]))
         taken = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
+        progress = progress_of(stack, self.person.pk)
         return Response({"item": self.shown(taken), "progress": progress})
 
 
@@ -324,7 +321,6 @@ class JudgmentsApi(JudgingApi):
         )
 
     def _find(self, held: HeldItem, guideline: int | None) -> Submitted | None:
-        """Return an item whose lease is genuine, and the version of the guidelines."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             return None
@@ -364,5 +360,4 @@ class LeaseApi(JudgingApi):
         self.require_lease(held)
         stack = self.require_place().stack
         lease = renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
-        return Response({"lease": lease.token, "until": lease.until, "progress": progress})
+        return Response({**lease._asdict(), "progress": progress_of(stack, self.person.pk)})

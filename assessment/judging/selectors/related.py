@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from django.db.models import Max, Q, QuerySet
 
@@ -50,17 +49,11 @@ def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment
     return judgments.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")
 
 
-class RelatedLabels(NamedTuple):
-    """Own current judgments: in the threads of an item, by instance of the item, and of its
-    formula in other topics.
-    """
-
-    threads: dict[int, list[Judgment]]
-    formula: list[Judgment]
-
-
-def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels | None:
-    """Return the labels an assessor gave to related items, or None for an unknown item.
+def related_labels(
+    item_id: int, *, place: Place, user: User
+) -> tuple[dict[int, list[Judgment]], list[Judgment]] | None:
+    """Return the labels an assessor gave to related items, or None for an unknown item: those in
+    the threads of the item, by its instance, and those of its formula in other topics.
 
     Empty if threads are hidden: the labels would reveal a post. Answers to special questions are
     not related labels.
@@ -70,8 +63,8 @@ def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels |
         return None
     has_threads = item.item.kind in (PoolItem.Kind.POSTS, PoolItem.Kind.VISUAL_IDS)
     if place.path.asks_questions or item.hides_threads or not has_threads:
-        return RelatedLabels({}, [])
-    return RelatedLabels(_in_threads(item, place, user), _of_formula(item_id, place, user))
+        return {}, []
+    return _in_threads(item, place, user), _of_formula(item_id, place, user)
 
 
 def _in_threads(item: ShownItem, place: Place, user: User) -> dict[int, list[Judgment]]:

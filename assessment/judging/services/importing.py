@@ -60,7 +60,6 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
 
 
 def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
-    """Return the users named in the lines by user name or email address (lower case)."""
     names = {row.assessor: row.assessor for row in rows if row.assessor}
     keys = {name: name.lower() if "@" in name else name for name in names}
     people: dict[str, int] = {}
@@ -93,8 +92,6 @@ _DETAILS = ("assessor_id", "guideline_id", "comment", "active_ms", "judged_at")
 
 @dataclass(frozen=True)
 class _Import:
-    """A file that is imported: its lines by what happens to them, and its problems."""
-
     task: Task
     path: str
     choice: LoadChoice

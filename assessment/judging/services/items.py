@@ -88,8 +88,7 @@ def item_payload(
         else "skipped"
         if taken.shown.is_skipped
         else "waiting",
-        "lease": taken.lease.token,
-        "until": taken.lease.until,
+        **taken.lease._asdict(),
         "formula_html": compose(candidate, formulas=formulas),
         "instances": [
             show(texts, post)
@@ -154,7 +153,6 @@ def _read(item: PoolItem, instance: ShownInstance, corrections: Corrections) -> 
 
 
 def _judged_latex(item: PoolItem, read: list[_Texts]) -> str:
-    """Return the LaTeX of the judged formula from the first post that has it, or an empty text."""
     known = (texts.formulas.get(texts.instance.doc_id) for texts in read if _is_formula(item))
     return next((latex for latex in known if latex is not None), "")
 
@@ -220,7 +218,6 @@ def _instance(
 
 
 def _thread_url(texts: _Texts, item: PoolItem, lab_slug: str) -> str:
-    """Return the address of the post of an instance in its thread, or an empty text."""
     instance = texts.instance
     if not (instance.post and instance.post.pk) or item.kind == PoolItem.Kind.DOCUMENTS:
         return ""
@@ -247,7 +244,6 @@ def _has_text(texts: _Texts, item: PoolItem) -> bool:
 
 
 def _missing(texts: _Texts, item: PoolItem) -> str:
-    """Return a notice about a missing post or formula, or an empty text."""
     if texts.instance.post is None:
         return "" if _has_text(texts, item) else NOT_HELD
     is_there = not _is_formula(item) or texts.instance.doc_id in texts.formulas

@@ -127,7 +127,6 @@ def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: 
 def _with_posts(
     judgments: list[Judgment], lab: Lab, corrections: Corrections
 ) -> list[tuple[Judgment, Post | None]]:
-    """Return judgments with the posts that the lab shows."""
     posts = posts_of(lab, (judgment.instance.post_id for judgment in judgments))
     keys = [(judgment, judgment.instance.post_id) for judgment in judgments]
     return [
@@ -137,7 +136,6 @@ def _with_posts(
 
 
 def _judged_latex(judgment: Judgment, post: Post | None) -> str:
-    """Return the LaTeX of a judged formula, or an empty text if the post lacks it."""
     formulas = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
     wanted = judgment.instance.doc_id
     return next((formula.latex for formula in formulas if formula.formula_id == wanted), "")

@@ -35,17 +35,11 @@ from assessment.models import Judgment, PoolItem, Ticket
 from assessment.tickets.services.policies import apply_policy
 
 
-class Returned(NamedTuple):
-    """The numbers of labels that no longer count, and of labels that were left as they are."""
-
-    labels: int
-    left: int
-
-
 @transaction.atomic
-def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> Returned:
+def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> tuple[int, int]:
     """Return the items of current official judgments of a task to be judged again.
 
+    Return how many labels no longer count, and how many were left as they are.
     The labels stay in the history. Those of closed pools are left as they are, and those with an
     open ticket, whose answer can return the item.
     """
@@ -62,7 +56,7 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> R
     if count:
         topics = returned.order_by("topic__position").values_list("topic__query_id", flat=True)
         record_event("judgments.return", task, by, labels=count, topics=list(dict.fromkeys(topics)))
-    return Returned(count, len(judgments) - count)
+    return count, len(judgments) - count
 
 
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first

@@ -99,7 +99,7 @@ class Seat(NamedTuple):
 class Lease(NamedTuple):
     """The end of a lease, and the signed token that proves it."""
 
-    token: str
+    lease: str
     until: datetime
 
 

@@ -192,7 +192,6 @@ def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
 def _config(
     sitting: Sitting, place: Place, user: User, guideline: Guideline | None
 ) -> dict[str, Any]:
-    """Return the initial data of the page's scripts."""
     work, lab, guideline_url = sitting.work, place.path.lab, ""
     # The default text comes with the page, and applicants may not open other pages of the lab.
     if guideline and place.path.opens_lab:

@@ -185,13 +185,13 @@ def _decided(late: LateLabel) -> str:
 
 def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
     given, by = form.cleaned_data, signed_in(request)
-    decided = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
-    if decided.labels:
-        messages.success(request, f"{counted(decided.labels, 'label')} {given['decision']}.")
-    if decided.left:
+    count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
+    if count:
+        messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
+    if left:
         messages.error(
             request,
-            f"{counted(decided.left, 'label')} left undecided: the pool is closed, or a label of "
+            f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
             "another assessor counts. Exclude them, or return the items to their topics first.",
         )
 
@@ -282,8 +282,6 @@ def _state(row: tuple[Judgment, str]) -> str:
 
 
 def _changed(lab: Lab) -> Callable[[tuple[Judgment, str]], str]:
-    """Return what says why a label was changed, and links its ticket."""
-
     def note(row: tuple[Judgment, str]) -> str:
         judgment, ticket = row[0], getattr(row[0], "ticket", None)
         reason = (

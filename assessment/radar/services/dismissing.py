@@ -62,7 +62,6 @@ def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list
 
 
 def _texts(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield the ids and texts of the posts, documents and generated answers in a task's pools."""
     written = PoolItem.official.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS)
     yield from written.order_by("pk").values_list("item", "text")
     collection = collection_of(task.lab)

@@ -299,7 +299,6 @@ def _has_question(collection: Collection | int, post_id: str) -> bool:
 
 
 def _question_html(item: TicketItem, lab: Lab, corrections: Corrections) -> SafeHtml | str:
-    """Return the question of an answer as its thread shows it, or an empty text."""
     collection = collection_of(lab)
     thread = find_thread(collection, item.key, corrections) if collection else None
     question = render_thread(thread, lab=lab).question if thread else None

@@ -378,7 +378,6 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
 
 
 def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
-    """Store the reply, or close the ticket with it, and return the message about it."""
     reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
     if given.get("closes"):
         close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
@@ -464,7 +463,6 @@ def corrections_table(corrections: Iterable[Correction]) -> Table:
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
-    """Answer the ticket or edit its answer, and return the message about it."""
     if corrects:
         correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
         return "Answer updated. The assessor sees it on their topics page."

@@ -127,7 +127,6 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
 
 
 def _formulas_table(item: TicketItem) -> Table:
-    """Return the formulas of an item, of which one is to be corrected."""
     return Table(
         "formulas",
         [
