@@ -15,9 +15,8 @@ from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
-from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
-from assessment.models import RosterEntry
+from assessment.models import Assignment, RosterEntry
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 SET_ASIDE, RESUME = "set-aside", "resume"
@@ -127,8 +126,10 @@ class RosterForm(forms.Form):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the users who may judge and are not on the roster."""
         super().__init__(*args, **kwargs)
+        assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
+        listed = Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
         people: Any = self.fields["people"]
-        people.queryset = people_off_roster(task)
+        people.queryset = judging_staff(task.lab).exclude(listed)
         people.label_from_instance = lambda person: person.name
 
 
@@ -272,17 +273,6 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
         }
 
     return PlanEdits(*map(edits, PARTS))
-
-
-def read_bids(data: Mapping[str, str]) -> dict[int, str]:
-    """Return the choice by topic from the fields `bid-TOPIC` of a page."""
-    fields = ((name.removeprefix("bid-"), value) for name, value in data.items() if "bid-" in name)
-    return {int(topic): value for topic, value in fields if topic.isdecimal()}
-
-
-def write_pairs(pairs: Pairs) -> str:
-    """Serialize assignments for a page to send back."""
-    return json.dumps([(topic.query_id, person.pk) for topic, person in pairs])
 
 
 def read_pairs(text: str, *, task: Task) -> Pairs:

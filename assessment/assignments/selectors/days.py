@@ -59,11 +59,6 @@ class JudgedDays:
     is_cut: bool
 
     @property
-    def busy_days(self) -> list[JudgedDay]:
-        """Return the days with judged or expected items."""
-        return [row for row in self.days if row.judged or row.expected]
-
-    @property
     def has_forecast(self) -> bool:
         """Return whether items are expected on some day."""
         return any(row.expected for row in self.days)

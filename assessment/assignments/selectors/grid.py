@@ -258,12 +258,6 @@ def long_leases(at: datetime) -> QuerySet[PoolItem]:
     return long.filter(_HOLDERS_ROLE)
 
 
-def own_leases(topic_id: int, user: User, at: datetime) -> QuerySet[PoolItem]:
-    """Return the waiting items of a topic that are leased to a user, in their order."""
-    own = PoolItem.official.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
-    return own.filter(done_at=None).order_by("pool_id", "position")
-
-
 def trips_of_task(task: Task, *, at: datetime) -> list[LongLease]:
     """Return the offline trips in a task, by topic and assessor, in two queries."""
     rows = list(

@@ -88,11 +88,6 @@ class TaskPlanning:
         topics = [topic._replace(second="") for topic in self.problem.topics]
         return replace(self.problem, topics=topics)
 
-    @property
-    def given_seconds(self) -> dict[str, str]:
-        """Return the planned second assessors by topic."""
-        return {topic.name: topic.second for topic in self.problem.topics if topic.second}
-
 
 def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
     """Return the best plan that keeps what an organizer changed by hand."""
@@ -108,9 +103,10 @@ def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
         if first.get(name) != ""
     ]
     plan = plan_assignments(replace(planning.problem, topics=topics))
+    given = {topic.name: topic.second for topic in planning.problem.topics}
     chosen = (
         {name: key for name, key in kept.items() if key}
-        for kept in ({**plan.first, **first}, {**planning.given_seconds, **plan.second, **second})
+        for kept in ({**plan.first, **first}, {**given, **plan.second, **second})
     )
     return plan_of(planning.open_problem, *chosen, is_optimal=plan.is_optimal)
 

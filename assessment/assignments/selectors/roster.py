@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet
 
 from arqkit.judgments.assignment_plan import Preference
-from arqlab.core.models import AuditEvent, Lab, Task, Topic, User
+from arqlab.core.models import Lab, Task, Topic, User
 from assessment.assignments.selectors.grid import GRID_FIELDS, judging_staff
 from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
 
@@ -60,25 +60,6 @@ def task_roster(task: Task) -> list[RosterRow]:
         for (pk, person), own in zip(people.items(), bids.values(), strict=True)
     ]
     return sorted(rows, key=lambda row: (row.person.name.lower(), row.person.pk))
-
-
-def roster_entry(task: Task, person: User) -> RosterEntry | None:
-    """Return what a user offers for a task, or None if they are not on its roster."""
-    return task.roster.filter(user=person).first()
-
-
-def offer_events(task: Task, person: User) -> QuerySet[AuditEvent]:
-    """Return the changes of what a user offers for a task, newest first."""
-    events = task.lab.audit_events.filter(verb="roster.offer", target=task)
-    return events.filter(detail__person=person.get_username())
-
-
-def people_off_roster(task: Task) -> QuerySet[User]:
-    """Return the users who may judge in the lab and are not on the roster of the task."""
-    assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
-    return judging_staff(task.lab).exclude(
-        Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
-    )
 
 
 def is_on_roster(user: User, task: Task) -> bool:

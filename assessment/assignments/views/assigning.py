@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
@@ -36,7 +37,6 @@ from assessment.assignments.forms import (
     AssignmentFileForm,
     ChosenTopicsForm,
     read_pairs,
-    write_pairs,
 )
 from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import (
@@ -270,7 +270,7 @@ def _preview(
         "changes": changes,
         "problems": problems,
         "problem_table": problem_table(problems),
-        "kept": write_pairs(pairs),
+        "kept": json.dumps([(topic.query_id, person.pk) for topic, person in pairs]),
         "replaces": replaces,
         "confirmed": assignment_changes(task, pairs, replaces=replaces).digest,
     }

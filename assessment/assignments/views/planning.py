@@ -30,7 +30,6 @@ from assessment.assignments.forms import (
     OfferForm,
     PlanForm,
     RosterForm,
-    read_bids,
     read_choices,
     read_edits,
     write_proposal,
@@ -44,8 +43,6 @@ from assessment.assignments.selectors.planning import (
 from assessment.assignments.selectors.roster import (
     RosterRow,
     is_on_roster,
-    offer_events,
-    roster_entry,
     task_roster,
     topics_to_bid_for,
 )
@@ -140,9 +137,11 @@ def _offered(
     form, response = edited(
         request,
         task,
-        lambda data: form_class(data, entry=roster_entry(task, person)),
+        lambda data: form_class(data, entry=task.roster.filter(user=person).first()),
         save,
-        events=offer_events(task, person),
+        events=task.lab.audit_events.filter(
+            verb="roster.offer", target=task, detail__person=person.get_username()
+        ),
     )
     for errors in form.errors.values():
         messages.error(request, f"{person.name}: {errors[0]}" if person != by else str(errors[0]))
@@ -198,8 +197,10 @@ def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
     user = signed_in(request)
     is_script = "HX-Request" in request.headers
     if request.method == "POST":
+        fields = {name.removeprefix("bid-"): value for name, value in request.POST.items()}
+        choices = {int(topic): str(bid) for topic, bid in fields.items() if topic.isdecimal()}
         try:
-            save_bids(task=task, user=user, choices=read_bids(request.POST), at=timezone.now())
+            save_bids(task=task, user=user, choices=choices, at=timezone.now())
         except UserError as error:
             text = ErrorText("Not saved", error.message, "Reload the page and choose again.")
             return error_response(request, text, status=409)
@@ -214,7 +215,7 @@ def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
         "choices": TopicBid.Choice.choices,
         "counts": [(label, counts[value]) for value, label in TopicBid.Choice.choices],
         "marked": counts.total(),
-        "form": OfferForm(entry=roster_entry(task, user)),
+        "form": OfferForm(entry=task.roster.filter(user=user).first()),
     }
     return render(request, f"assessment/{page}", context)
 

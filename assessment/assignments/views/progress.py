@@ -94,7 +94,7 @@ def days_table(progress: JudgedDays) -> Table:
             Column("Judged", "judged", COUNT),
             *([Column("Expected", "expected", NUMBER)] if progress.has_forecast else []),
         ],
-        progress.busy_days,
+        [row for row in progress.days if row.judged or row.expected],
         caption=f"Days without judged or expected items are left out.{''.join(dates)}",
         chart=Chart(
             "judged-days",

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Q
 
 from arqkit.records import TaskKind
 from arqkit.texts.html.foreign import answer_html
@@ -22,7 +23,6 @@ from assessment.guidelines.selectors.versions import (
     current_guideline,
     entries_of,
     guideline_text,
-    has_waiting_entries,
     version_of,
 )
 from assessment.models import Guideline, GuidelineEntry, PoolInstance, PoolItem
@@ -301,7 +301,8 @@ def write_guideline(
     known = newest.definitions if newest else {}
     definitions = known if definitions is None else dict(definitions)
     is_same = text == guideline_text(task, newest) and definitions == known
-    if is_same and not has_waiting_entries(task, number):
+    waiting = Q(since=number + 1) | Q(until=number + 1)
+    if is_same and not task.guideline_entries.filter(waiting).exists():
         raise UserError(
             "Nothing was changed: these are the current guidelines. "
             "Edit the text, or leave the page.",

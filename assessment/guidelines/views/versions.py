@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -38,7 +37,6 @@ from assessment.guidelines.selectors.versions import (
     guideline_source,
     guideline_text,
     label_table,
-    labels_before,
     undefined_labels,
     version_numbered,
     version_of,
@@ -249,6 +247,11 @@ def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
     default = {"version": 0, "written_by": {"name": f"ArqLab default for {task.lab.protocol}"}}
 
+    def before(version: int) -> int:
+        return sum(
+            count for known, count in counts.items() if known is not None and known < version
+        )
+
     def column(heading: str, count: Callable[[int], int], query: str) -> Column:
         return Column(
             heading,
@@ -270,7 +273,7 @@ def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -
             Column("Saved", "written_at", TIME),
             Column("State", lambda row: "current" if number(row) == newest else "replaced", CHIP),
             column("Labels", lambda version: counts.get(version, 0), "version"),
-            column("Labels given before", partial(labels_before, counts), "before"),
+            column("Labels given before", before, "before"),
         ],
         [*versions, default | {"written_at": None}],
     )

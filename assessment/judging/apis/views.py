@@ -38,7 +38,7 @@ from assessment.judging.selectors.items import Submitted, TopicPath, submitted_i
 from assessment.judging.selectors.places import Place, judging_address
 from assessment.judging.selectors.progress import own_judgments, progress_of
 from assessment.judging.selectors.related import recent_comments, related_labels
-from assessment.judging.services.items import listed_judgment, saved_payload
+from assessment.judging.services.items import judgment_payload, saved_payload
 from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import (
@@ -302,8 +302,16 @@ class JudgmentsApi(JudgingApi):
     @documented(responses.OwnJudgmentsSerializer)
     def get(self, request: Request, **path: str) -> Response:
         """List the assessor's current judgments of the topic, in the order of the items."""
-        judged = own_judgments(self.require_place().stack, self.person.pk)
-        return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
+        rows = [
+            {
+                **judgment_payload(judgment),
+                "item": judgment.instance.item.pk,
+                "instance": judgment.instance.pk,
+                "position": judgment.instance.item.position,
+            }
+            for judgment in own_judgments(self.require_place().stack, self.person.pk)
+        ]
+        return Response({"judgments": rows})
 
     @documented(responses.SavedSerializer, request=LabelsSerializer)
     def post(self, request: Request, **path: str) -> Response:

@@ -48,9 +48,3 @@ def own_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
         .select_related("instance__item")
         .order_by("instance__item__pool__number", "instance__item__position", "instance__position")
     )
-
-
-def is_judged_by(user_id: int, item_id: int) -> bool:
-    """Return whether an item is completed and has current judgments of the assessor."""
-    own = Judgment.objects.filter(instance__item=item_id, assessor=user_id, is_current=True)
-    return own.filter(instance__item__done_at__isnull=False).exists()

@@ -26,12 +26,6 @@ def judged_ids(task: Task, query_id: str) -> set[str]:
     return {doc_id for row in rows for doc_id in row}
 
 
-def pooled_items(task: Task, query_id: str, item: str) -> QuerySet[PoolItem]:
-    """Return the official items with this id, or with an instance that has it."""
-    items = PoolItem.official.filter(pool__task=task, topic__query_id=query_id)
-    return items.filter(Q(item=item) | Q(instances__doc_id=item)).distinct()
-
-
 def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment]:
     """Return the judgments of an item or one of its instances, instance by instance, oldest first.
 

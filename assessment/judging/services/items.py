@@ -113,17 +113,6 @@ def saved_payload(saved: SavedLabel) -> dict[str, Any]:
     }
 
 
-def listed_judgment(judgment: Judgment) -> dict[str, Any]:
-    """Return a judgment of the assessor's own list as JSON values."""
-    instance, item = judgment.instance, judgment.instance.item
-    return {
-        **judgment_payload(judgment),
-        "item": item.pk,
-        "instance": instance.pk,
-        "position": item.position,
-    }
-
-
 def judgment_payload(judgment: Judgment) -> dict[str, Any]:
     """Return an assessor's own judgment as JSON values."""
     return {

@@ -13,11 +13,11 @@ from django.db.models import Case, F, Q, QuerySet, When
 from django.templatetags.static import static
 
 from arqlab.core.models import User
-from assessment.assignments.selectors.grid import LEASE, free_items, long_leases, own_leases
+from assessment.assignments.selectors.grid import LEASE, free_items, long_leases
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
-from assessment.judging.selectors.progress import is_judged_by, open_items
-from assessment.models import PoolItem
+from assessment.judging.selectors.progress import open_items
+from assessment.models import Judgment, PoolItem
 
 MAX_ITEMS = 50
 MAX_HOURS = 7 * 24
@@ -54,7 +54,9 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
 
 def trip_of(*, topic_id: int, user: User, at: datetime) -> Trip:
     """Return the waiting items of a topic leased to the user, and the end of the last lease."""
-    rows = list(own_leases(topic_id, user, at).values_list("pk", "leased_until"))
+    own = PoolItem.official.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
+    waiting = own.filter(done_at=None).order_by("pool_id", "position")
+    rows = list(waiting.values_list("pk", "leased_until"))
     until = max((until for _, until in rows if until), default=None)
     return Trip(tuple(pk for pk, _ in rows), until)
 
@@ -149,9 +151,11 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
     """Extend a lease. Raises `JudgingError` if another assessor has or has judged the item."""
+    own = Judgment.objects.filter(instance__item=item_id, assessor=seat.user, is_current=True)
     # Assessors change labels of their own judged items without a lease, because nobody else can
     # lease them.
-    if not _lease(item_id, seat, at) and not is_judged_by(seat.user.pk, item_id):
+    is_theirs = own.filter(instance__item__done_at__isnull=False)
+    if not _lease(item_id, seat, at) and not is_theirs.exists():
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
     return signed_lease(item_id, seat, at)
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import polars as pl
 from django.contrib import messages
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import linebreaksbr
@@ -24,7 +25,7 @@ from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
 from assessment.judging.forms import LateDecisionForm
-from assessment.judging.selectors.related import judgments_of_item, pooled_items
+from assessment.judging.selectors.related import judgments_of_item
 from assessment.judging.services.judged_list import JudgedRow, judged_list
 from assessment.judging.services.judgments import return_for_judging
 from assessment.judging.services.late_labels import decide_late_labels
@@ -200,7 +201,8 @@ def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
 def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str) -> HttpResponse:
     """Show the judgments of an item with their comments and history, for organizers."""
     topic = get_object_or_404(task.topics, query_id=query_id)
-    if not pooled_items(task, query_id, doc_id).exists():
+    items = PoolItem.official.filter(pool__task=task, topic=topic)
+    if not items.filter(Q(item=doc_id) | Q(instances__doc_id=doc_id)).exists():
         raise Http404
     judgments = list(judgments_of_item(task, query_id, doc_id))
     context = {

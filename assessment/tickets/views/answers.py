@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -38,8 +38,6 @@ from assessment.pools.services.texts import thread_url
 from assessment.tickets.forms import AdviceForm, SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
-    count_by_state,
-    label_now,
     policy_of,
     reused_answers,
     sent_tickets,
@@ -221,7 +219,9 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "form": form,
         "send_form": SendForm(lab=lab, tickets=tickets),
         "state": state,
-        "counts": count_by_state(tickets),
+        "counts": tickets.order_by().aggregate(
+            **{name: Count("pk", filter=given) for name, given in TICKET_STATES.items()}
+        ),
         "policies": policy_sentences(lab.tasks.all()),
     }
     status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
@@ -433,13 +433,14 @@ def _shown_item(ticket: Ticket) -> dict[str, Any]:
 def _facts(ticket: Ticket) -> dict[str, Any]:
     """Return what the page of a ticket shows: the item then and now, its defects and repairs."""
     context, lab = _shown_item(ticket), ticket.lab
+    current = ticket.judgment.instance.judgments.filter(is_current=True)
     return context | {
         "html": shown_html(ticket),
         "html_now": context["html"],
         "defects": list(defects_of(context["read"], lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
         "corrections": corrections_table(corrections_in(context["read"], lab)),
-        "now": label_now(ticket.judgment.instance),
+        "now": current.select_related("assessor").first(),
     }
 
 
