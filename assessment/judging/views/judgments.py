@@ -116,9 +116,8 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         _decide(request, task, form)
         return redirect(request.get_full_path())
-    context, status = {"form": form}, 422 if form.errors else 200
     table = _late_table(request, task)
-    return answer(request, "assessment/late_label_list.html", context, table, status=status)
+    return answer(request, "assessment/late_label_list.html", {"form": form}, table)
 
 
 def _late_table(request: HttpRequest, task: Task) -> Table:

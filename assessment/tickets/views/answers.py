@@ -121,15 +121,14 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         messages.success(request, "Policy saved. It applies to new tickets.")
         return redirect("assessment:ticket-list", lab=task.lab.slug)
 
-    form, answer = edited(
+    form, response = edited(
         request,
         task,
         lambda data: PolicyForm(data, task=task, policy=policy_of(task)),
         save,
         events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
-    context, status = {"form": form}, 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_policy.html", context, status=status)
+    return response or answer(request, "assessment/ticket_policy.html", {"form": form})
 
 
 class AnswerForm(forms.Form):
@@ -224,8 +223,8 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         ),
         "policies": policy_sentences(lab.tasks.all()),
     }
-    status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
-    return answer(request, "assessment/ticket_list.html", context, table, status=status)
+    table = _tickets_table(request, lab, state)
+    return answer(request, "assessment/ticket_list.html", context, table)
 
 
 def ticket_columns(page: str, lab: Lab) -> list[Column]:
@@ -369,12 +368,11 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         messages.success(request, _advise(ticket, form.cleaned_data, by=user))
         return redirect("assessment:ticket-sent-list", lab=lab.slug)
 
-    form, answer = edited(request, ticket, make, save)
+    form, response = edited(request, ticket, make, save)
     context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
-    status = 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_advice.html", context, status=status)
+    return response or answer(request, "assessment/ticket_advice.html", context)
 
 
 def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
