@@ -221,10 +221,7 @@ class PlanForm(forms.Form):
 
 
 def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> dict[str, str]:
-    """Return the chosen assessor by topic from the fields `first-TOPIC` or `second-TOPIC`.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the chosen assessor by topic in a part. Raise `UserError` for an unknown one."""
     given = {topic.name for topic in planning.problem.topics if topic.assessors}
     chosen = {
         row.topic.query_id: data.get(f"{part}-{row.topic.pk}", "")
@@ -250,10 +247,7 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
 
 
 def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
-    """Return the choices on a page that differ from its plan's proposal; none without a plan.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the choices that differ from a page's proposal. Raise `UserError` for unknown ones."""
     if "proposed" not in data:
         return PlanEdits({}, {})
     try:
@@ -276,10 +270,7 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
 
 
 def read_pairs(text: str, *, task: Task) -> Pairs:
-    """Read assignments that a page sent back.
-
-    Raises `UserError` if they are malformed or name a topic or person that no longer exists.
-    """
+    """Read assignments that a page sent back. Raise `UserError` if they are malformed or old."""
     topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id")}
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:

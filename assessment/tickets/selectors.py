@@ -31,10 +31,7 @@ def tickets_of(lab: Lab) -> QuerySet[Ticket]:
 
 
 def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
-    """Return an assessor's answered tickets, newest answer first.
-
-    Tickets closed because the assessor judged the item after all have no answer and are left out.
-    """
+    """Return an assessor's tickets that somebody answered, newest answer first."""
     return (
         tickets_of(lab)
         .filter(judgment__assessor=user, answered_by__isnull=False)
@@ -60,10 +57,7 @@ def proposed_labels(task: Task) -> QuerySet[Ticket]:
 
 
 def policy_of(task: Task) -> TicketPolicy:
-    """Return the policy of a task; by default, tickets wait for the organizers.
-
-    Takes no query if the task was read with `ticket_policy`.
-    """
+    """Return the policy of a task; by default, tickets wait for the organizers."""
     try:
         return task.ticket_policy
     except TicketPolicy.DoesNotExist:

@@ -35,10 +35,7 @@ class TopicCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgedCounts:
-    """The judgments of a person in a topic: items, pace, recent labels, first and last time.
-
-    `lately` and `first` exclude imported judgments.
-    """
+    """A person's judgments in a topic; `lately` and `first` exclude imported ones."""
 
     items: int = 0
     pace: Pace = NO_PACE
@@ -356,8 +353,7 @@ def judged_by(
 ) -> dict[tuple[int, int], JudgedCounts]:
     """Return the counts of current judgments by topic and assessor.
 
-    Imported judgments do not count toward the pace per day, because their times may all be that of
-    the import.
+    Imported ones do not count toward the pace per day: all may have the time of the import.
     """
     is_judged_here = Q(is_imported=False)
     rows: QuerySet[Any, Any] = (

@@ -36,10 +36,7 @@ class PlanEdits(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskPlanning:
-    """The planning problem of a task, with its topics and the assessors who may judge.
-
-    In the problem, topics have their ids, and assessors their keys as text.
-    """
+    """The planning problem of a task, by ids of topics and keys of the assessors who may judge."""
 
     task: Task
     topics: list[TopicRow]

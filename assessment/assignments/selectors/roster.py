@@ -1,7 +1,4 @@
-"""The roster of a task: its assessors, the hours they offer, and their bids.
-
-The roster has the assessors who were added to it, and those with topics of the task.
-"""
+"""The roster of a task: assessors who were added or have topics, their hours and their bids."""
 
 from __future__ import annotations
 
@@ -18,10 +15,7 @@ from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
 
 @dataclass(frozen=True)
 class RosterRow:
-    """An assessor on a roster, with the number of assigned topics and the bids by topic id.
-
-    `unmarked` is the number of topics without a bid.
-    """
+    """An assessor on a roster, with the numbers of topics and of those without a bid, and bids."""
 
     person: User
     entry: RosterEntry | None
@@ -70,10 +64,7 @@ def is_on_roster(user: User, task: Task) -> bool:
 
 
 def own_rosters(user: User, lab: Lab) -> QuerySet[Task]:
-    """Return the tasks of a lab to whose rosters a user was added, in order.
-
-    They have the number of their topics, `topic_count`, and of those `marked` by the user.
-    """
+    """Return the tasks with a user on the roster, with `topic_count` and the number `marked`."""
     return (
         Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
         .annotate(
@@ -93,10 +84,7 @@ def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
 
 
 def planned_seconds(task: Task) -> dict[int, User]:
-    """Return the planned second assessor by topic.
-
-    A plan is left out if its assessor may no longer judge in the lab, or was assigned the topic.
-    """
+    """Return the planned second assessor by topic, if they may judge and do not have it already."""
     own = Assignment.objects.filter(topic__task=task, ended_at=None)
     taken = set(own.values_list("topic", "assessor"))
     staff = judging_staff(task.lab).values("pk")

@@ -17,11 +17,7 @@ from assessment.qrels.selectors.frames import adjudicated_judgments
 
 @dataclass(frozen=True)
 class TopicForecast:
-    """A started topic with too few relevant items so far, or one that is set aside.
-
-    `probability` is the probability that the topic is kept after all, so that setting it aside
-    would be an error.
-    """
+    """A started topic with few relevant items, or one set aside, and how probably it is kept."""
 
     row: TopicRow
     sample: JudgedSample
@@ -40,10 +36,7 @@ class TopicForecast:
 
 
 def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
-    """Return the topics that may be dropped, least likely to be kept first, in four queries.
-
-    Takes no query if the task keeps all topics.
-    """
+    """Return the topics that may be dropped, least likely kept first, in up to four queries."""
     needed = task.protocol.min_relevant
     started = [row for row in rows if row.is_set_aside or 0 < row.done < row.total]
     if not needed or not started:

@@ -207,10 +207,7 @@ def assignment_import(request: HttpRequest, task: Task) -> HttpResponse:
 
 @pages.action("share/", "assignment-share")
 def assignment_share(request: HttpRequest, task: Task) -> HttpResponse:
-    """Preview an even distribution of the unassigned topics.
-
-    Afterwards, all assessors have about the same number of items left.
-    """
+    """Preview a distribution of the unassigned topics after which all have as many items left."""
     grid = assignment_grid(task, at=timezone.now())
     people = [row for row in grid.people if row.is_assessor]
     if not people:

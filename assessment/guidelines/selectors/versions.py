@@ -118,10 +118,7 @@ def undefined_labels(source: str, scale: LabelScale) -> list[str]:
 
 
 def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
-    """Compare two versions line by line and yield pairs of a mark and a line.
-
-    The mark is `added`, `removed`, `same`, or `gap` between changes.
-    """
+    """Return the lines of two versions, as `added`, `removed` or `same`, or a `gap` of them."""
     kinds = {"+": "added", "-": "removed", " ": "same", "@": "gap"}
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     return [
@@ -137,10 +134,7 @@ class ChangedGuideline(NamedTuple):
 
 
 def followed_versions(user: User, tasks: Collection[Task]) -> dict[int, int]:
-    """Return the newest version that a person judged with by task, in one query.
-
-    0 is the default text. Tasks in which the person has not judged are omitted.
-    """
+    """Return the newest version that a person judged with, or 0 for the default text, by task."""
     own = Judgment.objects.filter(
         assessor=user, instance__item__topic__task__in=tasks, is_imported=False
     ).order_by()
@@ -159,10 +153,7 @@ def followed_version(user: User, task: Task) -> int | None:
 
 
 def changed_guidelines(user: User, tasks: Collection[Task]) -> list[ChangedGuideline]:
-    """Return the current guidelines that a person has not followed yet, in two queries.
-
-    Only tasks in which the person has judged are included.
-    """
+    """Return the current guidelines that a person who has judged has not followed yet."""
     newest = Guideline.objects.filter(task=OuterRef("task")).order_by("-version").values("pk")[:1]
     current = Guideline.objects.filter(task__in=tasks, pk=newest).select_related("task__lab")
     followed = followed_versions(user, tasks)

@@ -59,10 +59,7 @@ def item_of_instance(instance: PoolInstance) -> EntryItem:
 
 
 def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
-    """Return an item of the task's pools or of the lab's collection by its id in qrels.
-
-    Raise `UserError` (code `unknown-item`) if no item has the id.
-    """
+    """Return an item of the pools or the collection by its id. Raise `UserError` without one."""
     fields = _topic_fields(topic) if topic else {}
     if not item:
         return EntryItem(**fields)
@@ -164,10 +161,7 @@ def record_case(
 def add_example(
     *, task: Task, item: EntryItem, label: int, reason: str, at: datetime, by: User | None
 ) -> GuidelineEntry:
-    """Collect an example of a label for the next version of a task's guidelines.
-
-    Raise `UserError` as `record_case` does, and without an item (`empty`).
-    """
+    """Collect an example of a label. Raise `UserError` as `record_case`, and without an item."""
     if not item.item or not reason.strip():
         raise UserError("Choose an item, and write the reason for its label.", code="empty")
     return _collect(

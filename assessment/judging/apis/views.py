@@ -173,9 +173,7 @@ class JudgingApi(APIView):
         return lease_begin(held.lease, item_id=held.item, seat=self.seat)
 
     def require_lease(self, held: HeldItem) -> datetime:
-        """Require a genuine lease, even if it has expired or the topic was unassigned since, and
-        return when it was signed.
-        """
+        """Require a genuine lease, even an expired one, and return when it was signed."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             self.require_place()

@@ -104,10 +104,7 @@ class OwnTopic:
 
 @dataclass(frozen=True)
 class OwnTask(TopicRows):
-    """A round of a task with the own work in it, and the assigned topics.
-
-    The official round is None; only its topics are assigned.
-    """
+    """A round of a task with the own work in it; only those of the official one are assigned."""
 
     task: Task
     round: Round | None
@@ -229,10 +226,7 @@ class TaskJudging:
 def own_work(
     user: User, labs: Collection[Lab], *, at: datetime, texts: Collection[str] = ()
 ) -> dict[int, OwnWork]:
-    """Return a user's work by lab, in three queries; labs without their topics are omitted.
-
-    Of the long fields of topics, only those in `texts` are read.
-    """
+    """Return a user's work by lab, in three queries, with only these `texts` of the topics."""
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )

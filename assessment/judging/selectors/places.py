@@ -86,10 +86,7 @@ def place_of(user: Visitor, path: TopicPath) -> Place | None:
 
 
 def _in_round(user: Visitor, path: TopicPath, kind: str, number: int) -> Place | None:
-    """Return the place of an assessor with items in a round.
-
-    Applicants with sample tasks need no role in the lab.
-    """
+    """Return the place of an assessor with items in a round; applicants need no role in the lab."""
     pools = Pool.objects.select_related("round", "task__lab").filter(
         round__kind=kind,
         round__number=number,

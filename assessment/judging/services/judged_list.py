@@ -35,10 +35,7 @@ class QuotedMark(NamedTuple):
 def quoted_marks(
     judgments: Iterable[Judgment], corrected: Mapping[str, str] | None = None
 ) -> dict[int, list[QuotedMark]]:
-    """Return the marks of judgments by the keys of these, in one query for the formulas.
-
-    Judgments without marks have an empty list. LaTeX in `corrected` is shown as its correction.
-    """
+    """Return the marks of judgments by their keys, with LaTeX as `corrected`, in one query."""
     marked = {judgment.pk: judgment.marks for judgment in judgments}
     latex = {text for marks in marked.values() for mark in marks for text in mark["formulas"]}
     texts = {text: one_formula(text, Definitions()) for text in latex}
@@ -77,9 +74,7 @@ def judged_list(
 ) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list.
 
-    Answers to special questions have the question for the name of their instance. Takes one query
-    for the posts, one for the corrections, one for the formulas, and one for the formulas in marks,
-    if any.
+    Answers to special questions have the question for the name of their instance.
     """
     judged, corrections = list(judgments), corrections_of(lab)
     read = [
@@ -105,10 +100,7 @@ def judged_list(
 
 
 def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: Lab) -> list[int]:
-    """Return the keys of the judgments with all words in heading, text, comment or reason.
-
-    Ids that the assessor does not see are not searched: they tell answers apart.
-    """
+    """Return the keys of the judgments with all words in what the assessor sees of them."""
     wanted, known = [word.lower() for word in words], []
     for judgment, post in _with_posts(list(judgments), lab, corrections_of(lab)):
         item = judgment.instance.item

@@ -160,10 +160,7 @@ def _submit(
 
 
 def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:
-    """Raise for labels that cannot be stored.
-
-    Labels stored before must only belong to this item.
-    """
+    """Raise for labels that cannot be stored; those stored before must only belong to this item."""
     labels = [(label.instance, label.label) for label in submission.labels]
     problems = list(item_problems(item, labels, submission.guideline))
     if any(problem.field == "instance" for problem in problems):
@@ -203,10 +200,7 @@ def _row(
 
 
 def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetime) -> bool:
-    """Return whether the label takes over the open ticket of the label before it.
-
-    A label that needs no ticket closes it.
-    """
+    """Return whether the label takes over an earlier open ticket; if it needs none, close that."""
     current = item.current[label.instance]
     if current is None or current.ticket is None or not judgment.is_current:
         return False

@@ -27,10 +27,7 @@ LONGEST_REASON = 1_000  # characters
 def store_late_labels(
     judgments: Iterable[Judgment], *, item: Submitted, user: User, at: datetime
 ) -> None:
-    """Note that stored labels are late, if they are, and notify the organizers once a day.
-
-    The caller has a transaction.
-    """
+    """Note which stored labels are late, and notify the organizers once a day."""
     if item.lateness is None:
         return
     late = LateLabel.objects.bulk_create(

@@ -34,11 +34,7 @@ class Trip(NamedTuple):
 
 @transaction.atomic
 def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip:
-    """Lease the first items of a topic for some hours; items of an earlier trip return first.
-
-    Rows that another assessor is locking are skipped. Takes three queries, whatever the number of
-    items.
-    """
+    """Lease the first items of a topic for some hours, in three queries; an earlier trip ends."""
     long_leases(at).filter(topic=topic_id, leased_to=user).update(leased_until=at + LEASE)
     waiting = open_items(Stack(topic_id), user.pk).filter(unleased(user, at), done_at=None)
     waiting = waiting.exclude(kept_from=user)  # what the user reported waits for another assessor
@@ -63,10 +59,7 @@ def trip_of(*, topic_id: int, user: User, at: datetime) -> Trip:
 
 @transaction.atomic
 def end_trip(*, topic_id: int, user: User, have: list[int], at: datetime) -> int:
-    """Return the items of a trip to their topic; the page keeps the items it has for a while.
-
-    Return how many items others can take now.
-    """
+    """Return the items of a trip to their topic, except those the page has; return their number."""
     own = long_leases(at).filter(topic=topic_id, leased_to=user)
     own.filter(pk__in=have).update(leased_until=at + LEASE)
     return own.exclude(pk__in=have).update(leased_to=None, leased_until=None)
@@ -113,10 +106,7 @@ class Taken(NamedTuple):
 
 
 def lease_begin(token: str, *, item_id: int, seat: Seat) -> datetime | None:
-    """Return when the token was issued to this user for this item of this topic.
-
-    Return None if it never was; a lease that ended is genuine.
-    """
+    """Return when a token was issued to this user for this item, even if it ended, or None."""
     try:
         item, _, until = _signer(seat).unsign(token).partition(".")
     except BadSignature:
@@ -197,9 +187,7 @@ def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
 
 
 def kept_begin(user: User, at: datetime) -> Case:
-    """Return when a lease to a user begins, as `FINISH_AND_LEASE` does: a lease that they hold, or
-    ended by skipping the item, keeps its start.
-    """
+    """Return when a lease begins, as in `FINISH_AND_LEASE`: a held or skipped one is kept."""
     is_theirs = Q(leased_until__gt=at) | Q(leased_until=None)
     is_kept = Q(is_theirs, leased_to=user, leased_since__isnull=False)
     return Case(When(is_kept, then=F("leased_since")), default=at)

@@ -215,10 +215,7 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
 
 
 def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment, str]]:
-    """Return judgments with the addresses of their posts in their threads, where the lab has them.
-
-    Takes one query.
-    """
+    """Return judgments with the addresses of their posts in threads, if any, in one query."""
     held = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
 
     def url(instance: PoolInstance) -> str:

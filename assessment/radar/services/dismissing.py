@@ -48,10 +48,7 @@ def _waiting() -> QuerySet[Task]:
 
 
 def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list[int]]]:
-    """Return the first post of each group, and the instances of all.
-
-    All instances are read: SQLite takes seconds to find hundreds by their ids.
-    """
+    """Return the first post of each group, and the instances; SQLite is fast if it reads all."""
     first = {name: group[0] for group in groups for name in group}
     instances: dict[str, list[int]] = {group[0]: [] for group in groups}
     pooled = PoolInstance.official.filter(item__pool__task=task).order_by("pk")
@@ -78,10 +75,7 @@ LONGEST_NOTE = 2_000  # characters
 def dismiss_finding(
     *, task: Task, finding: RadarFinding, note: str, at: datetime, by: User
 ) -> DismissedFinding:
-    """Dismiss a finding with a note.
-
-    Raise `UserError` if the note is empty or too long, or if someone else dismissed the finding.
-    """
+    """Dismiss a finding. Raise `UserError` for a bad note, or if someone else dismissed it."""
     todo = "Write what you found out or agreed on."
     require_text(note, "The note", most=LONGEST_NOTE, todo=todo)
     try:

@@ -102,10 +102,7 @@ class TicketItem(NamedTuple):
 
 
 def shown_html(ticket: Ticket) -> SafeHtml:
-    """Return the item as the assessor saw it, sanitized again because a browser sent the HTML.
-
-    Its formulas are corrected as they were then.
-    """
+    """Return the item as the assessor saw it then, sanitized because a browser sent the HTML."""
     snapshot = read_shown(ticket.html)
     read = read_text(clean_post(snapshot.html, prefix=f"ticket{ticket.pk}").html)
     corrected = corrections_of(ticket.lab, until=ticket.raised_at).formulas
@@ -117,10 +114,7 @@ def shown_html(ticket: Ticket) -> SafeHtml:
 def read_ticket_item(
     ticket: Ticket, corrections: Corrections, *, is_cleaned: bool = False
 ) -> TicketItem:
-    """Return the item as the lab shows it with these corrections.
-
-    With `is_cleaned`, the text of the collection is sanitized by the current rules first.
-    """
+    """Return the item with these corrections, and perhaps with its text sanitized again."""
     instance = ticket.judgment.instance
     post = posts_of(ticket.lab, [instance.post_id]).get(instance.post_id)
     if post and is_cleaned:
