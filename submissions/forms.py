@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -15,7 +16,7 @@ from arqlab.core.forms.reasons import ReasonsForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run
-from submissions.services.run_metadata import RunMetadata
+from submissions.services.run_metadata import metadata_from_name
 
 YES_NO = {"True": True, "False": False}
 
@@ -98,7 +99,14 @@ class RunMetadataForm(forms.Form):
     answer_kind = forms.ChoiceField(
         label="Answers", choices=[("", "Not specified"), *Run.AnswerKind.choices], required=False
     )
-    items = forms.ChoiceField(label="Items", choices=[], required=False)
+    items = forms.ChoiceField(
+        label="Items",
+        choices=[
+            ("", "Detect automatically"),
+            *((kind, kind.label) for kind in (Task.Items.FORMULA_IDS, Task.Items.VISUAL_IDS)),
+        ],
+        required=False,
+    )
     description = forms.CharField(
         label="Description",
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -118,12 +126,6 @@ class RunMetadataForm(forms.Form):
             del self.fields["answer_kind"]
         if task.kind != Task.Kind.FORMULAS:
             del self.fields["items"]
-        elif isinstance(items := self.fields["items"], forms.ChoiceField):
-            wanted = {Task.Items.FORMULA_IDS.value, Task.Items.VISUAL_IDS.value}
-            items.choices = [
-                ("", "Detect automatically"),
-                *(pair for pair in Task.Items.choices if pair[0] in wanted),
-            ]
 
     def filled(self) -> dict[str, Any]:
         """Return the submitted fields of `RunMetadata`."""
@@ -168,18 +170,13 @@ class SystemForm(VersionedForm):
 
 
 def metadata_forms(
-    data: Mapping[str, Any],
-    *,
-    names: Sequence[str],
-    guesses: Mapping[str, RunMetadata],
-    task: Task,
-    organizes: bool,
+    data: Mapping[str, Any], *, names: Sequence[str], task: Task, organizes: bool
 ) -> list[RunMetadataForm]:
     """Return a form per file name, filled with the submitted values, or else from the name."""
     known = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
-        values = guesses[name].as_fields() | {"name": name}
+        values = asdict(metadata_from_name(name)) | {"name": name}
         if name in known:
             posted = {key: data.get(f"{known[name]}-{key}") for key in values}
             values |= {key: value for key, value in posted.items() if value is not None}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
@@ -13,12 +13,13 @@ import polars as pl
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q
-from django.db.models.fields.files import FieldFile
+from django.urls import reverse
 
 from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
 from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunRules
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy, with_order
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Lab, Task, Team, Visitor
@@ -35,6 +36,7 @@ from collection.selectors.collections import (
 from submissions.models import Run, RunProblem
 from submissions.standings import RunQuerySet
 
+log = logging.getLogger(__name__)
 MIN_LINE_LIMIT = 100_000
 """The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
 BYTES_PER_LINE = 80
@@ -82,22 +84,15 @@ def quota_left(*, team: Team, task: Task, post_hoc: bool = False) -> int:
 
     Runs being checked count as used.
     """
-    used = Run.objects.counting(post_hoc=post_hoc).filter(team=team, task=task).count()
-    return max(0, task.protocol.quota - used)
+    return quotas_left([team], task, post_hoc=post_hoc)[0][1]
 
 
 def quotas_left(
     teams: Iterable[Team], task: Task, *, post_hoc: bool = False
 ) -> list[tuple[Team, int]]:
     """Return how many runs (or post-hoc runs) each team may still submit, in one query."""
-    counting = (
-        Run.objects.counting(post_hoc=post_hoc)
-        .filter(task=task)
-        .order_by()
-        .values("team")
-        .annotate(runs=Count("pk"))
-    )
-    used = {row["team"]: row["runs"] for row in counting}
+    counting = Run.objects.counting(post_hoc=post_hoc).filter(task=task).order_by()
+    used = dict(counting.values_list("team").annotate(runs=Count("pk")))
     return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
 
 
@@ -191,7 +186,17 @@ def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame
 
     `arqkit.formats.runs.report.RunReport.index` describes the columns.
     """
-    return _read_parquet(run.index, columns)
+    return scan_columns(run.index).select(columns or pl.all()).collect()
+
+
+def readable(run: Run, read: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
+    """Return what a function reads of a run's index, or None, which is logged, if it cannot."""
+    try:
+        with panics_as_errors():
+            return read()
+    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+        return None
 
 
 def run_items(run: Run, task: Task) -> ItemKind:
@@ -212,7 +217,7 @@ def ordered_index(
 
 def run_occurrences(run: Run) -> pl.DataFrame:
     """Return one row per problem of a checked run: kind, severity, line, topic, found, expected."""
-    return _read_parquet(run.occurrences, None)
+    return scan_columns(run.occurrences).collect()
 
 
 def repaired_file(run: Run) -> ContentFile | None:
@@ -229,6 +234,14 @@ def repaired_file(run: Run) -> ContentFile | None:
     )
 
 
+def runs_page(task: Task, runs: Sequence[Run]) -> str:
+    """Return the address of the page of the only run, or of the list of runs."""
+    place = [task.lab.slug, task.slug]
+    if len(runs) == 1:
+        return reverse("desk:run-detail", args=[*place, runs[0].pk])
+    return reverse("submissions:run-list", args=place)
+
+
 def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
     """Return the number of kinds of problems and of affected places for each severity found."""
     summary: dict[str, dict[str, int]] = {}
@@ -237,10 +250,3 @@ def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
         counts["kinds"] += 1
         counts["places"] += problem.count
     return summary
-
-
-def _read_parquet(stored: FieldFile, columns: Sequence[str] | None) -> pl.DataFrame:
-    with stored.open("rb") as file:
-        return pl.read_parquet(
-            BytesIO(file.read()), columns=None if columns is None else list(columns)
-        )

@@ -25,8 +25,6 @@ from evaluation.selectors.pending_scores import measures_of
 from submissions.models import Run
 from submissions.standings import standings_of
 
-_CERTAINTY_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
 SIGNIFICANT = 0.05
 
 
@@ -50,6 +48,11 @@ def topic_matrix(*, runs: Sequence[int], qrel_set: QrelSet, measure: str) -> Top
     return TopicMatrix(topics, scores)
 
 
+def number_or_none(value: float) -> float | None:
+    """Return a score of a matrix, None for NaN."""
+    return None if np.isnan(value) else float(value)
+
+
 class Certainty(NamedTuple):
     """The 95% interval of a run's mean, and whether the mean is significantly below the best."""
 
@@ -70,25 +73,19 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
     def compute() -> dict[int, Certainty]:
         keys = [run for run, _ in means]
         scores = topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure.name).scores
-        return _certainties(keys, scores) if scores.size else {}
+        if not scores.size:
+            return {}
+        is_below = np.nansum(scores - scores[0], axis=1) < 0
+        lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
+        rows = zip(keys, mean_intervals(scores).tolist(), lower.tolist(), strict=True)
+        return {
+            run: Certainty(low, high, is_lower)
+            for run, (low, high), is_lower in rows
+            if not np.isnan(low + high)
+        }
 
-    facts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
-    return cached_value(key_of("certainties", *facts), compute)
-
-
-def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:
-    is_below = np.nansum(scores - scores[0], axis=1) < 0
-    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
-    return {
-        run: Certainty(ends[0], ends[1], is_lower)
-        for run, ends, is_lower in zip(
-            runs, mean_intervals(scores).tolist(), lower.tolist(), strict=True
-        )
-        if not np.isnan(ends).any()
-    }
-
-
-Scores = Mapping[int, Mapping[str, float]]
+    facts = qrel_set.pk, qrel_set.sha256, measure.name, means
+    return cached_value(key_of("certainties-1", *facts), compute)
 
 
 class QrelsFacts(NamedTuple):
@@ -130,11 +127,7 @@ def live_scores(
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
     """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
     scores = live_scores(qrel_set, runs)
-    scored = (
-        (Run.objects.valid() if runs is None else runs)
-        .filter(pk__in=list(scores))
-        .select_related("team")
-    )
+    scored = Run.objects.filter(pk__in=list(scores)).select_related("team")
     return board_of(qrel_set, measures_of(qrel_set), scored, scores)
 
 
@@ -152,11 +145,8 @@ def board_states(labs: Iterable[Lab]) -> dict[int, str]:
     labs = list(labs)
     states = dict.fromkeys((task.pk for lab in labs for task in lab.tasks.all()), "waiting")
     judged = QrelSet.objects.filter(task__lab__in=labs).order_by().values_list("task", flat=True)
-    released = (
-        Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None)
-        .order_by()
-        .values_list("task", flat=True)
-    )
+    boards = Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None).order_by()
+    released = boards.values_list("task", flat=True)
     return states | dict.fromkeys(judged, "hidden") | dict.fromkeys(released, "released")
 
 
@@ -183,7 +173,7 @@ def board_of(
     qrel_set: QrelSet,
     measures: tuple[Measure, ...],
     runs: Iterable[Run],
-    scores: Scores,
+    scores: Mapping[int, Mapping[str, float]],
     *,
     apart: Set[int] = frozenset(),
 ) -> Board:

@@ -63,6 +63,21 @@ def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str, reference
     return f"{formulas_index} {_MAPPING_RULES}" if is_joined else ""
 
 
+def item_facts(runs: Iterable[Run], qrel_set: QrelSet) -> list[tuple[object, ...]]:
+    """Return for each run what its items, as qrels identify them, depend on: for keys of caches."""
+    index = formulas_index_of(qrel_set)
+    return [
+        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index)) for run in runs
+    ]
+
+
+def qrels_rules(qrel_set: QrelSet) -> tuple[object, ...]:
+    """Return what scores by qrels depend on beside runs and measures: for keys of caches."""
+    scale, protocol = qrel_set.label_scale.unjudged, qrel_set.task.protocol
+    labels = qrel_set.items, qrel_set.relevant_from, scale
+    return (qrel_set.pk, qrel_set.sha256, *labels, protocol.order, protocol.answered_only)
+
+
 def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:
     """Return the reason why a run cannot be scored against qrels, or an empty string.
 

@@ -74,20 +74,6 @@ def spread_of(values: Iterable[RunValue]) -> Spread | None:
     return Spread(len(known), best, median(known), fmean(known), worst, pstdev(known))
 
 
-def values_of_runs(
-    runs: Iterable[int], *, qrel_set: QrelSet, query_id: str, measures: Sequence[Measure]
-) -> dict[int, dict[str, float]]:
-    """Return the values of runs for a topic, by key of the run and name of the measure."""
-    values: dict[int, dict[str, float]] = {run: {} for run in runs}
-    names = [measure.name for measure in measures]
-    rows = TopicScore.objects.filter(
-        qrel_set=qrel_set, query_id=query_id, measure__in=names, run__in=values
-    )
-    for run, measure, value in rows.values_list("run", "measure", "value"):
-        values[run][measure] = value
-    return values
-
-
 @dataclass(frozen=True, slots=True)
 class TopicScoreRow:
     """One topic of the qrels: the run's score, and the median and best score of its peers.
@@ -143,12 +129,15 @@ def topic_rows(
 
 
 def scores_by_topic(
-    *, runs: Iterable[int], qrel_set: QrelSet, measures: Sequence[Measure]
+    *, runs: Iterable[int], qrel_set: QrelSet, measures: Sequence[Measure], **only: str
 ) -> dict[int, dict[str, dict[str, float]]]:
-    """Return all scores of runs, by key of the run, topic and label of the measure."""
+    """Return the scores of runs, by key of the run, topic and label of the measure.
+
+    They are those of all topics, or only of one (`query_id`).
+    """
     labels = {measure.name: measure.label for measure in measures}
     scores: dict[int, dict[str, dict[str, float]]] = {run: defaultdict(dict) for run in runs}
-    rows = TopicScore.objects.filter(run__in=scores, qrel_set=qrel_set, measure__in=labels)
+    rows = TopicScore.objects.filter(run__in=scores, qrel_set=qrel_set, measure__in=labels, **only)
     columns = rows.order_by("pk").values_list("run", "query_id", "measure", "value")
     for run, query_id, measure, value in columns:
         scores[run][query_id][labels[measure]] = value

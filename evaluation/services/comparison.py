@@ -29,14 +29,13 @@ from arqlab.core.caches import cached_value, key_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
-from evaluation.selectors.boards import TopicMatrix, topic_matrix
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
-from evaluation.services.effects import comparable_indexes
+from evaluation.selectors.boards import TopicMatrix, number_or_none, topic_matrix
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
 SIGNIFICANT = 0.05
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
+CUTOFF = 10
 
 
 class ComparedRuns(NamedTuple):
@@ -68,7 +67,7 @@ class ComparedRuns(NamedTuple):
     def family(self, test: str) -> PairFamily:
         """Return a test of all pairs of the runs."""
         scores = self.matrix.scores
-        key = key_of("pair-family", test, _RULES, scores.shape, scores.tobytes())
+        key = key_of("pair-family-1", test, scores.shape, scores.tobytes())
         return cached_value(key, lambda: pair_family(scores, test))
 
 
@@ -173,11 +172,16 @@ def run_pair(compared: ComparedRuns, first: int, second: int) -> RunPair | None:
         difference=float(differences.mean()),
         low=float(low),
         high=float(high),
-        effect=_known(effect_sizes(differences)[0]),
+        effect=number_or_none(effect_sizes(differences)[0]),
         wins=wins,
         ties=ties,
         losses=losses,
-        tests=[_pair_test(compared, test, first, second) for test in FAMILY_TESTS],
+        tests=[
+            PairTest(
+                test, *(number_or_none(matrix[first, second]) for matrix in compared.family(test))
+            )
+            for test in FAMILY_TESTS
+        ],
     )
 
 
@@ -199,7 +203,7 @@ def several_runs(
     return SeveralRuns(
         [compared.runs[place] for place in places],
         [
-            (compared.matrix.topics[place], [_known(value) for value in scores[:, place]])
+            (compared.matrix.topics[place], [number_or_none(value) for value in scores[:, place]])
             for place in order
         ],
         [_summary(compared, places[first], places[second], values) for first, second in pairs],
@@ -219,21 +223,9 @@ def _summary(compared: ComparedRuns, first: int, second: int, values: Reals) -> 
         wins,
         ties,
         losses,
-        _known(effect_sizes(differences)[0]),
-        _known(values[first, second]),
+        number_or_none(effect_sizes(differences)[0]),
+        number_or_none(values[first, second]),
     )
-
-
-def _pair_test(compared: ComparedRuns, test: str, first: int, second: int) -> PairTest:
-    values = [_known(matrix[first, second]) for matrix in compared.family(test)]
-    return PairTest(test, *values)
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-CUTOFF = 10
 
 
 class RunSimilarity(NamedTuple):
@@ -254,13 +246,9 @@ def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity 
     if qrel_set.items == ItemKind.ANSWERS:
         return None
     runs = Run.objects.select_related("team", "task__lab").in_bulk([first, second])
-    both, index_name = [runs[first], runs[second]], formulas_index_of(qrel_set)
-    facts = [
-        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index_name))
-        for run in both
-    ]
-    rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
-    return cached_value(key_of("run-similarity", rules), lambda: _similarity(qrel_set, both))
+    both = [runs[first], runs[second]]
+    key = key_of("run-similarity", qrels_rules(qrel_set), item_facts(both, qrel_set))
+    return cached_value(key, lambda: _similarity(qrel_set, both))
 
 
 def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:

@@ -37,7 +37,7 @@ from assessment.pools.selectors.choices import POOL_KINDS
 from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import version_topics
-from assessment.rounds.selectors.rounds import RoundRow, round_rows
+from assessment.rounds.selectors.rounds import round_rows
 from assessment.rounds.selectors.second import IMPORTED
 from assessment.rounds.selectors.votes import GOLD, round_agreement
 from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart, time_sheet_of
@@ -91,8 +91,8 @@ def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
 def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
     """Return the numbers of the judged items of qrels, and the time of the official judging."""
     topics, scale = version_topics(qrel_set), qrel_set.label_scale
-    lowest = min(label.value for label in scale.judgments)
     values = [label.value for label in scale.judgments]
+    lowest = min(values)
     task = host_of(qrel_set.task) or qrel_set.task
     sheet = time_sheet_of(task.lab).part(SheetPart(task=task, kinds={OFFICIAL}))
     work = sheet.total
@@ -117,16 +117,9 @@ def kappa_facts(task: Task) -> list[KappaFacts]:
     return [
         _kappas(row.round, agreement)
         for row in round_rows(task)
-        if row.done and (agreement := _agreement(row)) is not None and agreement.items
+        if row.done and row.shows_labels and not row.round.archived_at
+        if (agreement := round_agreement(row.round, resamples=0)) is not None and agreement.items
     ]
-
-
-def _agreement(row: RoundRow) -> Agreement | None:
-    """Return the agreement in a round as its page shows it, or None if it is not to be seen."""
-    round_ = row.round
-    if round_.archived_at or not row.shows_labels:
-        return None
-    return round_agreement(round_, resamples=0)
 
 
 def _kappas(round_: Round, agreement: Agreement) -> KappaFacts:
@@ -149,10 +142,6 @@ def _numbered(assessors: Mapping[str, object]) -> dict[str, str]:
     people = sorted((key for key in assessors if key not in UNNUMBERED), key=int)
     names = {key: str(number) for number, key in enumerate(people, start=1)}
     return names | {key: name for key, name in UNNUMBERED.items() if key in assessors}
-
-
-LONGEST_DRAWING = 120
-"""Seconds after which figures that were not drawn, because a message was lost, can be asked for."""
 
 
 class PaperKit(NamedTuple):

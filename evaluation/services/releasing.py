@@ -19,7 +19,7 @@ from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.scoring import score_waiting
-from submissions.services.left_out import LeftOutRun, set_out_of_competition
+from submissions.services.left_out import set_out_of_competition
 
 
 def notify_of_release(board: Leaderboard) -> None:
@@ -78,15 +78,21 @@ def _release(
             code="nothing-to-release",
         )
     out = set_out_of_competition(task, apart)
-    _require_change(task, qrel_set, measures, scores, out)
+    released = released_leaderboard(task)
+    facts = {"measures": measures, "scores": scores, "out_of_competition": out}
+    before = {name: getattr(released, name, None) for name in facts}
+    if released and released.qrel_set_id == qrel_set.pk and facts == before:
+        raise UserError(
+            f"Version {released.version} of this leaderboard is already released, "
+            "and nothing has changed since.",
+            code="already-released",
+        )
     newest = task.leaderboards.order_by("-version").first()
     board = Leaderboard.objects.create(
         task=task,
         version=newest.version + 1 if newest else 1,
         qrel_set=qrel_set,
-        measures=measures,
-        scores=scores,
-        out_of_competition=out,
+        **facts,
         reason=reason,
         released_at=at,
         released_by=by,
@@ -106,29 +112,6 @@ def _release(
     )
     notify_of_release(board)
     return board
-
-
-def _require_change(
-    task: Task,
-    qrel_set: QrelSet,
-    measures: list[str],
-    scores: dict[str, dict[str, float]],
-    out: list[LeftOutRun],
-) -> None:
-    """Raise `UserError` if the released leaderboard is the same."""
-    released = released_leaderboard(task)
-    new = qrel_set.pk, measures, scores, out
-    if released and new == (
-        released.qrel_set_id,
-        released.measures,
-        released.scores,
-        released.out_of_competition,
-    ):
-        raise UserError(
-            f"Version {released.version} of this leaderboard is already released, "
-            "and nothing has changed since.",
-            code="already-released",
-        )
 
 
 @transaction.atomic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -16,7 +16,7 @@ from django.urls import reverse
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
-from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
+from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqkit.standings import POST_HOC
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
@@ -39,17 +39,17 @@ from evaluation.selectors.boards import released_board, topic_matrix
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.further_measures import first_answers_access, with_further_measures
 from evaluation.services.progress import has_linked_runs
-from evaluation.views.tables import BoardLine, board_lines, link_ends, live_query
+from evaluation.views.tables import (
+    BoardLine,
+    board_file_name,
+    board_lines,
+    lines_context,
+    link_ends,
+    live_query,
+)
 from submissions.models import Run
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
-
-Figures = tuple[int, float, float, float, float, float]
-
-
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
-
 
 MOST_RUNS = 100
 """The number of runs whose spread is shown: with more, those with the best means."""
@@ -77,9 +77,9 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     """
     runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]
-    parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
+    key = key_of("run-spreads-1", qrel_set.pk, qrel_set.sha256, measure.name, means)
     keys = [run for run, _ in means]
-    figures = cached_value(key_of("run-spreads", parts), lambda: _figures(keys, qrel_set, measure))
+    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure))
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs
@@ -87,7 +87,7 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     ]
 
 
-def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, Figures]:
+def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, list[Any]]:
     """Return the number of topics and the five figures of each run that has topics."""
     _, scores = topic_matrix(runs=runs, qrel_set=qrel_set, measure=measure.name)
     known = ~np.isnan(scores)
@@ -96,10 +96,8 @@ def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, 
         return {}
     figures = np.nanquantile(scores[some], [0, 0.25, 0.5, 0.75, 1], axis=1).T.tolist()
     counts = known[some].sum(axis=1).tolist()
-    return {
-        runs[place]: (count, *five)
-        for place, count, five in zip(some, counts, figures, strict=True)
-    }
+    rows = zip(some, counts, figures, strict=True)
+    return {runs[place]: [count, *five] for place, count, five in rows}
 
 
 def spread_context(
@@ -115,33 +113,26 @@ def spread_context(
     if measure is None:
         return {}
     spreads = run_spreads(visible.board, qrel_set=visible.qrel_set, measure=measure)
+    own = sight.own_teams.values()
     return {
         "spread_measure": measure,
         "spread_measures": measures.values(),
         "spreads": spreads,
         "most_runs": MOST_RUNS,
-        "spread_chart": _chart(spreads, measure, sight, link_ends(visible, sight, [measure])[0]),
-    }
-
-
-def _chart(
-    spreads: Sequence[RunSpread], measure: Measure, sight: ScoreAccess, end: str
-) -> dict[str, Any]:
-    """Return the data of the chart, as `js/charts.js` reads them."""
-    own = sight.own_teams.values()
-    return {
-        "measure": measure.heading,
-        "end": end,
-        "runs": [
-            [
-                spread.run.key,
-                spread.run.label,
-                spread.run.team,
-                "own" if spread.run.team in own else "base" if spread.run.is_baseline else "",
-                *(round(value, 4) for value in (spread.mean, *spread[3:])),
-            ]
-            for spread in spreads
-        ],
+        "spread_chart": {
+            "measure": measure.heading,
+            "end": link_ends(visible, sight, [measure])[0],
+            "runs": [
+                [
+                    run.key,
+                    run.label,
+                    run.team,
+                    "own" if run.team in own else "base" if run.is_baseline else "",
+                    *(round(value, 4) for value in (mean, *figures)),
+                ]
+                for run, mean, _, *figures in spreads
+            ],
+        },
     }
 
 
@@ -162,47 +153,38 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible if further else None
     if format_:
         return board_file(visible, format_)
-    context = _board_context(request, sight, visible)
-    if further:
-        columns, sort = further.columns, request.GET.get("sort", "")
-        part = BoardPartForm(request.GET, further.visible.board)
-        context |= {"part": part, "measures": part.shown_measures(columns)}
-        context["lines"] = board_lines(
-            further.visible, sight, part=part, sort=sort, further=columns
-        )
-        context["post_hoc"] = _post_hoc_lines(further.visible, sight, part)
-        if further.visible.board.rows:
+    context = _board_context(request, sight, visible) | {"further": further}
+    if further and visible:
+        context |= lines_context(request, visible, sight, further=further.columns)
+        context["post_hoc"] = _post_hoc_lines(visible, sight, context["part"])
+        if visible.board.rows:
             label = request.GET.get("chart", "")
-            context |= spread_context(further.visible, sight, label, further=columns)
-    return render(request, "evaluation/leaderboard.html", context | {"further": further})
+            context |= spread_context(visible, sight, label, further=further.columns)
+    return render(request, "evaluation/leaderboard.html", context)
 
 
 def _board_context(
     request: HttpRequest, sight: ScoreAccess, visible: VisibleBoard | None
 ) -> dict[str, Any]:
     """Return what the page of a leaderboard shows beside its lines."""
-    task = sight.task
+    task, released, certificate_url = sight.task, sight.leaderboard, ""
+    if released and sight.may_open_certificate(released.qrel_set):
+        address = [task.lab.slug, task.slug, released.qrel_set.version]
+        certificate_url = reverse("evaluation:certificate-detail", args=address)
+    is_live = visible is not None and visible.state == "live"
     return {
         "sight": sight,
-        "visible": visible,
         "own": None if visible else own_means(sight),
         "columns": columns_in("page"),
-        "lines": (),
-        "board_query": f"?{urlencode(live_query(visible))}"
-        if visible and visible.state == "live"
-        else "",
+        "board_query": f"?{urlencode(live_query(visible))}" if visible and is_live else "",
         "has_progress": visible and has_linked_runs(visible),
-        "sort": request.GET.get("sort", ""),
         "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
-        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures]
-        if visible
-        else (),
         "unscored": _unscored(visible, sight) if visible else (),
         "versions": QrelSet.objects.filter(task=task) if sight.organizes else (),
         "first_answers": first_answers_access(request.user, task) is not None,
         "history": _history(sight),
-        "certificate_url": _certificate_url(sight),
+        "certificate_url": certificate_url,
     }
 
 
@@ -217,20 +199,10 @@ def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpR
     visible = VisibleBoard("version", released.qrel_set, released_board(released))
     if format_ := request.GET.get("format"):
         return board_file(visible, format_, name=f"version-{version}")
-    sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
-    lines = board_lines(visible, sight, part=part, sort=sort, task_url="../../../")
+    context = lines_context(request, visible, sight, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
-    context = {
-        "sight": sight,
-        "visible": visible,
-        "released": released,
-        "columns": columns_in("page"),
-        "part": part,
-        "measures": part.shown_measures(0),
-        "lines": [_openable(line, sight, newest) for line in lines],
-        "sort": sort,
-        "history": _history(sight),
-    }
+    context["lines"] = [_openable(line, sight, newest) for line in context["lines"]]
+    context |= {"released": released, "history": _history(sight)}
     return render(request, "evaluation/leaderboard_version.html", context)
 
 
@@ -255,15 +227,6 @@ def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str
     return redirect(reverse("evaluation:run-scores", args=[lab, task, run], query=query))
 
 
-def _certificate_url(sight: ScoreAccess) -> str:
-    """Return the address of the certificate of the released leaderboard, "" if it is closed."""
-    task, released = sight.task, sight.leaderboard
-    if released is None or not sight.may_open_certificate(released.qrel_set):
-        return ""
-    address = [task.lab.slug, task.slug, released.qrel_set.version]
-    return reverse("evaluation:certificate-detail", args=address)
-
-
 def _post_hoc_lines(
     visible: VisibleBoard, sight: ScoreAccess, part: BoardPartForm
 ) -> list[BoardLine]:
@@ -277,8 +240,7 @@ def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") ->
     """Return a board as a file that is named after its task and qrels and, if given, a name."""
     if visible is None or format_ not in FILE_ENDINGS:
         raise Http404
-    parts = [visible.board.task.replace("/", "-"), visible.board.qrels, name]
-    stem = "-".join(part for part in parts if part)
+    stem = board_file_name(visible.board, visible.board.qrels, name)
     return exact_response(write_board(visible.board, format_), f"{stem}.{FILE_ENDINGS[format_]}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from uuid import uuid4
 
@@ -173,7 +174,7 @@ def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetim
     sender = _sender(run, by, at)
     _require_correctable(sender, run, metadata)
     changed = {
-        name: value for name, value in metadata.as_fields().items() if value != getattr(run, name)
+        name: value for name, value in asdict(metadata).items() if value != getattr(run, name)
     }
     if metadata.is_baseline and not run.is_baseline:
         changed["team"] = lab_team(run.task.lab)

@@ -16,6 +16,11 @@ from arqlab.notices.models import Kind, Notice
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify
 from submissions.models import Run, RunProblem, Upload
+from submissions.selectors import runs_page
+
+PRIMARY_REMINDER = timedelta(hours=48)
+DEADLINE_REMINDER = timedelta(hours=24)
+ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
 
 
 def notify_of_validation(run: Run, *, at: datetime) -> None:
@@ -39,7 +44,7 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
         lab=run.task.lab,
         kind=Kind.RUNS_VALIDATED,
         people=members_of(run.team),
-        path=_path(runs, run.task),
+        path=runs_page(run.task, runs),
         key=f"runs-validated {run.pk} {at.isoformat()}",
         values={
             "task": run.task.name,
@@ -50,14 +55,6 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
             "runs": _result_lines(runs),
         },
     )
-
-
-def _path(runs: Sequence[Run], task: Task) -> str:
-    """Return the page of the only run, or of the list of runs."""
-    place = [task.lab.slug, task.slug]
-    if len(runs) == 1:
-        return reverse("desk:run-detail", args=[*place, runs[0].pk])
-    return reverse("submissions:run-list", args=place)
 
 
 def _summary(runs: Sequence[Run]) -> str:
@@ -86,11 +83,6 @@ def _result_lines(runs: Sequence[Run]) -> str:
     return "\n".join(lines)
 
 
-PRIMARY_REMINDER = timedelta(hours=48)
-DEADLINE_REMINDER = timedelta(hours=24)
-ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
-
-
 def remind_teams(*, at: datetime) -> None:
     """Remind each team once of each deadline.
 
@@ -114,11 +106,8 @@ def _remind_of_deadline(task_pk: int, at: datetime) -> None:
     is_last = task.deadline - at <= DEADLINE_REMINDER
     kind = Kind.DEADLINE if is_last else Kind.NO_PRIMARY_RUN
     event = f"{kind} {task.pk} {task.deadline.isoformat()}"
-    told = set(
-        Notice.objects.filter(lab=task.lab, kind=kind, key__startswith=event)
-        .values_list("key", flat=True)
-        .distinct()
-    )
+    notices = Notice.objects.filter(lab=task.lab, kind=kind, key__startswith=event)
+    told = set(notices.values_list("key", flat=True))
     for team, valid, primary in _teams_with_runs(task):
         key = f"{event} {team.pk}"
         if key in told or (primary and not is_last):
@@ -145,13 +134,11 @@ def _teams_with_runs(task: Task) -> list[tuple[Team, int, int]]:
     A primary run that still waits for its validation counts as primary.
     """
     runs = Run.objects.counting().filter(task=task).order_by().values("team")
-    counts = {
-        row["team"]: (row["valid"], row["primary"])
-        for row in runs.annotate(
-            valid=Count("pk", filter=Q(status=Run.Status.VALID)),
-            primary=Count("pk", filter=Q(is_primary=True)),
-        )
-    }
+    numbers = runs.values_list("team").annotate(
+        valid=Count("pk", filter=Q(status=Run.Status.VALID)),
+        primary=Count("pk", filter=Q(is_primary=True)),
+    )
+    counts = {team: (valid, primary) for team, valid, primary in numbers}
     teams = task.lab.teams.filter(memberships__isnull=False).distinct()
     return [(team, *counts.get(team.pk, (0, 0))) for team in teams]
 

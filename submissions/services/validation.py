@@ -115,22 +115,18 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
         if not won:
             transaction.set_rollback(True)
             return False
-        _replace_problems(run, result)
+        RunProblem.objects.filter(run=run).delete()
+        RunProblem.objects.bulk_create(
+            RunProblem(run=run, position=position, **vars(problem))
+            for position, problem in enumerate(result.problems)
+        )
+        if not run.check_only:
+            verb = "run.valid" if result.is_valid else "run.invalid"
+            record_event(verb, run, None, task=run.task.slug, run=run.pk)
         warn_of_identical_runs(run)
         join_answer_ids(run.task)
         notify_of_validation(run, at=at)
     return True
-
-
-def _replace_problems(run: Run, result: CheckResult) -> None:
-    RunProblem.objects.filter(run=run).delete()
-    RunProblem.objects.bulk_create(
-        RunProblem(run=run, position=position, **vars(problem))
-        for position, problem in enumerate(result.problems)
-    )
-    if not run.check_only:
-        verb = "run.valid" if result.is_valid else "run.invalid"
-        record_event(verb, run, None, task=run.task.slug, run=run.pk)
 
 
 def _release_claim(run: Run, *, at: datetime) -> bool:
@@ -142,22 +138,19 @@ def _release_claim(run: Run, *, at: datetime) -> bool:
             run.task,
             run.attempts,
         )
-        return _finish(run, _failed_result(run.attempts), at=at)
+        # The check failed through no fault of the team.
+        problem = ReportedProblem(
+            kind="check-failed",
+            severity=Severity.ERROR.value,
+            count=1,
+            message=f"Validation failed {run.attempts} times because of an error in ArqLab. The "
+            "run may or may not have problems.",
+            todo="You do not need to do anything. The file is stored and the error was logged.",
+        )
+        result = CheckResult({}, [problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
+        return _finish(run, result, at=at)
     claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
     return bool(claimed.update(status=Run.Status.UPLOADED, status_changed_at=at))
-
-
-def _failed_result(attempts: int) -> CheckResult:
-    """Return the result for a run whose check failed, through no fault of the team."""
-    problem = ReportedProblem(
-        kind="check-failed",
-        severity=Severity.ERROR.value,
-        count=1,
-        message=f"Validation failed {attempts} times because of an error in ArqLab. The run "
-        "may or may not have problems.",
-        todo="You do not need to do anything. The file is stored and the error was logged.",
-    )
-    return CheckResult({}, [problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
 
 
 def _store(run: Run, place: FieldFile, frame: pl.DataFrame) -> str:

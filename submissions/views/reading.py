@@ -40,21 +40,26 @@ WAITING = {Run.Status.UPLOADED, Run.Status.VALIDATING}
 @pages.read("", "run-list", access=runs_task_or_404)
 def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the runs of the user's teams, or of all teams for organizers."""
-    runs = runs_visible_to(request.user, task).for_lists()
-    organizes, now = may_organize(request.user, task.lab), timezone.now()
-    is_post_hoc = task.takes_post_hoc(now) and not organizes
-    teams = teams_to_submit_for(request.user, task)
-    context = {
-        "state": task.state(now),
-        "is_post_hoc": is_post_hoc,
-        "organizes": organizes,
-        "identical": identical_runs(task) if organizes else [],
-        "places": quotas_left(teams, task, post_hoc=is_post_hoc),
-    }
+    runs, context = runs_visible_to(request.user, task).for_lists(), submission_state(request, task)
+    organizes = context["organizes"]
+    context["identical"] = identical_runs(task) if organizes else []
     empty = _empty_list(task, context)
     submitted = _runs_table(request, task, runs, organizes=organizes, empty=empty)
     checked = Table("checked", _run_columns(task, "Checked"), runs.filter(check_only=True))
     return answer(request, "submissions/run_list.html", context, submitted, checked)
+
+
+def submission_state(request: HttpRequest, task: Task) -> dict[str, Any]:
+    """Return what pages say about submitting: whether the user may, and how many runs."""
+    organizes, now = may_organize(request.user, task.lab), timezone.now()
+    is_post_hoc = task.takes_post_hoc(now) and not organizes
+    teams = teams_to_submit_for(request.user, task)
+    return {
+        "state": task.state(now),
+        "is_post_hoc": is_post_hoc,
+        "organizes": organizes,
+        "places": quotas_left(teams, task, post_hoc=is_post_hoc),
+    }
 
 
 def _runs_table(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +9,6 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
@@ -22,16 +20,12 @@ from arqlab.web.pages import TASK, Pages
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run
 from submissions.permissions import runs_task_or_404, teams_to_submit_for
-from submissions.selectors import file_limits, quotas_left
-from submissions.services.rules import require_named_team
-from submissions.services.run_metadata import (
-    RunMetadata,
-    lab_teams_in_names,
-    metadata_from_name,
-    name_advice,
-)
-from submissions.services.uploads import check_upload, run_names, submit_uploads
+from submissions.selectors import file_limits, runs_page
+from submissions.services.rules import Sender, require_named_team
+from submissions.services.run_metadata import RunMetadata, lab_teams_in_names, name_advice
+from submissions.services.uploads import run_names, take_uploads
 from submissions.tasks import validate_after_commit
+from submissions.views.reading import submission_state
 
 pages = Pages(f"{TASK}runs/", runs_task_or_404, section="runs", sign_in=True)
 
@@ -47,16 +41,22 @@ def run_upload(request: HttpRequest, task: Task) -> HttpResponse:
     )
     if request.method != "POST":
         return _page(request, task, form)
-    metadata = _metadata_forms(request, task)
+    organizes = may_organize(request.user, task.lab)
+    metadata = [
+        RunMetadataForm(request.POST, prefix=prefix, task=task, organizes=organizes)
+        for prefix in metadata_prefixes(request.POST)
+    ]
     if not form.is_valid() or not all(filled.is_valid() for filled in metadata):
-        return _refuse(request, task, form, _sentences([form, *metadata]))
+        problems = [errors for sent in [form, *metadata] for errors in sent.errors.values()]
+        sentences = [str(message) for errors in problems for message in errors]
+        return _refuse(request, task, form, sentences)
     try:
         runs = _take(request, task, form, metadata)
     except UserError as refused:
         question = refused.question if isinstance(refused, ConfirmationError) else ""
         status = 422 if refused.code == "no-team" else 409
         return _refuse(request, task, form, [refused.message], status=status, question=question)
-    location = _location(task, runs)
+    location = runs_page(task, runs)
     return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
 
 
@@ -68,11 +68,8 @@ def run_guess(request: HttpRequest, task: Task) -> HttpResponse:
         for name in dict.fromkeys(request.POST.getlist("names"))
         if not name.lower().endswith(".zip")
     ][:50]
-    guesses = {name: metadata_from_name(name) for name in names}
     organizes = may_organize(request.user, task.lab)
-    forms = metadata_forms(
-        request.POST, names=names, guesses=guesses, task=task, organizes=organizes
-    )
+    forms = metadata_forms(request.POST, names=names, task=task, organizes=organizes)
     context = {
         "forms": [(form, name_advice(form.initial["name"], task)) for form in forms],
         "named": lab_teams_in_names(task.lab, names),
@@ -103,42 +100,23 @@ def _take(
         team = lab_team(task.lab)
     if not is_lab:
         require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
-    sent = {"task": task, "team": team, "by": signed_in(request), "at": timezone.now()}
+    sender = Sender(task, team, signed_in(request), timezone.now())
+    only = "check" in request.POST
     with transaction.atomic():
-        if "check" in request.POST:
-            checked = [check_upload(file=file, metadata=by_name, **sent) for file in files]
-            runs = [run for of_file in checked for run in of_file]
-        else:
-            runs = submit_uploads(files=files, metadata=by_name, **sent)
+        runs = take_uploads(files=files, sender=sender, metadata=by_name, check_only=only)
         validate_after_commit(runs)
-    files = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
-    purpose = " for checking only" if "check" in request.POST else ""
+    words = "1 run was" if len(runs) == 1 else f"{len(runs)} runs were"
     # Not "submitted": a run is submitted only if its report is valid.
-    messages.success(request, f"{files} uploaded{purpose}.")
+    messages.success(request, f"{words} uploaded{' for checking only' * only}.")
     return runs
 
 
-def _metadata_forms(request: HttpRequest, task: Task) -> list[RunMetadataForm]:
-    organizes = may_organize(request.user, task.lab)
-    prefixes = metadata_prefixes(request.POST)
-    return [
-        RunMetadataForm(request.POST, prefix=prefix, task=task, organizes=organizes)
-        for prefix in prefixes
-    ]
-
-
 def _page(request: HttpRequest, task: Task, form: UploadForm, **extra: Any) -> HttpResponse:
-    organizes, now = may_organize(request.user, task.lab), timezone.now()
-    is_post_hoc = task.takes_post_hoc(now) and not organizes
-    teams = teams_to_submit_for(request.user, task)
     context = {
         "form": form,
-        "state": task.state(now),
-        "is_post_hoc": is_post_hoc,
         "run_bytes": file_limits(task).max_run_bytes,
         "zip_bytes": settings.RUN_MAX_BYTES,
-        "places": quotas_left(teams, task, post_hoc=is_post_hoc),
-        "organizes": organizes,
+        **submission_state(request, task),
         **extra,
     }
     return render(request, "submissions/run_upload.html", context, status=extra.get("status", 200))
@@ -156,18 +134,6 @@ def _refuse(
     if _wants_json(request):
         return JsonResponse({"errors": errors, "question": question}, status=status)
     return _page(request, task, form, errors=errors, status=status, question=question)
-
-
-def _sentences(forms: Iterable[UploadForm | RunMetadataForm]) -> list[str]:
-    return [str(message) for form in forms for errors in form.errors.values() for message in errors]
-
-
-def _location(task: Task, runs: list[Run]) -> str:
-    """Return the URL to open after an upload: the only run, or the list of runs."""
-    where = (task.lab.slug, task.slug)
-    if len(runs) == 1:
-        return reverse("desk:run-detail", args=[*where, runs[0].pk])
-    return reverse("submissions:run-list", args=where)
 
 
 def _wants_json(request: HttpRequest) -> bool:
