@@ -52,8 +52,6 @@ def time_sheet(request: HttpRequest, lab: Lab) -> HttpResponse:
 
 
 def _tables(sheet: TimeSheet) -> list[Table]:
-    """Return the hours by assessor, day, round and topic."""
-
     def place(line: tuple[SheetPlace, list[WorkSum], WorkSum]) -> str:
         return ", ".join(str(part) for part in (line[0].task.name, line[0].round) if part)
 
@@ -71,7 +69,6 @@ def _tables(sheet: TimeSheet) -> list[Table]:
 
 
 def _people_table(sheet: TimeSheet) -> Table:
-    """Return the hours and labels of each assessor, and their cost."""
     total, currency = sheet.total, sheet.rule.currency
     optional = [
         ("Estimated hours", "work.estimated_hours", HOURS, total.estimated_ms),
@@ -97,8 +94,6 @@ def _people_table(sheet: TimeSheet) -> Table:
 def _hours_table(
     name: str, sheet: TimeSheet, head: Column, lines: Sequence[Any], *, has_tools: bool = False
 ) -> Table:
-    """Return hours with a column for each assessor, and their sums."""
-
     def column(place: int, person: User) -> Column:
         works = reader(f"1.{place}")
         return Column(
@@ -131,7 +126,6 @@ def time_sheet_csv(request: HttpRequest, lab: Lab) -> HttpResponseBase:
 
 
 def _sheet(lab: Lab, form: SheetForm) -> TimeSheet:
-    """Return the part of the lab's time sheet that a form asks for."""
     form.is_valid()
     sheet = time_sheet_of(lab)
     if form.cleaned_data.get("estimates"):

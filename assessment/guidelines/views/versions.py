@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -38,7 +37,6 @@ from assessment.guidelines.selectors.versions import (
     guideline_source,
     guideline_text,
     label_table,
-    labels_before,
     undefined_labels,
     version_numbered,
     version_of,
@@ -236,7 +234,6 @@ def _initial(task: Task, newest: Guideline | None) -> dict[str, Any]:
 
 
 def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpResponse:
-    """Store the next version and redirect to it. Raise `UserError` as the service does."""
     given = {name: form.cleaned_data[name] for name in ("text", "after")}
     given |= {"definitions": form.definitions, "at": timezone.now(), "by": signed_in(request)}
     saved = write_guideline(task=task, **given)
@@ -245,11 +242,15 @@ def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpRes
 
 
 def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -> Table:
-    """Return the versions, newest first, each with its labels and those given before it."""
     address, number = [task.lab.slug, task.slug], reader("version")
     labels = reverse("assessment:guideline-judgment-list", args=address)
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
     default = {"version": 0, "written_by": {"name": f"ArqLab default for {task.lab.protocol}"}}
+
+    def before(version: int) -> int:
+        return sum(
+            count for known, count in counts.items() if known is not None and known < version
+        )
 
     def column(heading: str, count: Callable[[int], int], query: str) -> Column:
         return Column(
@@ -272,7 +273,7 @@ def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -
             Column("Saved", "written_at", TIME),
             Column("State", lambda row: "current" if number(row) == newest else "replaced", CHIP),
             column("Labels", lambda version: counts.get(version, 0), "version"),
-            column("Labels given before", partial(labels_before, counts), "before"),
+            column("Labels given before", before, "before"),
         ],
         [*versions, default | {"written_at": None}],
     )

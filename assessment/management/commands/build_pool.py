@@ -43,10 +43,7 @@ SWITCHES = (
 
 
 class Command(CeremonyCommand):
-    """List what is odd, and freeze a pool from the task's valid runs.
-
-    The same runs, settings and seed give the same pool, byte for byte.
-    """
+    """Freeze a pool; the same runs, settings and seed give the same one, byte for byte."""
 
     help = (
         "Freeze the pool of a task from its valid runs. With --supplement, freeze the items that "
