@@ -74,15 +74,12 @@ def item_payload(
     links = _links(read, lab_slug) if opens_lab else {}
     show = partial(_instance, item=item, asked=asked, formulas=formulas, links=links)
     has_threads = opens_lab and not taken.shown.hides_threads
+    state = "skipped" if taken.shown.is_skipped else "waiting"
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
         "position": item.position,
-        "state": "done"
-        if taken.shown.is_done
-        else "skipped"
-        if taken.shown.is_skipped
-        else "waiting",
+        "state": "done" if taken.shown.is_done else state,
         **taken.lease._asdict(),
         "formula_html": compose(candidate, formulas=formulas),
         "instances": [
@@ -174,7 +171,12 @@ def _instance(
     """Return an instance of a `post` as JSON values; the first has the text, with all marked."""
     instance, first = texts.instance, post[0].instance
     marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))
-    question = asked.questions.get(instance.doc_id)
+    question, notice = asked.questions.get(instance.doc_id), ""
+    has_text = instance.post is not None or bool(item.text)  # as for submitted items
+    if not has_text:
+        notice = NOT_HELD
+    elif instance.post and _is_formula(item) and instance.doc_id not in texts.formulas:
+        notice = NOT_FOUND
 
     def html(text: PostText) -> str:
         if instance is not first:
@@ -184,11 +186,11 @@ def _instance(
     return {
         "instance": instance.pk,
         "text_of": first.pk,
-        "has_text": _has_text(texts, item),
+        "has_text": has_text,
         "formula": instance.doc_id if _is_formula(item) else "",
         "heading": heading_of(item, instance.post, instance.post_id),
         "title_html": html(texts.title),
-        "html": _missing(texts, item) + html(texts.body),
+        "html": notice + html(texts.body),
         "question": question
         and {"text": question.text, "help": question.help, "label": asked.label},
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
@@ -211,15 +213,3 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     if post and post.kind:
         return f"{post.get_kind_display()} post {post_id}"
     return f"Post {post_id}".rstrip()
-
-
-def _has_text(texts: _Texts, item: PoolItem) -> bool:
-    """Return whether an instance has a text, as the statement for submitted items asks too."""
-    return texts.instance.post is not None or bool(item.text)
-
-
-def _missing(texts: _Texts, item: PoolItem) -> str:
-    if texts.instance.post is None:
-        return "" if _has_text(texts, item) else NOT_HELD
-    is_there = not _is_formula(item) or texts.instance.doc_id in texts.formulas
-    return "" if is_there else NOT_FOUND

@@ -132,7 +132,7 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
 def _judge_context(
     place: Place, user: User, sitting: Sitting, *, is_offline: bool
 ) -> dict[str, Any]:
-    task, opens_lab = place.task, place.path.opens_lab
+    task = place.task
     guideline, following, next_url = current_guideline(task), next_topic(place, user), ""
     if following:
         next_task = place.path.task if place.round else following.task.slug
@@ -148,10 +148,10 @@ def _judge_context(
     waiting = open_items(place.stack, user.pk).filter(done_at=None)
     reported = 0 if sitting.items else waiting.filter(kept_from=user).count()
     # Topics of a round may be of another lab. Answers to special questions have no definitions.
-    has_thread = place.round is None or may_see_thread(user, place.topic)
+    has_thread = task.words.has_threads and place.path.opens_lab
     definitions = guideline.definitions if guideline and not place.path.asks_questions else {}
     return {
-        "has_thread": task.words.has_threads and opens_lab and has_thread,
+        "has_thread": has_thread and (not place.round or may_see_thread(user, place.topic)),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 import polars as pl
+from django import forms
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import linebreaksbr
@@ -24,11 +26,10 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
-from assessment.judging.forms import LateDecisionForm
 from assessment.judging.selectors.related import judgments_of_item
 from assessment.judging.services.judged_list import JudgedRow, judged_list
 from assessment.judging.services.judgments import return_for_judging
-from assessment.judging.services.late_labels import decide_late_labels
+from assessment.judging.services.late_labels import LONGEST_REASON, decide_late_labels
 from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
 from assessment.pools.services.texts import thread_url
 from assessment.qrels.selectors.drafts import task_scale
@@ -38,6 +39,33 @@ from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.threads import posts_of
 from collection.selectors.visual_maps import formula_latex
+
+
+class LateDecisionForm(forms.Form):
+    """What happens with the selected late labels, and why."""
+
+    labels = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Select the labels to keep or to exclude."}
+    )
+    decision = forms.ChoiceField(
+        choices=[
+            (one.value, one.label) for one in (LateLabel.Decision.KEPT, LateLabel.Decision.EXCLUDED)
+        ]
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="The assessors read it.",
+        error_messages={"required": "Write why you keep or exclude the labels."},
+    )
+
+    def __init__(self, *args: Any, rows: QuerySet[LateLabel], **kwargs: Any) -> None:
+        """Offer the undecided labels among `rows`."""
+        super().__init__(*args, **kwargs)
+        undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
+        self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]
+
 
 pages = Pages(LAB, organized_task_or_404, section="judging")
 

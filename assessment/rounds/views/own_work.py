@@ -21,9 +21,9 @@ from assessment.judging.views.own_work import own_tables
 from assessment.models import Round
 from assessment.rounds.selectors.votes import round_agreement
 from assessment.tickets.selectors import own_answered_tickets, tickets_of
-from assessment.timesheets.forms import zone_words
 from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
 from assessment.timesheets.services import sheet_lines
+from assessment.timesheets.views import zone_words
 
 pages = Pages(f"{LAB}judging/work/", looked_up_lab_or_404, section="judging", sign_in=True)
 

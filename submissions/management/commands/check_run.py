@@ -8,11 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from arqkit.formats.runs.results import check_files, report_text
 from arqkit.records import ItemKind
-from arqlab.core.management.labcommand import LabCommand, read_bytes
+from arqlab.core.management.labcommand import LabCommand, read_bytes, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from submissions.selectors import task_pack
@@ -27,22 +25,19 @@ class Command(LabCommand):
         "Exit with 1 if a run has errors."
     )
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the file, the task and the output format."""
-        parser.add_argument("file", type=Path, help="the run file")
-        parser.add_argument(
-            "--task", required=True, metavar="LAB/TASK", help="the task whose rules to apply"
-        )
-        parser.add_argument(
-            "--items",
-            choices=Task.Items.values,
-            help="type of the items, if it cannot be detected from the file",
-        )
-        parser.add_argument(
-            "--json",
-            action="store_true",
-            help="print JSON (a list if the archive contains several runs)",
-        )
+    arguments = {
+        "file": {"type": Path, "help": "the run file"},
+        "--task": {
+            "required": True,
+            "metavar": "LAB/TASK",
+            "help": "the task whose rules to apply",
+        },
+        "--items": {
+            "choices": Task.Items.values,
+            "help": "type of the items, if it cannot be detected from the file",
+        },
+        "--json": switch("print JSON (a list if the archive contains several runs)"),
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the file and print its reports."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import ArgumentParser
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
@@ -12,7 +13,6 @@ from typing import Any
 
 from django.core.files import File
 from django.core.files.base import ContentFile
-from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
@@ -40,7 +40,7 @@ class Command(LabCommand):
         "the report. Exit with 1 if a run has errors."
     )
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the file, the team, the submitter and the metadata of the run."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK")
