@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils import timezone
 
 from arqlab.core.models import Lab, Task
@@ -13,11 +16,12 @@ from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import refused
 from arqlab.web.jobs import news
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table
-from retrieval.forms import CombinationForm
+from arqlab.web.tables import Column, Empty, Table, answer
 from retrieval.services.baselines import order_of_combination
 from retrieval.services.offers import Offer, offers_of, order_baseline
+from retrieval.services.systems import METHODS
 from submissions.models import Run
+from submissions.standings import RunQuerySet
 
 pages = Pages(LAB, organized_lab_or_404, section="overview")
 
@@ -46,6 +50,25 @@ def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     return news(request, "retrieval/baseline_list.html", context)
 
 
+class CombinationForm(forms.Form):
+    """Two runs of a task, and the way to combine them."""
+
+    first = forms.ModelChoiceField(Run.objects.none(), label="Run", empty_label="Choose a run")
+    second = forms.ModelChoiceField(
+        Run.objects.none(), label="Other run", empty_label="Choose a run"
+    )
+    method = forms.ChoiceField(
+        label="Method", choices=[(key, method.name) for key, method in METHODS.items()]
+    )
+
+    def __init__(self, *args: Any, runs: RunQuerySet, **kwargs: Any) -> None:
+        """Offer the runs of the task."""
+        super().__init__(*args, **kwargs)
+        for name in ("first", "second"):
+            if isinstance(field := self.fields[name], forms.ModelChoiceField):
+                field.queryset = runs
+
+
 @pages.form(
     "tasks/<slug:task>/combination/", "run-combine", access=organized_task_or_404, section="runs"
 )
@@ -60,9 +83,7 @@ def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
             queue_job(order_baseline(order=order, at=timezone.now(), by=signed_in(request)))
             messages.success(request, "The runs are being combined.")
             return redirect("retrieval:baseline-list", task.lab.slug)
-    context = {"form": form}
-    status = 422 if form.errors else 200
-    return render(request, "retrieval/run_combine.html", context, status=status)
+    return answer(request, "retrieval/run_combine.html", {"form": form})
 
 
 def _table(task: Task, offers: list[Offer]) -> Table:
@@ -70,10 +91,9 @@ def _table(task: Task, offers: list[Offer]) -> Table:
         f"systems-{task.slug}",
         [
             Column("Make", template="retrieval/_choice.html", hides_heading=True),
-            Column(
-                "System", "order.title", is_head=True, note="order.system.description", css="wrap"
-            ),
+            Column("System", "order.title", is_head=True),
             Column("State", template="retrieval/_state.html", css="wrap"),
+            Column("What it does", "order.system.description", css="wrap"),
         ],
         offers,
         empty=Empty("No system", "None of the systems serves this kind of task."),

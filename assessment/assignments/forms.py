@@ -15,9 +15,8 @@ from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
-from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
-from assessment.models import RosterEntry
+from assessment.models import Assignment, RosterEntry
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 SET_ASIDE, RESUME = "set-aside", "resume"
@@ -127,8 +126,10 @@ class RosterForm(forms.Form):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the users who may judge and are not on the roster."""
         super().__init__(*args, **kwargs)
+        assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
+        listed = Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
         people: Any = self.fields["people"]
-        people.queryset = people_off_roster(task)
+        people.queryset = judging_staff(task.lab).exclude(listed)
         people.label_from_instance = lambda person: person.name
 
 
@@ -220,10 +221,7 @@ class PlanForm(forms.Form):
 
 
 def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> dict[str, str]:
-    """Return the chosen assessor by topic from the fields `first-TOPIC` or `second-TOPIC`.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the chosen assessor by topic in a part. Raise `UserError` for an unknown one."""
     given = {topic.name for topic in planning.problem.topics if topic.assessors}
     chosen = {
         row.topic.query_id: data.get(f"{part}-{row.topic.pk}", "")
@@ -249,10 +247,7 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
 
 
 def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
-    """Return the choices on a page that differ from its plan's proposal; none without a plan.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the choices that differ from a page's proposal. Raise `UserError` for unknown ones."""
     if "proposed" not in data:
         return PlanEdits({}, {})
     try:
@@ -274,22 +269,8 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
     return PlanEdits(*map(edits, PARTS))
 
 
-def read_bids(data: Mapping[str, str]) -> dict[int, str]:
-    """Return the choice by topic from the fields `bid-TOPIC` of a page."""
-    fields = ((name.removeprefix("bid-"), value) for name, value in data.items() if "bid-" in name)
-    return {int(topic): value for topic, value in fields if topic.isdecimal()}
-
-
-def write_pairs(pairs: Pairs) -> str:
-    """Serialize assignments for a page to send back."""
-    return json.dumps([(topic.query_id, person.pk) for topic, person in pairs])
-
-
 def read_pairs(text: str, *, task: Task) -> Pairs:
-    """Read assignments that a page sent back.
-
-    Raises `UserError` if they are malformed or name a topic or person that no longer exists.
-    """
+    """Read assignments that a page sent back. Raise `UserError` if they are malformed or old."""
     topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id")}
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:

@@ -135,8 +135,8 @@ def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse
         "finding": finding_rows([radar_finding], scale=task_scale(task)).row(0, named=True),
         "dismissed": dismissed_findings(task).filter(key=finding).first(),
     }
-    status, table = 422 if form.errors else 200, _judgments_table(request, task, radar_finding)
-    return answer(request, "assessment/radar_detail.html", context, table, status=status)
+    table = _judgments_table(request, task, radar_finding)
+    return answer(request, "assessment/radar_detail.html", context, table)
 
 
 def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: NoteForm) -> bool:
@@ -156,7 +156,6 @@ def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: N
 
 
 def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) -> Table:
-    """Return the judgments of the finding, each with its earlier labels and its thread."""
     topic, scale = "0.instance.item.topic.query_id", task_scale(task)
 
     def with_labels(judgments: list[Judgment]) -> list[tuple[Any, ...]]:

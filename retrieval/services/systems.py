@@ -112,15 +112,8 @@ def _later(module: str, name: str) -> Rank:
 
 def random_order(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
     """Return items of the collection in random order, the same for the same seed and topic."""
-    ids, rows = sources.item_ids(), []
-    for done, topic in enumerate(sources.topics):
-        progress(done, len(sources.topics))
-        chance = np.random.default_rng([settings["seed"], zlib.crc32(topic.query_id.encode())])
-        drawn = chance.choice(len(ids), size=min(MOST_ITEMS, len(ids)), replace=False)
-        scores = np.arange(len(drawn), 0, -1, dtype=np.float64)
-        items = ids.gather(drawn)
-        rows.append(pl.DataFrame({"topic": topic.query_id, "item": items, "score": scores}))
-    return pl.concat(rows)
+    names = [topic.query_id for topic in sources.topics]
+    return shuffled_items(names, sources.item_ids(), seed=settings["seed"])
 
 
 def linked_answers(

@@ -1,7 +1,4 @@
-"""Assigning topics to assessors, ending assignments, and marking topics as in review.
-
-None of these changes a label.
-"""
+"""Assigning topics to assessors, ending assignments, reviewing topics. No label changes."""
 
 from __future__ import annotations
 

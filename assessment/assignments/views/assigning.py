@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
@@ -36,11 +37,15 @@ from assessment.assignments.forms import (
     AssignmentFileForm,
     ChosenTopicsForm,
     read_pairs,
-    write_pairs,
 )
 from assessment.assignments.selectors.days import judged_days
-from assessment.assignments.selectors.grid import assignment_grid, trips_of_task
-from assessment.assignments.selectors.rows import AssignmentGrid, PersonRow, TopicRow
+from assessment.assignments.selectors.grid import (
+    AssignmentGrid,
+    PersonRow,
+    TopicRow,
+    assignment_grid,
+    trips_of_task,
+)
 from assessment.assignments.selectors.viability import topic_forecasts
 from assessment.assignments.services.assigning import (
     Pairs,
@@ -202,10 +207,7 @@ def assignment_import(request: HttpRequest, task: Task) -> HttpResponse:
 
 @pages.action("share/", "assignment-share")
 def assignment_share(request: HttpRequest, task: Task) -> HttpResponse:
-    """Preview an even distribution of the unassigned topics.
-
-    Afterwards, all assessors have about the same number of items left.
-    """
+    """Preview a distribution of the unassigned topics after which all have as many items left."""
     grid = assignment_grid(task, at=timezone.now())
     people = [row for row in grid.people if row.is_assessor]
     if not people:
@@ -265,7 +267,7 @@ def _preview(
         "changes": changes,
         "problems": problems,
         "problem_table": problem_table(problems),
-        "kept": write_pairs(pairs),
+        "kept": json.dumps([(topic.query_id, person.pk) for topic, person in pairs]),
         "replaces": replaces,
         "confirmed": assignment_changes(task, pairs, replaces=replaces).digest,
     }

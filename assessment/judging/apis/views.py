@@ -38,7 +38,7 @@ from assessment.judging.selectors.items import Submitted, TopicPath, submitted_i
 from assessment.judging.selectors.places import Place, judging_address
 from assessment.judging.selectors.progress import own_judgments, progress_of
 from assessment.judging.selectors.related import recent_comments, related_labels
-from assessment.judging.services.items import listed_judgment, saved_payload
+from assessment.judging.services.items import judgment_payload, saved_payload
 from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import (
@@ -173,9 +173,7 @@ class JudgingApi(APIView):
         return lease_begin(held.lease, item_id=held.item, seat=self.seat)
 
     def require_lease(self, held: HeldItem) -> datetime:
-        """Require a genuine lease, even if it has expired or the topic was unassigned since, and
-        return when it was signed.
-        """
+        """Require a genuine lease, even an expired one, and return when it was signed."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             self.require_place()
@@ -236,14 +234,22 @@ class RelatedLabelsApi(JudgingApi):
         related = related_labels(item, place=place, user=self.person)
         if related is None:
             raise Http404
+
+        def label(judgment: Judgment, query_id: str) -> dict[str, Any]:
+            address = judging_address(place.path._replace(query_id=query_id))
+            return {
+                "item": judgment.instance.item.pk,
+                "topic": query_id,
+                "position": judgment.instance.item.position,
+                "label": judgment.label,
+                "url": f"{address}?item={judgment.instance.item.pk}",
+            }
+
         threads = [
-            {"instance": instance, "labels": [_label(judgment, place.path) for judgment in labels]}
-            for instance, labels in related.threads.items()
+            {"instance": pk, "labels": [label(own, place.path.query_id) for own in labels]}
+            for pk, labels in related[0].items()
         ]
-        formula = [
-            _label(judgment, place.path._replace(query_id=judgment.instance.item.topic.query_id))
-            for judgment in related.formula
-        ]
+        formula = [label(own, own.instance.item.topic.query_id) for own in related[1]]
         return Response({"threads": threads, "formula": formula})
 
 
@@ -255,17 +261,6 @@ class RecentCommentsApi(JudgingApi):
         """List the assessor's last different comments in the task, newest first."""
         task = self.require_place().task
         return Response({"comments": recent_comments(task.pk, self.person.pk)})
-
-
-def _label(judgment: Judgment, path: TopicPath) -> dict[str, Any]:
-    item = judgment.instance.item
-    return {
-        "item": item.pk,
-        "topic": path.query_id,
-        "position": item.position,
-        "label": judgment.label,
-        "url": f"{judging_address(path)}?item={item.pk}",
-    }
 
 
 class NextApi(JudgingApi):
@@ -282,7 +277,7 @@ class NextApi(JudgingApi):
             )
         stack, have = self.require_place().stack, tuple(map(int, given[:200]))
         taken = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
+        progress = progress_of(stack, self.person.pk)
         return Response({"item": self.shown(taken), "progress": progress})
 
 
@@ -305,8 +300,16 @@ class JudgmentsApi(JudgingApi):
     @documented(responses.OwnJudgmentsSerializer)
     def get(self, request: Request, **path: str) -> Response:
         """List the assessor's current judgments of the topic, in the order of the items."""
-        judged = own_judgments(self.require_place().stack, self.person.pk)
-        return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
+        rows = [
+            {
+                **judgment_payload(judgment),
+                "item": judgment.instance.item.pk,
+                "instance": judgment.instance.pk,
+                "position": judgment.instance.item.position,
+            }
+            for judgment in own_judgments(self.require_place().stack, self.person.pk)
+        ]
+        return Response({"judgments": rows})
 
     @documented(responses.SavedSerializer, request=LabelsSerializer)
     def post(self, request: Request, **path: str) -> Response:
@@ -324,7 +327,6 @@ class JudgmentsApi(JudgingApi):
         )
 
     def _find(self, held: HeldItem, guideline: int | None) -> Submitted | None:
-        """Return an item whose lease is genuine, and the version of the guidelines."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             return None
@@ -364,5 +366,4 @@ class LeaseApi(JudgingApi):
         self.require_lease(held)
         stack = self.require_place().stack
         lease = renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
-        return Response({"lease": lease.token, "until": lease.until, "progress": progress})
+        return Response({**lease._asdict(), "progress": progress_of(stack, self.person.pk)})

@@ -64,8 +64,8 @@ def work_on(place: Place, user: User) -> TopicWork:
     else:
         scale = place.round.pool.label_scale if place.round else task_scale(place.task)
     return TopicWork(
-        total=progress.total,
-        done=progress.done,
+        total=progress["total"],
+        done=progress["done"],
         judged=sums["judged"],
         scale=scale,
         labels=tuple((label, counts[label.value]) for label in scale),

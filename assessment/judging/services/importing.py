@@ -31,14 +31,15 @@ class ImportNames(NamedTuple):
     versions: Mapping[int, int]
 
     def details(self, row: JudgedLine) -> dict[str, Any]:
-        """Return the fields of a judgment that a line may have; the default text (0) has no key."""
-        return {
+        """Return the fields of a judgment that a line has; the default text (0) has no key."""
+        fields = {
             "assessor_id": self.people.get(row.assessor or ""),
             "guideline_id": self.versions.get(row.guidelines or 0),
             "comment": row.comment,
             "active_ms": row.active_ms,
             "judged_at": row.judged_at,
         }
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
@@ -60,7 +61,6 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
 
 
 def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
-    """Return the users named in the lines by user name or email address (lower case)."""
     names = {row.assessor: row.assessor for row in rows if row.assessor}
     keys = {name: name.lower() if "@" in name else name for name in names}
     people: dict[str, int] = {}
@@ -93,8 +93,6 @@ _DETAILS = ("assessor_id", "guideline_id", "comment", "active_ms", "judged_at")
 
 @dataclass(frozen=True)
 class _Import:
-    """A file that is imported: its lines by what happens to them, and its problems."""
-
     task: Task
     path: str
     choice: LoadChoice
@@ -213,19 +211,12 @@ def _to_store(
 def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
     if known.judgment is None:
         return Fate.NEW
-    if _is_there(row, known, names):
+    is_same = names.details(row).items() <= known.details.items()
+    if row.label == known.label and is_same:
         return Fate.UNCHANGED
     if row.judged_at is None or known.judged_at is None or row.judged_at >= known.judged_at:
         return Fate.CHANGED
     return Fate.REPLACED if choice.takes_older else Fate.OLDER
-
-
-def _is_there(row: JudgedLine, known: _Known, names: ImportNames) -> bool:
-    """Return whether the stored label equals the line in every field of the line."""
-    stored = known.details
-    return row.label == known.label and all(
-        new is None or new == stored[name] for name, new in names.details(row).items()
-    )
 
 
 def _store(
@@ -267,14 +258,13 @@ def _move_tickets(
 
 def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) -> Judgment:
     kept = known.details if row.label == known.label else {}
-    given = {name: value for name, value in names.details(row).items() if value is not None}
     return Judgment(
         instance_id=known.instance,
         label=row.label,
         key=uuid4(),
         supersedes_id=known.judgment,
         is_imported=True,
-        **{"comment": "", "judged_at": at} | kept | given,
+        **{"comment": "", "judged_at": at} | kept | names.details(row),
     )
 
 

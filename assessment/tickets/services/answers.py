@@ -70,10 +70,7 @@ def answer_ticket(
 
 @transaction.atomic
 def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> None:
-    """Change the text of an answer. The audit log keeps the earlier text.
-
-    Raise `UserError` if the ticket has no answer, or if the new one is empty or too long.
-    """
+    """Change the text of an answer; the audit log keeps it. Refused without an answer or text."""
     _require_answer(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
     if known.answered_at is None:

@@ -72,10 +72,7 @@ def edit_policy(
     expert_closes: bool,
     by: User | None,
 ) -> None:
-    """Change the policy of a task, for labels that are stored from now on.
-
-    Raise `UserError` if tickets are to be sent to an expert, but nobody is named.
-    """
+    """Change the policy of a task for new labels. Raise `UserError` if it lacks the expert."""
     require_unarchived(task)
     if Action.EXPERT in actions.values() and expert is None:
         raise UserError("Choose the expert who gets the tickets.", code="no-expert")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -38,8 +38,6 @@ from assessment.pools.services.texts import thread_url
 from assessment.tickets.forms import AdviceForm, SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
-    count_by_state,
-    label_now,
     policy_of,
     reused_answers,
     sent_tickets,
@@ -53,9 +51,14 @@ from assessment.tickets.services.answers import (
     correct_answer,
     send_ticket,
 )
-from assessment.tickets.services.items import read_ticket_item, shown_html
+from assessment.tickets.services.items import (
+    RepairKind,
+    corrections_in,
+    defects_of,
+    read_ticket_item,
+    shown_html,
+)
 from assessment.tickets.services.policies import edit_policy, policy_sentences
-from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
@@ -118,15 +121,14 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         messages.success(request, "Policy saved. It applies to new tickets.")
         return redirect("assessment:ticket-list", lab=task.lab.slug)
 
-    form, answer = edited(
+    form, response = edited(
         request,
         task,
         lambda data: PolicyForm(data, task=task, policy=policy_of(task)),
         save,
         events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
-    context, status = {"form": form}, 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_policy.html", context, status=status)
+    return response or answer(request, "assessment/ticket_policy.html", {"form": form})
 
 
 class AnswerForm(forms.Form):
@@ -216,11 +218,13 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "form": form,
         "send_form": SendForm(lab=lab, tickets=tickets),
         "state": state,
-        "counts": count_by_state(tickets),
+        "counts": tickets.order_by().aggregate(
+            **{name: Count("pk", filter=given) for name, given in TICKET_STATES.items()}
+        ),
         "policies": policy_sentences(lab.tasks.all()),
     }
-    status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
-    return answer(request, "assessment/ticket_list.html", context, table, status=status)
+    table = _tickets_table(request, lab, state)
+    return answer(request, "assessment/ticket_list.html", context, table)
 
 
 def ticket_columns(page: str, lab: Lab) -> list[Column]:
@@ -364,16 +368,14 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         messages.success(request, _advise(ticket, form.cleaned_data, by=user))
         return redirect("assessment:ticket-sent-list", lab=lab.slug)
 
-    form, answer = edited(request, ticket, make, save)
+    form, response = edited(request, ticket, make, save)
     context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
-    status = 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_advice.html", context, status=status)
+    return response or answer(request, "assessment/ticket_advice.html", context)
 
 
 def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
-    """Store the reply, or close the ticket with it, and return the message about it."""
     reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
     if given.get("closes"):
         close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
@@ -429,13 +431,14 @@ def _shown_item(ticket: Ticket) -> dict[str, Any]:
 def _facts(ticket: Ticket) -> dict[str, Any]:
     """Return what the page of a ticket shows: the item then and now, its defects and repairs."""
     context, lab = _shown_item(ticket), ticket.lab
+    current = ticket.judgment.instance.judgments.filter(is_current=True)
     return context | {
         "html": shown_html(ticket),
         "html_now": context["html"],
         "defects": list(defects_of(context["read"], lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
         "corrections": corrections_table(corrections_in(context["read"], lab)),
-        "now": label_now(ticket.judgment.instance),
+        "now": current.select_related("assessor").first(),
     }
 
 
@@ -459,7 +462,6 @@ def corrections_table(corrections: Iterable[Correction]) -> Table:
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
-    """Answer the ticket or edit its answer, and return the message about it."""
     if corrects:
         correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
         return "Answer updated. The assessor sees it on their topics page."
