@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -133,22 +133,27 @@ class Sources:
         trees = scan_columns(file).filter(wanted).select("formula_id", pl.col("mathml").alias(name))
         return formulas.join(trees.collect(), on="formula_id", how="left", maintain_order="left")
 
-    def voted_answers(self) -> Iterator[tuple[str, str, int]]:
-        """Yield topic, id and vote score of the answers in threads that are linked as duplicates of
-        the topic's thread, in either direction; later posts, which no run may list, are left out.
-        """
-        for topic, thread in self.task.topics.exclude(thread_id="").values_list(
-            "query_id", "thread_id"
-        ):
-            links = PostLink.objects.filter(
-                Q(post_id=thread) | Q(related_id=thread),
-                collection=self.collection,
-                kind=PostLink.Kind.DUPLICATE,
-            )
-            linked = {name for link in links.values_list("post_id", "related_id") for name in link}
-            answers = self._searched().filter(thread_id__in=linked - {thread})
-            for post_id, score in answers.values_list("post_id", "score"):
-                yield topic, post_id, score or 0
+    def threads(self) -> dict[str, str]:
+        """Return the thread of each topic, where it is known."""
+        known = self.task.topics.exclude(thread_id="")
+        return dict(known.values_list("query_id", "thread_id"))
+
+    def duplicates(self) -> list[tuple[str, str]]:
+        """Return the links between threads of topics and their duplicates, in any direction."""
+        threads = set(self.threads().values())
+        links = PostLink.objects.filter(
+            Q(post_id__in=threads) | Q(related_id__in=threads),
+            collection=self.collection,
+            kind=PostLink.Kind.DUPLICATE,
+        )
+        return list(links.values_list("post_id", "related_id"))
+
+    def voted_answers(self, threads: Iterable[str]) -> pl.DataFrame:
+        """Return the searched answers of some threads: thread, item, and score, the vote score."""
+        answers = self._searched().filter(thread_id__in=set(threads))
+        schema = {"thread": pl.String, "item": pl.String, "score": pl.Int64}
+        rows = list(answers.values_list("thread_id", "post_id", "score"))
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     @property
     def _kind(self) -> str:

@@ -20,8 +20,7 @@ from arqlab.web.tables import Column, Empty, Table, answer
 from retrieval.services.baselines import order_of_combination
 from retrieval.services.offers import Offer, offers_of, order_baseline
 from retrieval.services.systems import METHODS
-from submissions.models import Run
-from submissions.standings import RunQuerySet
+from submissions.models import Run, RunQuerySet
 
 pages = Pages(LAB, organized_lab_or_404, section="overview")
 

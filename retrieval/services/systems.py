@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
-from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.records import TASK_WORDS, TaskKind
+from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
 from arqkit.retrieval.fusion import min_max_average, reciprocal_rank_fusion
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
@@ -25,7 +23,6 @@ from submissions.models import Run
 Rank = Callable[[Sources, Mapping[str, Any], Progress], pl.DataFrame]
 Need = Callable[[Sources], str]
 """What a system needs: returns what is lacking and what to do, or an empty text."""
-RANKING = {"topic": pl.String, "item": pl.String, "score": pl.Float64}
 
 
 def needs_topics(sources: Sources) -> str:
@@ -120,9 +117,9 @@ def linked_answers(
     sources: Sources, settings: Mapping[str, Any], progress: Progress
 ) -> pl.DataFrame:
     """Return all answers of threads linked as duplicates, by vote score (seed 000, §4.3)."""
-    ranking = pl.DataFrame(list(sources.voted_answers()), schema=RANKING, orient="row")
-    progress(len(ranking), len(ranking))
-    return ranking
+    links = sources.duplicates()
+    answers = sources.voted_answers(thread for link in links for thread in link)
+    return linked_answers_by_votes(sources.threads(), links, answers)
 
 
 def combined_runs(
@@ -187,16 +184,6 @@ SYSTEMS = {
             linked_answers,
             (needs_topics, needs_items, needs_links),
             data_used=Run.DataUsed.LINKS,
-        ),
-        System(
-            "tangent-s",
-            "Formula search (Tangent-S)",
-            "Formulas by symbol layout trees and operator trees. In Task 1, answers by one formula "
-            "of the question: the first of the title, else the largest of the body.",
-            (TaskKind.ANSWERS, TaskKind.FORMULAS),
-            _later("retrieval.services.formula_search", "by_formulas"),
-            (needs_topics, needs_items, needs_formulas, needs_package("numba", "retrieval")),
-            data_used=Run.DataUsed.MATH,
         ),
         System(
             "combination",
