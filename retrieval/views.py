@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Job, Lab, Task
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import refused
@@ -37,14 +37,13 @@ def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         if not chosen:
             messages.error(request, "Choose the baselines to make.")
         return redirect(request.path)
-    jobs = [offer.job for offer in offers if offer.job]
-    going_on = [job for job in jobs if not job.is_over]
+    jobs, going_on = _jobs(offers), [offer for offer in offers if offer.is_going_on]
     context = {
         "tables": [{"task": task, "systems": _table(task, own)} for task, own in by_task],
         "has_open": any(offer.is_open for offer in offers),
         "jobs": going_on,
-        "job": next(iter([*going_on, *jobs]), None),
-        "seen": ",".join(f"{job.pk}-{job.state}-{job.done}" for job in going_on),
+        "job": next((job for job in jobs if not job.is_over), next(iter(jobs), None)),
+        "seen": ",".join(f"{job.pk}-{job.state}-{job.done}" for job in _jobs(going_on)),
     }
     return news(request, "retrieval/baseline_list.html", context)
 
@@ -83,6 +82,10 @@ def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
             messages.success(request, "The runs are being combined.")
             return redirect("retrieval:baseline-list", task.lab.slug)
     return answer(request, "retrieval/run_combine.html", {"form": form})
+
+
+def _jobs(offers: list[Offer]) -> list[Job]:
+    return [offer.job for offer in offers if offer.job]
 
 
 def _table(task: Task, offers: list[Offer]) -> Table:

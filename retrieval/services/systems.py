@@ -51,7 +51,10 @@ def needs_formulas(sources: Sources) -> str:
 def needs_links(sources: Sources) -> str:
     """Return what to do if topics have no threads, or posts have no links or votes."""
     if not sources.task.topics.exclude(thread_id="").exists():
-        return "The threads of the topics are not known: their file does not name them."
+        return (
+            "The threads of the topics are not known. Load the topics with the index of their "
+            "formulas, which names them."
+        )
     if sources.collection is None or not has_links(sources.collection):
         return "The collection has no links of posts. Load PostLinks.xml of the dump."
     if not has_votes(sources.collection):
