@@ -18,9 +18,7 @@ from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, t
 from assessment.assignments.services.assigning import Pairs
 from assessment.models import Assignment, RosterEntry
 
-ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
-SET_ASIDE, RESUME = "set-aside", "resume"
-ACTIONS = (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW, SET_ASIDE, RESUME)
+ACTIONS = ("assign", "reassign", "take", "review", "unreview", "set-aside", "resume")
 MAX_BYTES, MAX_HOURS = 2**20, 10_000
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
@@ -62,11 +60,11 @@ class ChosenTopicsForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
         problem = ""
-        if action in (ASSIGN, REASSIGN) and not person:
+        if action in ("assign", "reassign") and not person:
             problem = "No assessor selected. Choose who should judge the topics."
-        elif action == TAKE and not person and not is_all:
+        elif action == "take" and not person and not is_all:
             problem = "No assessor selected. Choose an assessor, or tick “from all assessors”."
-        elif action == TAKE and person and is_all:
+        elif action == "take" and person and is_all:
             problem = f"Unassign from {person.name} or from all assessors? Choose one of the two."
         if problem and "person" not in self.errors:
             self.add_error("person", problem)

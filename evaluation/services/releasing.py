@@ -26,17 +26,14 @@ def notify_of_release(board: Leaderboard) -> None:
     """Notify the teams that have runs on a leaderboard of its release."""
     task, runs = board.task, board.runs.count()
     notify(
-        lab=task.lab,
-        kind=Kind.LEADERBOARD_RELEASED,
-        people=User.objects.filter(memberships__team__in=board.runs.values("team")).distinct(),
+        task,
+        Kind.LEADERBOARD_RELEASED,
+        User.objects.filter(memberships__team__in=board.runs.values("team")).distinct(),
         path=reverse("evaluation:leaderboard", args=[task.lab.slug, task.slug]),
         key=f"leaderboard-released {board.pk}",
-        values={
-            "task": task.name,
-            "version": str(board.version),
-            "runs": f"{runs} run{'s' if runs != 1 else ''}",
-            "measure": parse_measure(board.measures[0]).heading,
-        },
+        version=str(board.version),
+        runs=f"{runs} run{'s' if runs != 1 else ''}",
+        measure=parse_measure(board.measures[0]).heading,
     )
 
 

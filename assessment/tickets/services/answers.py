@@ -193,10 +193,11 @@ def _notify(
         Kind.TICKET_ADVISED: reverse("assessment:ticket-detail", args=[lab.slug, ticket.pk]),
     }
     notify(
-        lab=lab,
-        kind=kind,
-        people=[person for person in people if person and person != by],
+        topic.task,
+        kind,
+        [person for person in people if person and person != by],
         path=paths[kind],
         key=key,
-        values={"task": topic.task.name, "topic": topic.query_id, **values},
+        topic=topic.query_id,
+        **values,
     )
