@@ -122,7 +122,6 @@ class RosterForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer the users who may judge and are not on the roster."""
         super().__init__(*args, **kwargs)
         assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
         listed = Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
@@ -150,7 +149,6 @@ class HoursForm(VersionedForm):
     )
 
     def __init__(self, *args: Any, entry: RosterEntry | None, **kwargs: Any) -> None:
-        """Fill in what the assessor offers now."""
         super().__init__(*args, **kwargs)
         self.initial = {"hours": entry.hours, "note": entry.note} if entry else {}
 

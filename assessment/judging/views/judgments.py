@@ -61,7 +61,6 @@ class LateDecisionForm(forms.Form):
     )
 
     def __init__(self, *args: Any, rows: QuerySet[LateLabel], **kwargs: Any) -> None:
-        """Offer the undecided labels among `rows`."""
         super().__init__(*args, **kwargs)
         undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
         self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]

@@ -75,7 +75,6 @@ class PolicyForm(VersionedForm):
     error_fields: ClassVar = {"no-expert": "expert"}
 
     def __init__(self, *args: Any, task: Task, policy: TicketPolicy, **kwargs: Any) -> None:
-        """Ask for each label, and for the expert."""
         super().__init__(*args, **kwargs)
         self.labels = task.protocol.labels.reports
         for label in self.labels:
@@ -178,7 +177,6 @@ class BulkAnswerForm(AnswerForm):
     """One answer to several tickets of a list."""
 
     def __init__(self, *args: Any, tickets: QuerySet[Ticket], **kwargs: Any) -> None:
-        """Take the tickets that may be answered."""
         super().__init__(*args, **kwargs)
         self.fields["tickets"] = forms.ModelMultipleChoiceField(
             queryset=tickets, error_messages={"required": "Select the tickets to answer."}

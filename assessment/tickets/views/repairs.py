@@ -56,7 +56,6 @@ class RepairForm(VersionedForm):
     }
 
     def __init__(self, *args: Any, draft: RepairDraft, item: TicketItem, **kwargs: Any) -> None:
-        """Ask for the value of a correction."""
         super().__init__(*args, **kwargs)
         self.draft = draft
         if not draft.kind.is_correction:
