@@ -245,7 +245,7 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
 def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
     """Return the choices that differ from a page's proposal. Raise `UserError` for unknown ones."""
     if "proposed" not in data:
-        return PlanEdits({}, {})
+        return {}, {}
     try:
         proposed = json.loads(data["proposed"])
     except (ValueError, RecursionError):
@@ -262,7 +262,7 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
             if name in data and proposed.get(name) != chosen.get(topic, "")
         }
 
-    return PlanEdits(*map(edits, PARTS))
+    return edits("first"), edits("second")
 
 
 def read_pairs(text: str, *, task: Task) -> Pairs:

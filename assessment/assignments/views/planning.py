@@ -250,7 +250,7 @@ def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str
     if action == "propose":
         edits = read_edits(request.POST, planning)
         plan = plan_with_edits(planning, edits)
-        kept = len(edits.first) + len(edits.second)
+        kept = sum(map(len, edits))
         return {"plan": plan, "kept": kept, "proposed": write_proposal(planning, plan, edits)}
     first, second = (read_choices(request.POST, part, planning) for part in ("first", "second"))
     plan = plan_of(planning.open_problem, first, second)

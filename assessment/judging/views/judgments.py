@@ -141,7 +141,16 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     rows = late_labels(task)
     form = LateDecisionForm(request.POST if request.method == "POST" else None, rows=rows)
     if request.method == "POST" and form.is_valid():
-        _decide(request, task, form)
+        given, by = form.cleaned_data, signed_in(request)
+        count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
+        if count:
+            messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
+        if left:
+            messages.error(
+                request,
+                f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
+                "another assessor counts. Exclude them, or return the items to their topics first.",
+            )
         return redirect(request.get_full_path())
     table = _late_table(request, task)
     return answer(request, "assessment/late_label_list.html", {"form": form}, table)
@@ -208,19 +217,6 @@ def _decided(late: LateLabel) -> str:
         return ""
     name = late.decided_by.name if late.decided_by else DASH
     return format_html("by {}, {}: {}", name, moment(late.decided_at), late.reason)
-
-
-def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
-    given, by = form.cleaned_data, signed_in(request)
-    count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
-    if count:
-        messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
-    if left:
-        messages.error(
-            request,
-            f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
-            "another assessor counts. Exclude them, or return the items to their topics first.",
-        )
 
 
 @pages.read("tasks/<slug:task>/topics/<str:query_id>/judgments/<path:doc_id>/", "item-judgments")

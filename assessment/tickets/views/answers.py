@@ -355,7 +355,6 @@ def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
 @pages.form("tickets/<int:ticket>/advice/", "ticket-advice", access=sent_ticket_or_404)
 def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
-    user, lab = signed_in(request), ticket.lab
     closes = policy_of(ticket.topic.task).expert_closes
 
     def make(data: QueryDict | None) -> AdviceForm:
@@ -363,23 +362,22 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         return AdviceForm(data, ticket=ticket, closes=closes, initial=initial)
 
     def save(form: AdviceForm) -> HttpResponse:
-        messages.success(request, _advise(ticket, form.cleaned_data, by=user))
-        return redirect("assessment:ticket-sent-list", lab=lab.slug)
+        given = form.cleaned_data | {"at": timezone.now(), "by": signed_in(request)}
+        if given.pop("closes", False):
+            close_ticket_as_expert(ticket=ticket, **given)
+            text = "Ticket answered. The assessor sees your answer on their topics page."
+        else:
+            given.pop("returns_item", None)
+            advise_ticket(ticket=ticket, **given)
+            text = "Reply sent. You can change it until the organizers answer the ticket."
+        messages.success(request, text)
+        return redirect("assessment:ticket-sent-list", lab=ticket.lab.slug)
 
     form, response = edited(request, ticket, make, save)
     context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
     return response or answer(request, "assessment/ticket_advice.html", context)
-
-
-def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
-    reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
-    if given.get("closes"):
-        close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
-        return "Ticket answered. The assessor sees your answer on their topics page."
-    advise_ticket(ticket=ticket, **reply)
-    return "Reply sent. You can change it until the organizers answer the ticket."
 
 
 @pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)
