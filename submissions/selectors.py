@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
@@ -33,8 +33,39 @@ from collection.selectors.collections import (
     posts_scan,
     scan_columns,
 )
-from submissions.models import Run, RunProblem
-from submissions.standings import RunQuerySet
+from submissions.models import Run, RunProblem, RunQuerySet
+
+RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "standing", "withdrawn")
+
+
+def run_map(task: Task) -> pl.DataFrame:
+    """Return the runs that took part, including withdrawn ones: ids, teams, tags, files, marks.
+
+    Labs publish it with their qrels, which name the answers of Task 3 by `run_id`.
+    """
+    runs = Run.objects.filter(task=task).exclude(identifier="").select_related("team", "upload")
+    rows = [
+        {
+            "run_id": run.identifier,
+            "team": run.team.name,
+            "tag": run.tag,
+            "file": run.file_name,
+            "kind": _kind(run),
+            "type": "manual" if run.is_manual else "automatic",
+            "data": run.data_used,
+            "standing": run.standing.key,
+            "withdrawn": f"{run.withdrawn_at:%Y-%m-%d}" if run.withdrawn_at else "",
+        }
+        for run in runs.order_by("team__name", "identifier")
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(RUN_MAP, pl.String))
+
+
+def _kind(run: Run) -> str:
+    if run.is_post_hoc:
+        return "post-hoc"
+    return "baseline" if run.is_baseline else "primary" if run.is_primary else "alternate"
+
 
 log = logging.getLogger(__name__)
 MIN_LINE_LIMIT = 100_000
@@ -99,8 +130,7 @@ def quotas_left(
 def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
     """Return the counts of the runs a user may see in the tasks of labs, by the task's key.
 
-    Organizers see the runs of all teams, other users those of their own teams. Takes one query for
-    all labs, apart from the query for their tasks.
+    Organizers see all runs, others those of their teams. Takes one query and that for the tasks.
     """
     standings = list(standings)
     visible = Q(pk__in=[])
@@ -109,32 +139,25 @@ def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]
             Q(task__lab=lab) if standing.organizes else Q(task__lab=lab, team__in=standing.teams)
         )
     runs = Run.objects.submitted().filter(visible, withdrawn_at=None, is_post_hoc=False).order_by()
-    counts: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
-    for row in runs.values("task", "team", "status", "is_baseline").annotate(runs=Count("pk")):
-        counts[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
+    states: Counter[tuple[int, str]] = Counter()
+    used: Counter[tuple[int, int]] = Counter()
+    groups = runs.values_list("task", "team", "status", "is_baseline").annotate(runs=Count("pk"))
+    for task, team, status, is_baseline, count in groups:
+        states[task, status] += count
+        used[task, team] += count if status != Run.Status.INVALID and not is_baseline else 0
     return {
-        task.pk: _task_runs(task, standing.teams, counts[task.pk])
+        task.pk: TaskRuns(
+            waiting=states[task.pk, "uploaded"] + states[task.pk, "validating"],
+            valid=states[task.pk, "valid"],
+            invalid=states[task.pk, "invalid"],
+            places=tuple(
+                (team, max(0, task.protocol.quota - used[task.pk, team.pk]))
+                for team in standing.teams
+            ),
+        )
         for lab, standing in standings
         for task in lab.tasks.all()
     }
-
-
-def _task_runs(
-    task: Task, teams: Iterable[Team], counts: Mapping[tuple[int, str, bool], int]
-) -> TaskRuns:
-    by_status = dict.fromkeys(Run.Status.values, 0)
-    used = dict.fromkeys((team.pk for team in teams), 0)
-    for (team, status, is_baseline), runs in counts.items():
-        by_status[status] += runs
-        if team in used and status != Run.Status.INVALID and not is_baseline:
-            used[team] += runs
-    places = tuple((team, max(0, task.protocol.quota - used[team.pk])) for team in teams)
-    return TaskRuns(
-        waiting=by_status["uploaded"] + by_status["validating"],
-        valid=by_status["valid"],
-        invalid=by_status["invalid"],
-        places=places,
-    )
 
 
 def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:

@@ -235,6 +235,9 @@ class Qrel(models.Model):
             ),
         ]
 
+    def __str__(self) -> str:
+        return f"{self.query_id} {self.doc_id} {self.relevance}"
+
 
 class Official(models.Manager[M]):
     """The rows of the official round: those whose round, or whose assessor, is None."""

@@ -1,8 +1,7 @@
 """The effect of other labels on the leaderboard. Nothing is stored.
 
-Runs are scored against the draft of the qrels as it is and with other labels, with the task's
-measures. Labels of an item with several instances count as in the qrels: at the visual level, the
-highest one.
+Runs are scored against the draft of the qrels as it is and with other labels. Of the labels of an
+item with several instances, the one counts that the qrels have.
 """
 
 from __future__ import annotations

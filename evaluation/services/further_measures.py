@@ -1,7 +1,6 @@
 """Further measures of a board, their correlations, and first answers. Nothing is stored.
 
-The value of a run is cached by everything that it is computed from. A request computes for a
-limited time, and the next one continues.
+The values of runs are cached. A request computes for a limited time, and the next one continues.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from arqlab.core.models import Task, Visitor
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
-from evaluation.permissions import ScoreAccess, Sight, VisibleBoard, score_access_of
+from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of
 from evaluation.selectors.boards import qrels_facts
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.selectors.references import answers_task
@@ -137,8 +136,6 @@ def with_further_measures(
     """Return a board with the measures in a text, separated by spaces or commas.
 
     All runs have their values if it `waits`, else as many as the time allows.
-
-    Measures that the board has are left out.
     """
     text = " ".join(text.split())
     if not text:
@@ -247,7 +244,7 @@ def first_answers_access(user: Visitor, task: Task) -> ScoreAccess | None:
         return None
     access = score_access_of(user, source)
     has_board = access.leaderboard is not None or qrels_named(source) is not None
-    return access if access.sight is Sight.EVERYTHING and has_board else None
+    return access if access.sees_everything and has_board else None
 
 
 def first_answers(visible: VisibleBoard, *, waits: bool = False) -> FurtherMeasures:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from arqkit.measures.names import parse_measure
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
+from arqlab.core.oddities import counted
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -24,7 +25,7 @@ from submissions.services.left_out import set_out_of_competition
 
 def notify_of_release(board: Leaderboard) -> None:
     """Notify the teams that have runs on a leaderboard of its release."""
-    task, runs = board.task, board.runs.count()
+    task = board.task
     notify(
         task,
         Kind.LEADERBOARD_RELEASED,
@@ -32,7 +33,7 @@ def notify_of_release(board: Leaderboard) -> None:
         path=reverse("evaluation:leaderboard", args=[task.lab.slug, task.slug]),
         key=f"leaderboard-released {board.pk}",
         version=str(board.version),
-        runs=f"{runs} run{'s' if runs != 1 else ''}",
+        runs=counted(board.runs.count(), "run"),
         measure=parse_measure(board.measures[0]).heading,
     )
 

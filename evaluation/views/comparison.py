@@ -368,8 +368,7 @@ def _test_choice(request: HttpRequest, default: str) -> dict[str, Any]:
 def compared_board(
     request: HttpRequest, task: Task, *, post_hoc: bool = False
 ) -> tuple[ScoreAccess, ComparedRuns, dict[str, Any]]:
-    """Return the user's access to scores, the runs of the board that they see, and what all pages
-    show of them.
+    """Return the user's access to scores, the runs on the board, and what all pages show of them.
 
     Post-hoc runs can be compared, but are in no family of tests.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -23,13 +23,11 @@ from arqkit.leaderboard import (
 from arqkit.measures.names import Measure, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
-from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import ID, SAFE
 from arqlab.web.tables import Column, to
 from evaluation.forms import BoardPartForm
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
-from evaluation.selectors.boards import Certainty, certainties
-from evaluation.selectors.topics import TopicScoreRow
+from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 from submissions.models import Run
 
 FEW_BARS = 12
@@ -67,8 +65,7 @@ def board_lines(
 
     The last columns (`further`) are not stored, and have no links. The others lead to addresses
     relative to the leaderboard's, to keep long pages small. On a page below another task or address
-    (`task_url`) only runs have links.
-    The main measures show how certain they are.
+    (`task_url`) only runs have links. The main measures show how certain they are.
     """
     board, measures = visible.board, part.shown_measures(further)
     own = board.measures[: len(board.measures) - further]
@@ -248,21 +245,3 @@ def chart_of(
             for row in rows
         ],
     }
-
-
-def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
-    """Return the topic information to show as columns."""
-    return [
-        name
-        for name in TOPIC_FILTERS
-        if any(row.topic and row.topic.facts.get(name) for row in rows)
-    ]
-
-
-def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
-    """Return the means of the run's, median and best scores over the topics that have them."""
-    values = {name: [getattr(row, name) for row in rows] for name in ("own", "median", "best")}
-    known = {
-        name: [value for value in column if value is not None] for name, column in values.items()
-    }
-    return {name: sum(column) / len(column) if column else None for name, column in known.items()}

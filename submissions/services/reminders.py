@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.dateformat import format as format_date
 
 from arqlab.core.models import Task, Team
+from arqlab.core.oddities import counted
 from arqlab.notices.models import Kind, Notice
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify
@@ -72,7 +73,7 @@ def _result_lines(runs: Sequence[Run]) -> str:
         parts = ["valid" if run.status == Run.Status.VALID else "not valid"]
         parts += ["primary run"] if run.is_primary and run.status == Run.Status.VALID else []
         parts += [
-            f"{count:,} {level}{'s' if count != 1 else ''}"
+            counted(count, level)
             for level in (RunProblem.Level.ERROR, RunProblem.Level.WARNING)
             if (count := counts.get((run.pk, level)))
         ]
@@ -150,7 +151,7 @@ def hours_in_words(remaining: timedelta) -> str:
     hours = round(remaining.total_seconds() / 3600)
     if hours < 1:
         return "less than an hour"
-    return f"{hours} hour{'s' if hours > 1 else ''}"
+    return counted(hours, "hour")
 
 
 def moment_in_words(moment: datetime) -> str:

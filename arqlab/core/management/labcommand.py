@@ -23,12 +23,12 @@ from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, todo: str = "Check the path.") -> bytes:
     """Return the content of a file, or raise `CommandError` with the reason and what to do."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CommandError(f"Cannot read {path}: {error.strerror}. Check the path.") from error
+        raise CommandError(f"Cannot read {path}: {error.strerror}. {todo}") from error
 
 
 TASK = {"metavar": "LAB/TASK"}

@@ -152,8 +152,8 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
                 "another assessor counts. Exclude them, or return the items to their topics first.",
             )
         return redirect(request.get_full_path())
-    table = _late_table(request, task)
-    return answer(request, "assessment/late_label_list.html", {"form": form}, table)
+    context, status, table = {"form": form}, 422 if form.errors else 200, _late_table(request, task)
+    return answer(request, "assessment/late_label_list.html", context, table, status=status)
 
 
 def _late_table(request: HttpRequest, task: Task) -> Table:

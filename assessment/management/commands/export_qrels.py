@@ -16,7 +16,7 @@ from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.drafts import draft_of, levels_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
-from submissions.run_map import run_map
+from submissions.selectors import run_map
 
 OF_DRAFTS = ("level", "complete", "all_topics")
 

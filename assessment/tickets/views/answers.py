@@ -127,7 +127,8 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         save,
         events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
-    return response or answer(request, "assessment/ticket_policy.html", {"form": form})
+    context, status = {"form": form}, 422 if form.errors else 200
+    return response or render(request, "assessment/ticket_policy.html", context, status=status)
 
 
 class AnswerForm(forms.Form):
@@ -221,8 +222,8 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         ),
         "policies": policy_sentences(lab.tasks.all()),
     }
-    table = _tickets_table(request, lab, state)
-    return answer(request, "assessment/ticket_list.html", context, table)
+    status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
+    return answer(request, "assessment/ticket_list.html", context, table, status=status)
 
 
 def ticket_columns(page: str, lab: Lab) -> list[Column]:
@@ -377,7 +378,8 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
-    return response or answer(request, "assessment/ticket_advice.html", context)
+    status = 422 if form.errors else 200
+    return response or render(request, "assessment/ticket_advice.html", context, status=status)
 
 
 @pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import CeremonyCommand, switch
+from arqlab.core.oddities import counted
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.oddities import release_oddities
@@ -52,8 +53,8 @@ class Command(CeremonyCommand):
         pairs = options["out_of_competition"]
         apart = reasons_by_run(Run.objects.valid().filter(task=task), pairs) if pairs else None
         board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)
-        runs = len(board.scores)
+        runs = counted(len(board.scores), "run")
         self.stdout.write(
-            f"Version {board.version} of the leaderboard of {task} is released, with {runs} "
-            f"run{'s' * (runs != 1)} and the qrels {qrel_set.name}."
+            f"Version {board.version} of the leaderboard of {task} is released, with {runs} and "
+            f"the qrels {qrel_set.name}."
         )

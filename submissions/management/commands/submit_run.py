@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.core.management.base import CommandError
+from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
 
 from arqkit.formats.runs.results import report_data, report_text
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LabCommand, read_bytes
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team, lab_team
@@ -80,13 +80,8 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Submit the file, validate its runs and print their reports."""
-        try:
-            with options["file"].open("rb") as stream:
-                runs = self.submit(File(stream, name=options["file"].name), options)
-        except OSError as error:
-            raise CommandError(
-                f"Cannot read {options['file']}: {error.strerror}. Give the path of a run file."
-            ) from error
+        content = read_bytes(options["file"], "Give the path of a run file.")
+        runs = self.submit(ContentFile(content, name=options["file"].name), options)
         for run in runs:
             validate_uploaded_run(run_id=run.pk, at=timezone.now())
             run.refresh_from_db()
