@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import polars as pl
 from django.conf import settings
@@ -74,8 +73,7 @@ BYTES_PER_LINE = 80
 """The average length allowed for the lines of a long run; ids and tags take about 40 bytes."""
 
 
-@dataclass(frozen=True)
-class TaskRuns:
+class TaskRuns(NamedTuple):
     """Counts of a task's submitted runs by state, and the quota left to each team of the user."""
 
     waiting: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -229,7 +228,7 @@ def _openable(line: BoardLine, sight: ScoreAccess, newest: Set[str]) -> BoardLin
     """Return a line without its link if the user may open neither the run nor its scores."""
     run = line.row.run
     is_open = str(run.key) in newest or sight.may_see_run_of(run.team)
-    return line if is_open else replace(line, url="")
+    return line if is_open else line._replace(url="")
 
 
 def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from django.core.paginator import Page, Paginator
@@ -51,8 +50,7 @@ ITEM_COLUMNS = (
 """The columns of an item with its text and its label, which leads to its judgments."""
 
 
-@dataclass(frozen=True)
-class RankingSide:
+class RankingSide(NamedTuple):
     """A run with the page of its ranking, the number of its items, and its values by measure."""
 
     run: Run

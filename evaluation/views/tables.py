@@ -1,10 +1,9 @@
-"""Leaderboard rows with their links, and the data of the per-topic chart."""
+"""What pages of boards share: the chosen part, its rows and links, addresses and file names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from django import forms
@@ -85,8 +84,7 @@ class BoardPartForm(forms.Form):
         )
 
 
-@dataclass(frozen=True)
-class BoardLine:
+class BoardLine(NamedTuple):
     """A row of a leaderboard with the URL of its run.
 
     The URL is that of the run's scores if the user may not see the run. `details` has the texts of
