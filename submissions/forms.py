@@ -41,7 +41,6 @@ class FilesField(forms.FileField):
 class UploadForm(forms.Form):
     """Run files and their team."""
 
-    team = NamedChoiceField(queryset=Team.objects.none(), empty_label="Choose a team")
     file = FilesField(
         label="Run files",
         error_messages={
@@ -52,14 +51,16 @@ class UploadForm(forms.Form):
         max_length=255,
     )
 
-    def __init__(self, *args: Any, teams: Any, organizes: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, teams: QuerySet[Team], organizes: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["team"]
-        if isinstance(field, forms.ModelChoiceField):
-            field.queryset = teams
-            field.required = not organizes
-            field.help_text = "Leave this empty for baselines of the lab." if organizes else ""
-            field.error_messages["required"] = "Choose the team of the runs."
+        self.fields["team"] = NamedChoiceField(
+            queryset=teams,
+            empty_label="Choose a team",
+            required=not organizes,
+            help_text="Leave this empty for baselines of the lab." if organizes else "",
+            error_messages={"required": "Choose the team of the runs."},
+        )
+        self.order_fields(["team"])
 
 
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
@@ -196,17 +197,14 @@ def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
 class MoveForm(forms.Form):
     """The other team of a run."""
 
-    team = NamedChoiceField(
-        queryset=Team.objects.none(),
-        empty_label="Choose a team",
-        label="New team",
-        error_messages={"required": "Choose the team that the run moves to."},
-    )
-
-    def __init__(self, *args: Any, teams: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, teams: QuerySet[Team], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if isinstance(field := self.fields["team"], forms.ModelChoiceField):
-            field.queryset = teams
+        self.fields["team"] = NamedChoiceField(
+            queryset=teams,
+            empty_label="Choose a team",
+            label="New team",
+            error_messages={"required": "Choose the team that the run moves to."},
+        )
 
 
 class WithdrawForm(forms.Form):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import polars as pl
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q
-from django.urls import reverse
 
 from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
@@ -23,6 +21,7 @@ from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy, with_order
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Lab, Task, Team, Visitor
+from arqlab.core.oddities import task_url
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import LabRoles, topic_ids
 from collection.selectors.collections import (
@@ -33,8 +32,39 @@ from collection.selectors.collections import (
     posts_scan,
     scan_columns,
 )
-from submissions.models import Run, RunProblem
-from submissions.standings import RunQuerySet
+from submissions.models import Run, RunProblem, RunQuerySet
+
+RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "standing", "withdrawn")
+
+
+def run_map(task: Task) -> pl.DataFrame:
+    """Return the runs that took part, including withdrawn ones: ids, teams, tags, files, marks.
+
+    Labs publish it with their qrels, which name the answers of Task 3 by `run_id`.
+    """
+    runs = Run.objects.filter(task=task).exclude(identifier="").select_related("team", "upload")
+    rows = [
+        {
+            "run_id": run.identifier,
+            "team": run.team.name,
+            "tag": run.tag,
+            "file": run.file_name,
+            "kind": _kind(run),
+            "type": "manual" if run.is_manual else "automatic",
+            "data": run.data_used,
+            "standing": run.standing.key,
+            "withdrawn": f"{run.withdrawn_at:%Y-%m-%d}" if run.withdrawn_at else "",
+        }
+        for run in runs.order_by("team__name", "identifier")
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(RUN_MAP, pl.String))
+
+
+def _kind(run: Run) -> str:
+    if run.is_post_hoc:
+        return "post-hoc"
+    return "baseline" if run.is_baseline else "primary" if run.is_primary else "alternate"
+
 
 log = logging.getLogger(__name__)
 MIN_LINE_LIMIT = 100_000
@@ -43,8 +73,7 @@ BYTES_PER_LINE = 80
 """The average length allowed for the lines of a long run; ids and tags take about 40 bytes."""
 
 
-@dataclass(frozen=True)
-class TaskRuns:
+class TaskRuns(NamedTuple):
     """Counts of a task's submitted runs by state, and the quota left to each team of the user."""
 
     waiting: int
@@ -99,8 +128,7 @@ def quotas_left(
 def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
     """Return the counts of the runs a user may see in the tasks of labs, by the task's key.
 
-    Organizers see the runs of all teams, other users those of their own teams. Takes one query for
-    all labs, apart from the query for their tasks.
+    Organizers see all runs, others those of their teams. Takes one query and that for the tasks.
     """
     standings = list(standings)
     visible = Q(pk__in=[])
@@ -109,32 +137,25 @@ def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]
             Q(task__lab=lab) if standing.organizes else Q(task__lab=lab, team__in=standing.teams)
         )
     runs = Run.objects.submitted().filter(visible, withdrawn_at=None, is_post_hoc=False).order_by()
-    counts: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
-    for row in runs.values("task", "team", "status", "is_baseline").annotate(runs=Count("pk")):
-        counts[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
+    states: Counter[tuple[int, str]] = Counter()
+    used: Counter[tuple[int, int]] = Counter()
+    groups = runs.values_list("task", "team", "status", "is_baseline").annotate(runs=Count("pk"))
+    for task, team, status, is_baseline, count in groups:
+        states[task, status] += count
+        used[task, team] += count if status != Run.Status.INVALID and not is_baseline else 0
     return {
-        task.pk: _task_runs(task, standing.teams, counts[task.pk])
+        task.pk: TaskRuns(
+            waiting=states[task.pk, "uploaded"] + states[task.pk, "validating"],
+            valid=states[task.pk, "valid"],
+            invalid=states[task.pk, "invalid"],
+            places=tuple(
+                (team, max(0, task.protocol.quota - used[task.pk, team.pk]))
+                for team in standing.teams
+            ),
+        )
         for lab, standing in standings
         for task in lab.tasks.all()
     }
-
-
-def _task_runs(
-    task: Task, teams: Iterable[Team], counts: Mapping[tuple[int, str, bool], int]
-) -> TaskRuns:
-    by_status = dict.fromkeys(Run.Status.values, 0)
-    used = dict.fromkeys((team.pk for team in teams), 0)
-    for (team, status, is_baseline), runs in counts.items():
-        by_status[status] += runs
-        if team in used and status != Run.Status.INVALID and not is_baseline:
-            used[team] += runs
-    places = tuple((team, max(0, task.protocol.quota - used[team.pk])) for team in teams)
-    return TaskRuns(
-        waiting=by_status["uploaded"] + by_status["validating"],
-        valid=by_status["valid"],
-        invalid=by_status["invalid"],
-        places=places,
-    )
 
 
 def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:
@@ -236,10 +257,9 @@ def repaired_file(run: Run) -> ContentFile | None:
 
 def runs_page(task: Task, runs: Sequence[Run]) -> str:
     """Return the address of the page of the only run, or of the list of runs."""
-    place = [task.lab.slug, task.slug]
     if len(runs) == 1:
-        return reverse("desk:run-detail", args=[*place, runs[0].pk])
-    return reverse("submissions:run-list", args=place)
+        return task_url("desk:run-detail", task, runs[0].pk)
+    return task_url("submissions:run-list", task)
 
 
 def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:

@@ -15,13 +15,10 @@ from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
-from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
-from assessment.models import RosterEntry
+from assessment.models import Assignment, RosterEntry
 
-ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
-SET_ASIDE, RESUME = "set-aside", "resume"
-ACTIONS = (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW, SET_ASIDE, RESUME)
+ACTIONS = ("assign", "reassign", "take", "review", "unreview", "set-aside", "resume")
 MAX_BYTES, MAX_HOURS = 2**20, 10_000
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
@@ -63,11 +60,11 @@ class ChosenTopicsForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
         problem = ""
-        if action in (ASSIGN, REASSIGN) and not person:
+        if action in ("assign", "reassign") and not person:
             problem = "No assessor selected. Choose who should judge the topics."
-        elif action == TAKE and not person and not is_all:
+        elif action == "take" and not person and not is_all:
             problem = "No assessor selected. Choose an assessor, or tick “from all assessors”."
-        elif action == TAKE and person and is_all:
+        elif action == "take" and person and is_all:
             problem = f"Unassign from {person.name} or from all assessors? Choose one of the two."
         if problem and "person" not in self.errors:
             self.add_error("person", problem)
@@ -125,10 +122,11 @@ class RosterForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer the users who may judge and are not on the roster."""
         super().__init__(*args, **kwargs)
+        assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
+        listed = Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
         people: Any = self.fields["people"]
-        people.queryset = people_off_roster(task)
+        people.queryset = judging_staff(task.lab).exclude(listed)
         people.label_from_instance = lambda person: person.name
 
 
@@ -151,7 +149,6 @@ class HoursForm(VersionedForm):
     )
 
     def __init__(self, *args: Any, entry: RosterEntry | None, **kwargs: Any) -> None:
-        """Fill in what the assessor offers now."""
         super().__init__(*args, **kwargs)
         self.initial = {"hours": entry.hours, "note": entry.note} if entry else {}
 
@@ -220,10 +217,7 @@ class PlanForm(forms.Form):
 
 
 def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> dict[str, str]:
-    """Return the chosen assessor by topic from the fields `first-TOPIC` or `second-TOPIC`.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the chosen assessor by topic in a part. Raise `UserError` for an unknown one."""
     given = {topic.name for topic in planning.problem.topics if topic.assessors}
     chosen = {
         row.topic.query_id: data.get(f"{part}-{row.topic.pk}", "")
@@ -249,12 +243,9 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
 
 
 def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
-    """Return the choices on a page that differ from its plan's proposal; none without a plan.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the choices that differ from a page's proposal. Raise `UserError` for unknown ones."""
     if "proposed" not in data:
-        return PlanEdits({}, {})
+        return {}, {}
     try:
         proposed = json.loads(data["proposed"])
     except (ValueError, RecursionError):
@@ -271,25 +262,11 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
             if name in data and proposed.get(name) != chosen.get(topic, "")
         }
 
-    return PlanEdits(*map(edits, PARTS))
-
-
-def read_bids(data: Mapping[str, str]) -> dict[int, str]:
-    """Return the choice by topic from the fields `bid-TOPIC` of a page."""
-    fields = ((name.removeprefix("bid-"), value) for name, value in data.items() if "bid-" in name)
-    return {int(topic): value for topic, value in fields if topic.isdecimal()}
-
-
-def write_pairs(pairs: Pairs) -> str:
-    """Serialize assignments for a page to send back."""
-    return json.dumps([(topic.query_id, person.pk) for topic, person in pairs])
+    return edits("first"), edits("second")
 
 
 def read_pairs(text: str, *, task: Task) -> Pairs:
-    """Read assignments that a page sent back.
-
-    Raises `UserError` if they are malformed or name a topic or person that no longer exists.
-    """
+    """Read assignments that a page sent back. Raise `UserError` if they are malformed or old."""
     topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id")}
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:

@@ -156,7 +156,6 @@ def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: N
 
 
 def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) -> Table:
-    """Return the judgments of the finding, each with its earlier labels and its thread."""
     topic, scale = "0.instance.item.topic.query_id", task_scale(task)
 
     def with_labels(judgments: list[Judgment]) -> list[tuple[Any, ...]]:

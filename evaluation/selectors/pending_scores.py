@@ -47,10 +47,10 @@ def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str, reference
     """Return what links the items of a run to those of qrels, apart from the ids in its file.
 
     Qrels identify an answer (Task 3) by the run's identifier, or by its own id if it was published
-    with one. Formula ids are mapped to visual ids
-    by the collection's formula index, whose file name changes with its content, under rules that
-    have a version. Texts of answers are compared with `references` (their digest). Scores become
-    invalid when this value changes. It is empty if the ids are the same.
+    with one. Formula ids are mapped to visual ids by the collection's formula index, whose file
+    name changes with its content, under rules that have a version. Texts of answers are compared
+    with `references` (their digest). Scores are invalid when this value changes. It is empty if the
+    ids are the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
         digest = sha256(repr(sorted(run.answer_ids.items())).encode()).hexdigest()

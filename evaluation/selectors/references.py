@@ -21,9 +21,8 @@ from arqlab.core.selectors import corrections_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.threads import corrected_post, posts_of
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
 from submissions.selectors import readable, run_index
-from submissions.standings import RunQuerySet
 
 _RULES = 1
 """The version of the rules. Increase it with every change, so that scores are recomputed."""

@@ -73,8 +73,7 @@ def look_alikes(task: Task, *, computes: bool = False) -> list[LookAlike] | None
 def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     """Return the runs that in many topics list the relevant items of the current qrels first.
 
-    If they have not been computed, return None, or compute them if asked. No system has come near
-    it. Such a run was probably made from the qrels.
+    If they have not been computed, return None, or compute them if asked. No system comes near it.
     """
     qrel_set = qrels_named(task)
     if qrel_set is None:

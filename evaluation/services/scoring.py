@@ -1,7 +1,6 @@
 """Scoring of runs.
 
-The database shows which runs lack scores. Scoring twice changes nothing, and a worker may die at
-any time.
+The database shows which runs lack scores: scoring twice changes nothing, and workers may die.
 """
 
 from __future__ import annotations

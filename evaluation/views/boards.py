@@ -1,18 +1,21 @@
-"""The leaderboards of a task: the page with its chart, released versions, and downloads."""
+"""The leaderboards of a task: the page with its chart, versions, their release, look-alikes."""
 
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
+from django import forms
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 
+from arqkit.comparison.look_alikes import PURITY, SUSPICIOUS
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
@@ -20,11 +23,14 @@ from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqkit.standings import POST_HOC
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
-from arqlab.core.permissions import task_or_404
+from arqlab.core.oddities import Ceremony, is_preview, task_url, with_left_out
+from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
+from arqlab.core.views.answers import refused, told
+from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
-from evaluation.forms import BoardPartForm
+from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
 from evaluation.permissions import (
     ScoreAccess,
@@ -35,22 +41,40 @@ from evaluation.permissions import (
     score_access_of,
     visible_board,
 )
-from evaluation.selectors.boards import released_board, topic_matrix
+from evaluation.selectors.boards import (
+    live_scores,
+    released_board,
+    released_leaderboard,
+    topic_matrix,
+)
+from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import unscored_runs
-from evaluation.services.further_measures import first_answers_access, with_further_measures
-from evaluation.services.progress import has_linked_runs
+from evaluation.services.further_measures import (
+    first_answers_access,
+    has_linked_runs,
+    with_further_measures,
+)
+from evaluation.services.look_alikes import look_alikes, replays
+from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
 from evaluation.views.tables import (
     BoardLine,
+    BoardPartForm,
     board_file_name,
     board_lines,
     lines_context,
     link_ends,
     live_query,
 )
+from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
+from submissions.services.left_out import out_of_competition
 
-pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
+pages = Pages(TASK, task_or_404, section="leaderboard")
 
+KEPT = frozenset({"qrels", "live", "sort"})
+"""The parameters of the page that its forms keep."""
+SHOWN_TOPICS = 5
+"""The topics that are listed at once; the others open with a click."""
 MOST_RUNS = 100
 """The number of runs whose spread is shown: with more, those with the best means."""
 
@@ -71,9 +95,7 @@ class RunSpread(NamedTuple):
 def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[RunSpread]:
     """Return the spreads of the best runs of a board in a measure, the best mean first.
 
-    The runs that do not count follow the others.
-
-    Quartiles are interpolated between topics. A run has only the topics for which it has a score.
+    The runs that do not count follow the others. Quartiles are interpolated between topics.
     """
     runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]
@@ -136,11 +158,7 @@ def spread_context(
     }
 
 
-KEPT = frozenset({"qrels", "live", "sort"})
-"""The parameters of the page that its forms keep."""
-
-
-@pages.read("", "leaderboard")
+@pages.read("leaderboard/", "leaderboard")
 def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the leaderboard as the user can see it, or return it as a file.
 
@@ -169,8 +187,8 @@ def _board_context(
     """Return what the page of a leaderboard shows beside its lines."""
     task, released, certificate_url = sight.task, sight.leaderboard, ""
     if released and sight.may_open_certificate(released.qrel_set):
-        address = [task.lab.slug, task.slug, released.qrel_set.version]
-        certificate_url = reverse("evaluation:certificate-detail", args=address)
+        version = released.qrel_set.version
+        certificate_url = task_url("evaluation:certificate-detail", task, version)
     is_live = visible is not None and visible.state == "live"
     return {
         "sight": sight,
@@ -188,7 +206,7 @@ def _board_context(
     }
 
 
-@pages.read("versions/<int:version>/", "leaderboard-version")
+@pages.read("leaderboard/versions/<int:version>/", "leaderboard-version")
 def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the leaderboard as it was released, or return it as a file.
 
@@ -210,7 +228,7 @@ def _openable(line: BoardLine, sight: ScoreAccess, newest: Set[str]) -> BoardLin
     """Return a line without its link if the user may open neither the run nor its scores."""
     run = line.row.run
     is_open = str(run.key) in newest or sight.may_see_run_of(run.team)
-    return line if is_open else replace(line, url="")
+    return line if is_open else line._replace(url="")
 
 
 def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:
@@ -220,7 +238,7 @@ def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:
     return released_versions(sight)
 
 
-@pages.read("<int:run>/<path:measure>", "score-link", access=None, section="")
+@pages.read("leaderboard/<int:run>/<path:measure>", "score-link", access=None, section="")
 def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str) -> HttpResponse:
     """Lead from a cell of the leaderboard to the run's scores by topic, which check permissions."""
     query = request.GET.dict() | {"measure": measure}
@@ -250,3 +268,105 @@ def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]
         return []
     runs = unscored_runs(visible.qrel_set, [row.run.key for row in visible.board.rows])
     return [(run, reason) for run, reason in runs if sight.may_see_run_of(run.team.name)]
+
+
+@pages.form(
+    "runs/look-alikes/",
+    "look-alike-list",
+    section="runs",
+    in_archive=True,
+    access=organized_task_or_404,
+)
+def look_alike_list(request: HttpRequest, task: Task) -> HttpResponse:
+    """Show organizers copied runs of different teams, and runs that replay the qrels."""
+    if request.method == "POST":
+        return requested(request, "look-alikes", task.pk, task)
+    qrel_set, pairs, replaying = qrels_named(task), look_alikes(task), replays(task)
+    context = {
+        "pairs": pairs,
+        "qrel_set": qrel_set,
+        "replays": replaying,
+        "is_ready": pairs is not None and replaying is not None,
+        "shown_topics": SHOWN_TOPICS,
+        "percent": {"topics": round(100 * SUSPICIOUS), "relevant": round(100 * PURITY)},
+    }
+    return page_of_job(request, "evaluation/look_alike_list.html", context, "look-alikes", task.pk)
+
+
+class ReleaseForm(forms.Form):
+    """What everyone is told about a release."""
+
+    reason = forms.CharField(
+        label="Reason for this version",
+        required=False,
+        max_length=300,
+        help_text="Such as: labels of A.12 corrected. Everyone who sees the leaderboard reads it "
+        "in the list of its versions.",
+    )
+
+
+@pages.form("leaderboard/release/", "leaderboard-release", access=organized_task_or_404)
+def leaderboard_release(request: HttpRequest, task: Task) -> HttpResponse:
+    """List what is odd about the board of the chosen qrels, and release it."""
+    qrel_set = qrels_named(task, (request.POST or request.GET).get("qrels", ""))
+    if qrel_set is None:
+        raise Http404
+    data = with_left_out(request.POST) if request.POST else None
+    runs = Run.objects.valid().filter(task=task)
+    form = LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs))
+    release = ReleaseForm(data)
+    ceremony = Ceremony(release_oddities(qrel_set, at=timezone.now()), form.entered)
+    is_sent = request.method == "POST" and not is_preview(request.POST)
+    if is_sent and form.is_valid() and release.is_valid():
+        with refused(form):
+            ceremony.require_acknowledged(request.POST)
+            return _released(request, qrel_set, form.run_reasons, release.cleaned_data["reason"])
+    context = {
+        "qrel_set": qrel_set,
+        "ceremony": ceremony,
+        "runs": len(live_scores(qrel_set)),
+        "released": released_leaderboard(task),
+        "form": form,
+        "release": release,
+    }
+    status = 422 if is_sent else 200
+    return render(request, "evaluation/leaderboard_release.html", context, status=status)
+
+
+def _released(
+    request: HttpRequest, qrel_set: QrelSet, apart: dict[int, str], reason: str
+) -> HttpResponse:
+    by, at = signed_in(request), timezone.now()
+    with told(request):
+        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart, reason=reason)
+        messages.success(
+            request,
+            f"Version {board.version} is released. Everyone who can see the lab can now see it.",
+        )
+        return _back_to_board(qrel_set.task)
+    return _back_to_board(qrel_set.task, live=qrel_set)
+
+
+@pages.action("leaderboard/hide/", "leaderboard-hide", access=organized_task_or_404)
+def leaderboard_hide(request: HttpRequest, task: Task) -> HttpResponse:
+    """Hide the released leaderboard with all versions, or only an earlier `version`."""
+    by, at, version = signed_in(request), timezone.now(), request.POST.get("version", "")
+    with told(request):
+        if version:
+            number = int(version) if version.isdecimal() else 0
+            hide_version(task=task, version=number, by=by, at=at)
+            text = f"Version {number} is hidden."
+        else:
+            hide_leaderboard(task=task, by=by, at=at)
+            text = (
+                "The leaderboard is hidden. Only organizers can see it until it is released again."
+            )
+            if task.threads == Task.Threads.OPEN:
+                text += " The threads of the topics stay open, because people may have read them."
+        messages.success(request, text)
+    return _back_to_board(task)
+
+
+def _back_to_board(task: Task, *, live: QrelSet | None = None) -> HttpResponse:
+    address = task_url("evaluation:leaderboard", task)
+    return redirect(f"{address}?live=1&qrels={live.name}" if live else address)

@@ -1,12 +1,12 @@
-"""Leaderboard rows with their links, and the data of the per-topic chart."""
+"""What pages of boards share: the chosen part, its rows and links, addresses and file names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from django import forms
 from django.http import Http404, HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 
@@ -15,6 +15,7 @@ from arqkit.leaderboard import (
     BoardCell,
     BoardColumn,
     BoardRow,
+    BoardRun,
     columns_in,
     main_measures,
     part_of_board,
@@ -23,13 +24,10 @@ from arqkit.leaderboard import (
 from arqkit.measures.names import Measure, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
-from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import ID, SAFE
 from arqlab.web.tables import Column, to
-from evaluation.forms import BoardPartForm
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
-from evaluation.selectors.boards import Certainty, certainties
-from evaluation.selectors.topics import TopicScoreRow
+from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 from submissions.models import Run
 
 FEW_BARS = 12
@@ -38,8 +36,55 @@ _IN_PATHS = "'@()=,"
 """Characters of measures that need no escapes in paths, or in HTML between double quotes."""
 
 
-@dataclass(frozen=True)
-class BoardLine:
+class BoardPartForm(forms.Form):
+    """Which runs and measures of a leaderboard a page shows. Unknown values are ignored."""
+
+    primary = forms.BooleanField(label="Primary runs", required=False)
+    best = forms.BooleanField(label="Best run per team", required=False)
+    manual = forms.ChoiceField(
+        choices=[("", "any"), ("manual", "manual"), ("automatic", "automatic")],
+        label="Type",
+        required=False,
+    )
+    measures = forms.ChoiceField(
+        choices=[("", "main"), ("all", "all")], label="Measures", required=False
+    )
+
+    def __init__(self, asked: Mapping[str, str], board: Board) -> None:
+        """Read the address (`request.GET`), and offer the data of the runs of the board."""
+        super().__init__(asked, auto_id="part-%s")
+        data = sorted({row.run.data for row in board.rows} - {""})
+        choices = [("", "any"), *((word, word) for word in data)]
+        self.fields["data"] = forms.ChoiceField(choices=choices, label="Data", required=False)
+        self.board = board
+        self.is_valid()
+
+    def shown_measures(self, further: int) -> list[Measure]:
+        """Return the main or all measures, and the last ones (`further`), which were asked for."""
+        stored = self.board.measures[: len(self.board.measures) - further]
+        chosen = stored if self.cleaned_data.get("measures") else main_measures(stored)
+        return [*chosen, *self.board.measures[len(stored) :]]
+
+    def shown_runs(self) -> set[int]:
+        """Return the keys of the runs; the best run of a team is the first one that is shown."""
+        runs = [row.run for row in self.board.rows if self._shows(row.run)]
+        if self.cleaned_data.get("best"):
+            first: dict[object, BoardRun] = {}
+            for run in runs:
+                first.setdefault(run.team if run.counts and not run.is_baseline else run.key, run)
+            runs = list(first.values())
+        return {run.key for run in runs}
+
+    def _shows(self, run: BoardRun) -> bool:
+        asked = self.cleaned_data
+        return (
+            (not asked.get("primary") or run.is_primary)
+            and asked.get("manual") in (None, "", "manual" if run.is_manual else "automatic")
+            and asked.get("data") in (None, "", run.data)
+        )
+
+
+class BoardLine(NamedTuple):
     """A row of a leaderboard with the URL of its run.
 
     The URL is that of the run's scores if the user may not see the run. `details` has the texts of
@@ -67,8 +112,7 @@ def board_lines(
 
     The last columns (`further`) are not stored, and have no links. The others lead to addresses
     relative to the leaderboard's, to keep long pages small. On a page below another task or address
-    (`task_url`) only runs have links.
-    The main measures show how certain they are.
+    (`task_url`) only runs have links. The main measures show how certain they are.
     """
     board, measures = visible.board, part.shown_measures(further)
     own = board.measures[: len(board.measures) - further]
@@ -248,21 +292,3 @@ def chart_of(
             for row in rows
         ],
     }
-
-
-def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
-    """Return the topic information to show as columns."""
-    return [
-        name
-        for name in TOPIC_FILTERS
-        if any(row.topic and row.topic.facts.get(name) for row in rows)
-    ]
-
-
-def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
-    """Return the means of the run's, median and best scores over the topics that have them."""
-    values = {name: [getattr(row, name) for row in rows] for name in ("own", "median", "best")}
-    known = {
-        name: [value for value in column if value is not None] for name, column in values.items()
-    }
-    return {name: sum(column) / len(column) if column else None for name, column in known.items()}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import polars as pl
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
@@ -18,7 +17,9 @@ from arqkit.records import ItemKind
 from arqkit.topics import heading
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task, Topic
+from arqlab.core.oddities import task_url
 from arqlab.core.permissions import task_or_404
+from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Chart, Column, Table, answer, run_columns, to
@@ -32,8 +33,7 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.pending_scores import item_facts, qrels_rules
-from evaluation.selectors.topics import (
+from evaluation.selectors.boards import (
     RunValue,
     Spread,
     TopicScoreRow,
@@ -41,15 +41,14 @@ from evaluation.selectors.topics import (
     topic_rows,
     topic_values,
 )
-from evaluation.services.rankings import item_texts, relevant_found, relevant_items
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.services.rankings import relevant_found, relevant_items
 from evaluation.services.scoring import comparable_indexes, scorer_of
-from evaluation.views.rankings import ITEM_COLUMNS, closed_to, judgments_links
+from evaluation.views.rankings import ITEM_COLUMNS, item_reader
 from evaluation.views.tables import (
     FEW_BARS,
     board_file_name,
     chart_of,
-    info_columns,
-    means_of,
     measure_or_404,
     measure_query,
     seen_board,
@@ -146,7 +145,11 @@ def _topics_table(
 ) -> Table:
     address = [run.task.lab.slug, run.task.slug]
     ranking = to("evaluation:run-ranking", *address, run.pk, of="query_id", query=query)
-    means, infos = means_of(rows), info_columns(rows)
+    infos = [n for n in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(n) for row in rows)]
+    means = []
+    for part in ("own", "median", "best"):
+        known = [value for row in rows if (value := getattr(row, part)) is not None]
+        means.append(fmean(known) if known else None)
     return Table(
         "topics",
         [
@@ -174,7 +177,7 @@ def _topics_table(
             Column("Relevant", "judgments.relevant", COUNT),
         ],
         rows,
-        foot=[["Mean", "", *("" for _ in infos), *means.values(), "", "", ""]],
+        foot=[["Mean", "", *("" for _ in infos), *means, "", "", ""]],
         css="topic-table",
         file=board_file_name(visible.board, visible.board.qrels, run.pk, measure),
     )
@@ -195,7 +198,6 @@ def _bounds_table(bounds: TieBounds) -> Table:
     )
 
 
-ROWS_A_PAGE = 50
 FINDER_COLUMNS = (
     Column("Runs", lambda row: len(row["found_by"]), COUNT, css="place"),
     Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
@@ -277,10 +279,9 @@ def _spread_table(measure: Measure, spread: Spread) -> Table:
 
 def _url(task: Task, run: BoardRun, sight: ScoreAccess, query_id: str, query: str) -> str:
     """Return the address of a run's ranking, or of its scores if the user may not open it."""
-    address = [task.lab.slug, task.slug, run.key]
     if sight.may_open(run):
-        return f"{reverse('evaluation:run-ranking', args=[*address, query_id])}?{query}"
-    return f"{reverse('evaluation:run-scores', args=address)}?{query}"
+        return f"{task_url('evaluation:run-ranking', task, run.key, query_id)}?{query}"
+    return f"{task_url('evaluation:run-scores', task, run.key)}?{query}"
 
 
 def _labels(
@@ -289,26 +290,13 @@ def _labels(
     """Return the labels of the topic, and a page of its relevant items with who found them."""
     judged = version_topics(visible.qrel_set, query_id=query_id)
     items = relevant_items(visible.qrel_set, query_id)
-    page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
-    part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
-    kind, closed = ItemKind(visible.qrel_set.items), closed_to(request.user, sight.task.lab)
-    texts = item_texts(part, items=kind, lab=sight.task.lab, closed=closed)
     found_by = _found_by(visible, sight, query_id, query)
-    judgments = judgments_links(sight, query_id)
-    scale = visible.qrel_set.label_scale
-    rows = [
-        row
-        | {
-            "label": scale.of(row["label"]),
-            "text": text,
-            "judgments_url": judgments.get(row["item"], ""),
-            "found_by": found_by.get(row["item"], []),
-        }
-        for row, text in zip(part.iter_rows(named=True), texts, strict=True)
-    ]
+    kind = ItemKind(visible.qrel_set.items)
+    page, rows = item_reader(request, visible, sight, query_id)(items, kind)
+    rows = [row | {"found_by": found_by.get(row["item"], [])} for row in rows]
     has_finders = any(sight.may_open(row.run) for row in visible.board.rows)
     return {
-        "shares": label_shares(judged, scale),
+        "shares": label_shares(judged, visible.qrel_set.label_scale),
         "relevant": Table(
             "relevant",
             [*ITEM_COLUMNS, *(FINDER_COLUMNS if has_finders else ())],

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from arqkit.judgments.completion import expected_per_day
 from arqlab.core.models import Task
-from assessment.assignments.selectors.rows import AssignmentGrid
+from assessment.assignments.selectors.grid import AssignmentGrid
 from assessment.models import Judgment
 
 HORIZON = timedelta(days=90)
@@ -22,10 +22,7 @@ HORIZON = timedelta(days=90)
 
 
 class LocalDay(TruncDate):
-    """The day of a time in a time zone.
-
-    SQLite calls a Python function for each row, except for days in UTC here.
-    """
+    """The day of a time in a time zone; on SQLite, UTC needs no Python function for each row."""
 
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: Any
@@ -49,19 +46,13 @@ class JudgedDay(NamedTuple):
 class JudgedDays:
     """All days from the first judgment to the estimated completion or the last deadline.
 
-    `is_partial` means that the forecast leaves out items, `is_cut` that it goes on after the last
-    day.
+    If `is_partial`, the forecast leaves out items; if `is_cut`, it goes on after the last day.
     """
 
     days: list[JudgedDay]
     deadlines: dict[str, date]
     is_partial: bool
     is_cut: bool
-
-    @property
-    def busy_days(self) -> list[JudgedDay]:
-        """Return the days with judged or expected items."""
-        return [row for row in self.days if row.judged or row.expected]
 
     @property
     def has_forecast(self) -> bool:
@@ -80,11 +71,7 @@ class JudgedDays:
 
 
 def judged_days(task: Task, grid: AssignmentGrid, *, at: datetime) -> JudgedDays | None:
-    """Return the days of judging with their forecast, or None if nothing was judged yet.
-
-    As in the estimated completion, imported judgments do not count, because their times may all be
-    that of the import.
-    """
+    """Return the days of judging with their forecast, or None if nothing was judged here yet."""
     now = timezone.localtime(at)
     counted = Judgment.official.filter(
         instance__item__pool__task=task, is_current=True, is_imported=False

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
@@ -22,25 +21,17 @@ from arqkit.judgments.assignment_plan import (
 )
 from arqkit.judgments.completion import expected_seconds
 from arqlab.core.models import Task, User
-from assessment.assignments.selectors.grid import assignment_grid
+from assessment.assignments.selectors.grid import TopicRow, assignment_grid, together
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
-from assessment.assignments.selectors.rows import TopicRow, together
 from assessment.models import PoolInstance, PoolItem
 
-
-class PlanEdits(NamedTuple):
-    """What an organizer changed by hand in a plan: the assessor by topic, or "" for nobody."""
-
-    first: Mapping[str, str]
-    second: Mapping[str, str]
+PlanEdits = tuple[Mapping[str, str], Mapping[str, str]]
+"""The first and second assessors that an organizer changed by hand, by topic; "" for nobody."""
 
 
 @dataclass(frozen=True)
 class TaskPlanning:
-    """The planning problem of a task, with its topics and the assessors who may judge.
-
-    In the problem, topics have their ids, and assessors their keys as text.
-    """
+    """The planning problem of a task, by ids of topics and keys of the assessors who may judge."""
 
     task: Task
     topics: list[TopicRow]
@@ -89,11 +80,6 @@ class TaskPlanning:
         topics = [topic._replace(second="") for topic in self.problem.topics]
         return replace(self.problem, topics=topics)
 
-    @property
-    def given_seconds(self) -> dict[str, str]:
-        """Return the planned second assessors by topic."""
-        return {topic.name: topic.second for topic in self.problem.topics if topic.second}
-
 
 def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
     """Return the best plan that keeps what an organizer changed by hand."""
@@ -109,9 +95,10 @@ def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
         if first.get(name) != ""
     ]
     plan = plan_assignments(replace(planning.problem, topics=topics))
+    given = {topic.name: topic.second for topic in planning.problem.topics}
     chosen = (
         {name: key for name, key in kept.items() if key}
-        for kept in ({**plan.first, **first}, {**planning.given_seconds, **plan.second, **second})
+        for kept in ({**plan.first, **first}, {**given, **plan.second, **second})
     )
     return plan_of(planning.open_problem, *chosen, is_optimal=plan.is_optimal)
 

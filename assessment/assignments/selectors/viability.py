@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from arqkit.judgments.completion import JudgedSample, keep_probabilities
 from arqkit.records import TaskKind
 from arqlab.core.models import Task
-from assessment.assignments.selectors.grid import topic_counts
-from assessment.assignments.selectors.rows import TopicRow
+from assessment.assignments.selectors.grid import TopicRow, topic_counts
 from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import adjudicated_judgments
@@ -18,11 +17,7 @@ from assessment.qrels.selectors.frames import adjudicated_judgments
 
 @dataclass(frozen=True)
 class TopicForecast:
-    """A started topic with too few relevant items so far, or one that is set aside.
-
-    `probability` is the probability that the topic is kept after all, so that setting it aside
-    would be an error.
-    """
+    """A started topic with few relevant items, or one set aside, and how probably it is kept."""
 
     row: TopicRow
     sample: JudgedSample
@@ -41,10 +36,7 @@ class TopicForecast:
 
 
 def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
-    """Return the topics that may be dropped, least likely to be kept first, in four queries.
-
-    Takes no query if the task keeps all topics.
-    """
+    """Return the topics that may be dropped, least likely kept first, in up to four queries."""
     needed = task.protocol.min_relevant
     started = [row for row in rows if row.is_set_aside or 0 < row.done < row.total]
     if not needed or not started:
@@ -81,7 +73,6 @@ def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
 
 
 def _relevant_items(task: Task, kinds: Collection[str]) -> set[tuple[int, str]]:
-    """Return the topics and ids of the items with a relevant label that counts."""
     lowest = task.protocol.relevant_from
     values = [label.value for label in task_scale(task).judgments if label.value >= lowest]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")

@@ -30,10 +30,7 @@ from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic
 def add_assessors(
     *, task: Task, people: Collection[User], at: datetime, by: User | None
 ) -> list[User]:
-    """Add users to the roster of a task; return those who had no entry.
-
-    Raise `UserError` for a user who may not judge in the lab (code `no-assessor`).
-    """
+    """Add users who may judge (code `no-assessor`) to the roster of a task; return the new ones."""
     Task.objects.select_for_update().get(pk=task.pk)
     refuse_others(task, people)
     known = set(task.roster.filter(user__in=people).values_list("user", flat=True))
@@ -48,10 +45,7 @@ def add_assessors(
 
 @transaction.atomic
 def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
-    """Remove a user from the roster of a task; the bids are kept in case the user returns.
-
-    Raise `UserError` if the user has topics of the task (code `has-topics`).
-    """
+    """Remove a user without topics (`has-topics`) from the roster of a task; the bids are kept."""
     Task.objects.select_for_update().get(pk=task.pk)
     if Assignment.objects.filter(topic__task=task, assessor=person, ended_at=None).exists():
         raise UserError(
@@ -83,12 +77,12 @@ def invite_to_bid(*, task: Task, people: Collection[User], at: datetime, by: Use
     add_assessors(task=task, people=people, at=at, by=by)
     task.roster.filter(user__in=people).update(invited_at=at)
     notices = notify(
-        lab=task.lab,
-        kind=Kind.TOPIC_BIDS,
-        people=people,
+        task,
+        Kind.TOPIC_BIDS,
+        people,
         path=reverse("assessment:bid-list", args=[task.lab.slug, task.slug]),
         key=f"topic-bids {task.pk} {at.isoformat()}",
-        values={"task": task.name, "person": by.name},
+        person=by.name,
     )
     record_event("roster.invite", task, by, invited=[person.get_username() for person in people])
     return len(notices)
@@ -96,10 +90,7 @@ def invite_to_bid(*, task: Task, people: Collection[User], at: datetime, by: Use
 
 @transaction.atomic
 def save_bids(*, task: Task, user: User, choices: Mapping[int, str], at: datetime) -> None:
-    """Save a user's choices by topic of a task; an empty choice removes the bid.
-
-    Raise `UserError` for a topic or choice that does not exist (code `unknown-bid`).
-    """
+    """Save a user's choices by topic; an empty one removes a bid, an unknown one is refused."""
     topics = set(task.topics.filter(pk__in=choices).values_list("pk", flat=True))
     if topics != choices.keys() or not {*choices.values()} <= {"", *TopicBid.Choice.values}:
         raise UserError(

@@ -30,7 +30,6 @@ from assessment.assignments.forms import (
     OfferForm,
     PlanForm,
     RosterForm,
-    read_bids,
     read_choices,
     read_edits,
     write_proposal,
@@ -44,8 +43,6 @@ from assessment.assignments.selectors.planning import (
 from assessment.assignments.selectors.roster import (
     RosterRow,
     is_on_roster,
-    offer_events,
-    roster_entry,
     task_roster,
     topics_to_bid_for,
 )
@@ -84,8 +81,6 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _roster_table(rows: list[RosterRow]) -> Table:
-    """Return the roster, each row with the form of its hours."""
-
     def name(row: tuple[RosterRow, HoursForm]) -> str:
         chips = chip("waiting", "no topics marked") if _silent([row[0]]) else ""
         return format_html("{} {}", row[0].person.name, chips)
@@ -107,7 +102,6 @@ def _roster_table(rows: list[RosterRow]) -> Table:
 
 
 def _bid_columns(counts: str) -> list[Column]:
-    """Return the columns of the topics that assessors marked in each way."""
     of = reader(counts)
 
     def count(value: str) -> Value:
@@ -143,9 +137,11 @@ def _offered(
     form, response = edited(
         request,
         task,
-        lambda data: form_class(data, entry=roster_entry(task, person)),
+        lambda data: form_class(data, entry=task.roster.filter(user=person).first()),
         save,
-        events=offer_events(task, person),
+        events=task.lab.audit_events.filter(
+            verb="roster.offer", target=task, detail__person=person.get_username()
+        ),
     )
     for errors in form.errors.values():
         messages.error(request, f"{person.name}: {errors[0]}" if person != by else str(errors[0]))
@@ -179,7 +175,6 @@ def roster_invite(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _silent(rows: list[RosterRow]) -> list[RosterRow]:
-    """Return the assessors who have marked no topic."""
     return [row for row in rows if row.may_judge and not row.bids]
 
 
@@ -202,8 +197,10 @@ def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
     user = signed_in(request)
     is_script = "HX-Request" in request.headers
     if request.method == "POST":
+        fields = {name.removeprefix("bid-"): value for name, value in request.POST.items()}
+        choices = {int(topic): str(bid) for topic, bid in fields.items() if topic.isdecimal()}
         try:
-            save_bids(task=task, user=user, choices=read_bids(request.POST), at=timezone.now())
+            save_bids(task=task, user=user, choices=choices, at=timezone.now())
         except UserError as error:
             text = ErrorText("Not saved", error.message, "Reload the page and choose again.")
             return error_response(request, text, status=409)
@@ -218,7 +215,7 @@ def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
         "choices": TopicBid.Choice.choices,
         "counts": [(label, counts[value]) for value, label in TopicBid.Choice.choices],
         "marked": counts.total(),
-        "form": OfferForm(entry=roster_entry(task, user)),
+        "form": OfferForm(entry=task.roster.filter(user=user).first()),
     }
     return render(request, f"assessment/{page}", context)
 
@@ -254,7 +251,7 @@ def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str
     if action == "propose":
         edits = read_edits(request.POST, planning)
         plan = plan_with_edits(planning, edits)
-        kept = len(edits.first) + len(edits.second)
+        kept = sum(map(len, edits))
         return {"plan": plan, "kept": kept, "proposed": write_proposal(planning, plan, edits)}
     first, second = (read_choices(request.POST, part, planning) for part in ("first", "second"))
     plan = plan_of(planning.open_problem, first, second)
@@ -287,7 +284,6 @@ def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
 def _applied(
     request: HttpRequest, planning: TaskPlanning, plan: AssignmentPlan, *, at: datetime
 ) -> HttpResponse:
-    """Apply the plan, and redirect to the assignments."""
     task = planning.task
     topics = {row.topic.query_id: row.topic for row in planning.topics}
     people = {str(row.person.pk): row.person for row in planning.people}

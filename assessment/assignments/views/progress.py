@@ -13,8 +13,7 @@ from arqlab.core.models import Task
 from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
 from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
 from assessment.assignments.selectors.days import JudgedDays
-from assessment.assignments.selectors.grid import LongLease
-from assessment.assignments.selectors.rows import AssignmentGrid, PersonRow, TopicRow
+from assessment.assignments.selectors.grid import AssignmentGrid, LongLease, PersonRow, TopicRow
 from assessment.assignments.selectors.viability import TopicForecast
 
 STATES = ("not-started", "in-progress", "done", "in-review", "set-aside")
@@ -95,7 +94,7 @@ def days_table(progress: JudgedDays) -> Table:
             Column("Judged", "judged", COUNT),
             *([Column("Expected", "expected", NUMBER)] if progress.has_forecast else []),
         ],
-        progress.busy_days,
+        [row for row in progress.days if row.judged or row.expected],
         caption=f"Days without judged or expected items are left out.{''.join(dates)}",
         chart=Chart(
             "judged-days",
@@ -174,7 +173,6 @@ def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> T
 
 
 def _person_column(person: PersonRow) -> Column:
-    """Return the column of an assessor, with their state and judged items in each topic."""
     name, key = person.person.name, person.person.pk
 
     def cell(row: TopicRow) -> str:

@@ -60,10 +60,7 @@ class ShownGuideline(NamedTuple):
 def show_guideline(
     task: Task, guideline: Guideline | None, *, followed: int | None = None
 ) -> ShownGuideline:
-    """Return a version of a task's guidelines, or its default text.
-
-    With `followed`, the version that the reader judged with, mark what is new since then.
-    """
+    """Return a version, or the default text, with what is new since the version `followed`."""
     version, scale = version_of(guideline), task_scale(task)
     text = guideline_source(task, guideline, scale)
     stored = entries_of(task, version) if version else ()
@@ -87,10 +84,7 @@ def guideline_html(text: str) -> SafeHtml:
 
 
 def changed_html(before: str, after: str) -> SafeHtml | None:
-    """Return a version of the guidelines with the words added and removed since another one.
-
-    The result is None if the marks would be wrong, as they are in rare tables.
-    """
+    """Return a version with marks of what changed; None if they were wrong, as in rare tables."""
     formulas: dict[str, int] = {}
 
     def without_formulas(text: str) -> str:
@@ -114,17 +108,13 @@ def changed_html(before: str, after: str) -> SafeHtml | None:
 
 
 def _words(html: str) -> str:
-    """Return the text of HTML without tags and white space."""
     return "".join(re.sub("<[^>]*>", "", html).split())
 
 
 def shown_entries(
     entries: Iterable[GuidelineEntry], *, scale: LabelScale, followed: int | None = None
 ) -> list[ShownEntry]:
-    """Return entries for a page, typeset in one query.
-
-    Those of versions after `followed` are new.
-    """
+    """Return entries for a page, typeset in one query; those after `followed` are new."""
     read = [(entry, _texts(entry)) for entry in entries]
     formulas = typeset_formulas(keys_of(text for _, texts in read for text in texts))
     return [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,10 +14,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
-from arqkit.records import TaskKind
+from arqkit.labels import LabelScale
+from arqkit.records import LONGEST_ID, TaskKind
 from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, User
+from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import (
     looked_up_task_or_404,
     may_organize,
@@ -27,7 +29,6 @@ from arqlab.core.views.answers import refused, told
 from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.tables import Column, Table, answer, reader, to
-from assessment.guidelines.forms import EntryForm, GuidelineForm
 from assessment.guidelines.selectors.versions import (
     changed_entries,
     changed_lines,
@@ -38,7 +39,6 @@ from assessment.guidelines.selectors.versions import (
     guideline_source,
     guideline_text,
     label_table,
-    labels_before,
     undefined_labels,
     version_numbered,
     version_of,
@@ -51,9 +51,13 @@ from assessment.guidelines.services.rendering import (
     shown_entries,
 )
 from assessment.guidelines.services.versions import (
+    LONGEST_ENTRY,
+    Decision,
+    add_example,
     find_entry_item,
     formulas_of_post,
     keep_entry,
+    record_case,
     remove_entry,
     write_guideline,
 )
@@ -61,6 +65,105 @@ from assessment.models import Guideline, GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
 from collection.selectors.collections import collection_of
 from collection.services.lookup import look_up
+
+LONGEST_DEFINITION = 2_000  # characters
+
+
+class GuidelineForm(forms.Form):
+    """A new version of the guidelines, and the version it is based on."""
+
+    text = forms.CharField(
+        label="Guidelines",
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "true", "class": "id"}),
+        strip=False,
+        help_text="HTML as in posts (paragraphs, lists, tables, headings), with LaTeX between "
+        "dollar signs. Every version is kept, and every judgment records the version "
+        "the assessor followed.",
+        error_messages={"required": "The guidelines are empty. Write how assessors should judge."},
+    )
+    after = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=32_767)
+
+    def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for label in scale:
+            self.fields[f"label-{label.value}"] = forms.CharField(
+                label=label.word,
+                widget=forms.Textarea(attrs={"rows": 2}),
+                max_length=LONGEST_DEFINITION,
+                required=False,
+            )
+
+    @property
+    def label_fields(self) -> list[forms.BoundField]:
+        """Return the fields of the definitions."""
+        return [field for field in self if field.name.startswith("label-")]
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """Return the definitions that were entered, by the value of their label."""
+        return {
+            name.removeprefix("label-"): text
+            for name, text in self.cleaned_data.items()
+            if name.startswith("label-") and text
+        }
+
+
+class EntryForm(forms.Form):
+    """An example or a decided case: what it is about, the label and the reason."""
+
+    question = forms.CharField(
+        label="Question of interpretation",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        max_length=LONGEST_ENTRY,
+        help_text="Such as: does an answer that only restates the question count? Texts may "
+        "contain LaTeX between dollar signs.",
+    )
+    decision = forms.CharField(
+        label="Decision", widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST_ENTRY
+    )
+    topic = forms.ModelChoiceField(
+        Topic.objects.none(), to_field_name="query_id", required=False, empty_label="no topic"
+    )
+    item = forms.CharField(
+        max_length=LONGEST_ID,
+        help_text="The id of the item in qrels: a post, a formula or a document of the "
+        "collection, or an item of a pool. Search for it above.",
+    )
+    label = forms.TypedChoiceField(coerce=int, empty_value=None)
+    reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), max_length=LONGEST_ENTRY)
+    place = forms.CharField(
+        label="Decided in",
+        max_length=200,
+        required=False,
+        help_text="Such as the meeting. Assessors see it, but not who decided.",
+    )
+
+    def __init__(self, *args: Any, task: Task, kind: str, **kwargs: Any) -> None:
+        """Offer the topics and labels of a task; `kind` is that of the entry."""
+        super().__init__(*args, **kwargs)
+        self.task, self.kind = task, kind
+        labels = [("", "no label"), *((label.value, label.word) for label in task_scale(task))]
+        self.fields["label"].choices = labels  # type: ignore[attr-defined]
+        topics = task.topics.order_by("position")
+        self.fields["topic"].queryset = topics  # type: ignore[attr-defined]
+        if kind == GuidelineEntry.Kind.EXAMPLE:
+            for name in ("question", "decision", "place"):
+                del self.fields[name]
+        else:
+            for name in ("item", "label", "reason"):
+                self.fields[name].required = False
+
+    def save(self, *, at: datetime, by: User) -> GuidelineEntry:
+        """Collect the entry for the next version. Raise `UserError` as the services do."""
+        given = self.cleaned_data
+        item = find_entry_item(self.task, topic=given["topic"], item=given["item"])
+        about: dict[str, Any] = {"task": self.task, "item": item, "at": at, "by": by}
+        label, reason = given["label"], given["reason"]
+        if self.kind == GuidelineEntry.Kind.EXAMPLE:
+            return add_example(label=label, reason=reason, **about)
+        decision = Decision(given["decision"], label, reason, place=given["place"])
+        return record_case(question=given["question"], decision=decision, **about)
+
 
 pages = Pages(f"{TASK}guidelines/", organized_task_or_404, section="judging")
 
@@ -236,7 +339,6 @@ def _initial(task: Task, newest: Guideline | None) -> dict[str, Any]:
 
 
 def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpResponse:
-    """Store the next version and redirect to it. Raise `UserError` as the service does."""
     given = {name: form.cleaned_data[name] for name in ("text", "after")}
     given |= {"definitions": form.definitions, "at": timezone.now(), "by": signed_in(request)}
     saved = write_guideline(task=task, **given)
@@ -245,11 +347,15 @@ def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpRes
 
 
 def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -> Table:
-    """Return the versions, newest first, each with its labels and those given before it."""
     address, number = [task.lab.slug, task.slug], reader("version")
     labels = reverse("assessment:guideline-judgment-list", args=address)
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
     default = {"version": 0, "written_by": {"name": f"ArqLab default for {task.lab.protocol}"}}
+
+    def before(version: int) -> int:
+        return sum(
+            count for known, count in counts.items() if known is not None and known < version
+        )
 
     def column(heading: str, count: Callable[[int], int], query: str) -> Column:
         return Column(
@@ -272,7 +378,7 @@ def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -
             Column("Saved", "written_at", TIME),
             Column("State", lambda row: "current" if number(row) == newest else "replaced", CHIP),
             column("Labels", lambda version: counts.get(version, 0), "version"),
-            column("Labels given before", partial(labels_before, counts), "before"),
+            column("Labels given before", before, "before"),
         ],
         [*versions, default | {"written_at": None}],
     )

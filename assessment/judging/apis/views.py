@@ -38,23 +38,10 @@ from assessment.judging.selectors.items import Submitted, TopicPath, submitted_i
 from assessment.judging.selectors.places import Place, judging_address
 from assessment.judging.selectors.progress import own_judgments, progress_of
 from assessment.judging.selectors.related import recent_comments, related_labels
-from assessment.judging.services.items import listed_judgment, saved_payload
+from assessment.judging.services import leases
+from assessment.judging.services.items import judgment_payload, saved_payload
 from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
-from assessment.judging.services.leases import (
-    MAX_HOURS,
-    Seat,
-    Taken,
-    end_trip,
-    lease_begin,
-    page_files,
-    prepare_trip,
-    renew_lease,
-    skip_item,
-    take_item,
-    take_next,
-    trip_of,
-)
 from assessment.models import Judgment
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,7 +71,7 @@ STATUSES = {
 class TripRequestSerializer(ObjectSerializer):
     """How long the items of a trip are leased."""
 
-    hours = WholeNumberField(min_value=1, max_value=MAX_HOURS)
+    hours = WholeNumberField(min_value=1, max_value=leases.MAX_HOURS)
 
 
 class TripEndRequestSerializer(ObjectSerializer):
@@ -163,19 +150,17 @@ class JudgingApi(APIView):
         return self.request.user
 
     @property
-    def seat(self) -> Seat:
+    def seat(self) -> leases.Seat:
         """Return the user and the topic, before their assignment is checked."""
         path = {name: self.kwargs.get(name, "") for name in TopicPath._fields}
-        return Seat(self.person, TopicPath(**path))
+        return leases.Seat(self.person, TopicPath(**path))
 
     def leased_at(self, held: HeldItem) -> datetime | None:
         """Return when the lease was signed, even if it has expired; None if it is forged."""
-        return lease_begin(held.lease, item_id=held.item, seat=self.seat)
+        return leases.lease_begin(held.lease, item_id=held.item, seat=self.seat)
 
     def require_lease(self, held: HeldItem) -> datetime:
-        """Require a genuine lease, even if it has expired or the topic was unassigned since, and
-        return when it was signed.
-        """
+        """Require a genuine lease, even an expired one, and return when it was signed."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             self.require_place()
@@ -186,7 +171,7 @@ class JudgingApi(APIView):
         """Return the topic and the round, or 404 for users who do not judge it there."""
         return place_or_404(self.person, self.seat.path)
 
-    def shown(self, taken: Taken | None) -> dict[str, Any] | None:
+    def shown(self, taken: leases.Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
         return taken_payload(taken, seat=self.seat) if taken else None
 
@@ -198,7 +183,7 @@ class TripApi(JudgingApi):
     def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """List the waiting items of the topic that are leased to the assessor."""
         topic_id = self.require_place().topic.pk
-        trip = trip_of(topic_id=topic_id, user=self.person, at=timezone.now())
+        trip = leases.trip_of(topic_id=topic_id, user=self.person, at=timezone.now())
         return Response(trip._asdict())
 
     @documented(PreparedTripSerializer, request=TripRequestSerializer)
@@ -206,8 +191,10 @@ class TripApi(JudgingApi):
         """Lease the first 50 items of the topic to the assessor for some hours."""
         hours = read_body(TripRequestSerializer(), request.data)["hours"]
         topic_id = self.require_place().topic.pk
-        trip = prepare_trip(topic_id=topic_id, user=self.person, hours=hours, at=timezone.now())
-        return Response({**trip._asdict(), "files": page_files()})
+        trip = leases.prepare_trip(
+            topic_id=topic_id, user=self.person, hours=hours, at=timezone.now()
+        )
+        return Response({**trip._asdict(), "files": leases.page_files()})
 
 
 class TripEndApi(JudgingApi):
@@ -218,7 +205,7 @@ class TripEndApi(JudgingApi):
         """Return the items of the trip to the topic, but for those that the page keeps."""
         have = read_body(TripEndRequestSerializer(), request.data)["have"]
         topic_id, at = self.require_place().topic.pk, timezone.now()
-        returned = end_trip(topic_id=topic_id, user=self.person, have=have, at=at)
+        returned = leases.end_trip(topic_id=topic_id, user=self.person, have=have, at=at)
         return Response({"returned": returned})
 
 
@@ -236,14 +223,22 @@ class RelatedLabelsApi(JudgingApi):
         related = related_labels(item, place=place, user=self.person)
         if related is None:
             raise Http404
+
+        def label(judgment: Judgment, query_id: str) -> dict[str, Any]:
+            address = judging_address(place.path._replace(query_id=query_id))
+            return {
+                "item": judgment.instance.item.pk,
+                "topic": query_id,
+                "position": judgment.instance.item.position,
+                "label": judgment.label,
+                "url": f"{address}?item={judgment.instance.item.pk}",
+            }
+
         threads = [
-            {"instance": instance, "labels": [_label(judgment, place.path) for judgment in labels]}
-            for instance, labels in related.threads.items()
+            {"instance": pk, "labels": [label(own, place.path.query_id) for own in labels]}
+            for pk, labels in related[0].items()
         ]
-        formula = [
-            _label(judgment, place.path._replace(query_id=judgment.instance.item.topic.query_id))
-            for judgment in related.formula
-        ]
+        formula = [label(own, own.instance.item.topic.query_id) for own in related[1]]
         return Response({"threads": threads, "formula": formula})
 
 
@@ -255,17 +250,6 @@ class RecentCommentsApi(JudgingApi):
         """List the assessor's last different comments in the task, newest first."""
         task = self.require_place().task
         return Response({"comments": recent_comments(task.pk, self.person.pk)})
-
-
-def _label(judgment: Judgment, path: TopicPath) -> dict[str, Any]:
-    item = judgment.instance.item
-    return {
-        "item": item.pk,
-        "topic": path.query_id,
-        "position": item.position,
-        "label": judgment.label,
-        "url": f"{judging_address(path)}?item={item.pk}",
-    }
 
 
 class NextApi(JudgingApi):
@@ -281,8 +265,8 @@ class NextApi(JudgingApi):
                 code="malformed",
             )
         stack, have = self.require_place().stack, tuple(map(int, given[:200]))
-        taken = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
+        taken = leases.take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
+        progress = progress_of(stack, self.person.pk)
         return Response({"item": self.shown(taken), "progress": progress})
 
 
@@ -293,7 +277,7 @@ class ItemApi(JudgingApi):
     def get(self, request: Request, item: int, **path: str) -> Response:
         """Lease and return a waiting item, or return an item that the assessor has judged."""
         stack = self.require_place().stack
-        taken = take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
+        taken = leases.take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
         if taken is None:
             raise Http404
         return Response(self.shown(taken))
@@ -305,8 +289,16 @@ class JudgmentsApi(JudgingApi):
     @documented(responses.OwnJudgmentsSerializer)
     def get(self, request: Request, **path: str) -> Response:
         """List the assessor's current judgments of the topic, in the order of the items."""
-        judged = own_judgments(self.require_place().stack, self.person.pk)
-        return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
+        rows = [
+            {
+                **judgment_payload(judgment),
+                "item": judgment.instance.item.pk,
+                "instance": judgment.instance.pk,
+                "position": judgment.instance.item.position,
+            }
+            for judgment in own_judgments(self.require_place().stack, self.person.pk)
+        ]
+        return Response({"judgments": rows})
 
     @documented(responses.SavedSerializer, request=LabelsSerializer)
     def post(self, request: Request, **path: str) -> Response:
@@ -324,7 +316,6 @@ class JudgmentsApi(JudgingApi):
         )
 
     def _find(self, held: HeldItem, guideline: int | None) -> Submitted | None:
-        """Return an item whose lease is genuine, and the version of the guidelines."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             return None
@@ -346,8 +337,8 @@ class SkipApi(JudgingApi):
         held = read_item(request.data)
         self.require_lease(held)
         stack = self.require_place().stack
-        skip_item(item_id=held.item, seat=self.seat, at=timezone.now())
-        following = take_next(stack=stack, seat=self.seat, have=held.have, at=timezone.now())
+        leases.skip_item(item_id=held.item, seat=self.seat, at=timezone.now())
+        following = leases.take_next(stack=stack, seat=self.seat, have=held.have, at=timezone.now())
         return Response({"next": self.shown(following)})
 
 
@@ -363,6 +354,5 @@ class LeaseApi(JudgingApi):
         held = read_item(request.data)
         self.require_lease(held)
         stack = self.require_place().stack
-        lease = renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
-        return Response({"lease": lease.token, "until": lease.until, "progress": progress})
+        lease = leases.renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
+        return Response({**lease._asdict(), "progress": progress_of(stack, self.person.pk)})

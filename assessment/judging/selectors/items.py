@@ -54,9 +54,7 @@ class TopicPath(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The items that an assessor judges at a time: those of a topic in the official round (no
-    pool), or the assessor's own of a topic in the pool of a round.
-    """
+    """The items to judge at a time: of a topic, or the own ones in the pool of a round."""
 
     topic: int
     pool: int | None = None
@@ -72,10 +70,7 @@ class Current(NamedTuple):
 
 
 class EarlierLabel(NamedTuple):
-    """A label that the user has sent since they got an item.
-
-    `given_at` is its time by the browser's clock if known, or else the time of its arrival.
-    """
+    """A label sent since the user got an item; `given_at` is by the browser's clock if known."""
 
     arrived_at: datetime
     given_at: datetime
@@ -137,11 +132,7 @@ class ShownInstance(NamedTuple):
 
 
 class ShownItem(NamedTuple):
-    """An item for one assessor, without the instances that others judged.
-
-    `hides_threads` is as in `assessment.pools.selectors.choices`, `is_corrected` is True if its lab
-    has corrections.
-    """
+    """An item for one assessor, without the instances that others judged."""
 
     item: PoolItem
     is_done: bool

@@ -12,15 +12,17 @@ from django.db.models import Count, Exists, OuterRef, Q
 
 from arqkit.judgments.completion import ENOUGH, Pace, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
-from assessment.assignments.selectors.grid import TOPIC_TEXTS, judged_by, topic_counts
-from assessment.assignments.selectors.rows import (
+from assessment.assignments.selectors.grid import (
     NO_PACE,
+    TOPIC_TEXTS,
     JudgedCounts,
     Share,
     TopicCounts,
     TopicRow,
     TopicRows,
+    judged_by,
     together,
+    topic_counts,
 )
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import judging_address
@@ -102,10 +104,7 @@ class OwnTopic:
 
 @dataclass(frozen=True)
 class OwnTask(TopicRows):
-    """A round of a task with the own work in it, and the assigned topics.
-
-    The official round is None; only its topics are assigned.
-    """
+    """A round of a task with the own work in it; only those of the official one are assigned."""
 
     task: Task
     round: Round | None
@@ -227,10 +226,7 @@ class TaskJudging:
 def own_work(
     user: User, labs: Collection[Lab], *, at: datetime, texts: Collection[str] = ()
 ) -> dict[int, OwnWork]:
-    """Return a user's work by lab, in three queries; labs without their topics are omitted.
-
-    Of the long fields of topics, only those in `texts` are read.
-    """
+    """Return a user's work by lab, in three queries, with only these `texts` of the topics."""
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )

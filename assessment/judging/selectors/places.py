@@ -73,12 +73,6 @@ def judging_address(path: TopicPath, name: str = "judge") -> str:
     return reverse(f"assessment:{'round-' * bool(path.round)}{name}", kwargs=parts)
 
 
-def next_address(place: Place, topic: Topic) -> str:
-    """Return the address of the judging page of another topic of the same round or lab."""
-    task = place.path.task if place.round else topic.task.slug
-    return judging_address(place.path._replace(task=task, query_id=topic.query_id))
-
-
 def place_of(user: Visitor, path: TopicPath) -> Place | None:
     """Return where a user judges, or None if they do not judge the topic there."""
     if "\0" in path.query_id:
@@ -92,10 +86,7 @@ def place_of(user: Visitor, path: TopicPath) -> Place | None:
 
 
 def _in_round(user: Visitor, path: TopicPath, kind: str, number: int) -> Place | None:
-    """Return the place of an assessor with items in a round.
-
-    Applicants with sample tasks need no role in the lab.
-    """
+    """Return the place of an assessor with items in a round; applicants need no role in the lab."""
     pools = Pool.objects.select_related("round", "task__lab").filter(
         round__kind=kind,
         round__number=number,

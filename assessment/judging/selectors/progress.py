@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from django.db.models import Count, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
@@ -11,14 +9,6 @@ from arqlab.core.models import Topic, Visitor
 from assessment.judging.selectors.items import Stack
 from assessment.judging.selectors.statements import ASSIGNED
 from assessment.models import Judgment, Pool, PoolItem
-
-
-class Progress(NamedTuple):
-    """The number of items of a topic: all, completed, skipped."""
-
-    total: int
-    done: int
-    skipped: int
 
 
 def assigned_topics(user: Visitor) -> QuerySet[Topic]:
@@ -35,13 +25,12 @@ def open_items(stack: Stack, user_id: int) -> QuerySet[PoolItem]:
     return items.filter(topic=stack.topic, pool__in=open_pools, **owner)
 
 
-def progress_of(stack: Stack, user_id: int) -> Progress:
-    """Count the items of a stack in one query."""
+def progress_of(stack: Stack, user_id: int) -> dict[str, int]:
+    """Return the numbers of items of a stack: `total`, `done` and `skipped`."""
     skipped = Q(done_at=None, later_at__isnull=False)
-    counts = open_items(stack, user_id).aggregate(
+    return open_items(stack, user_id).aggregate(
         total=Count("pk"), done=Count("done_at"), skipped=Count("pk", filter=skipped)
     )
-    return Progress(**counts)
 
 
 def stacked_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
@@ -59,9 +48,3 @@ def own_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
         .select_related("instance__item")
         .order_by("instance__item__pool__number", "instance__item__position", "instance__position")
     )
-
-
-def is_judged_by(user_id: int, item_id: int) -> bool:
-    """Return whether an item is completed and has current judgments of the assessor."""
-    own = Judgment.objects.filter(instance__item=item_id, assessor=user_id, is_current=True)
-    return own.filter(instance__item__done_at__isnull=False).exists()

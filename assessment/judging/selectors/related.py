@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from django.db.models import Max, Q, QuerySet
 
@@ -27,12 +26,6 @@ def judged_ids(task: Task, query_id: str) -> set[str]:
     return {doc_id for row in rows for doc_id in row}
 
 
-def pooled_items(task: Task, query_id: str, item: str) -> QuerySet[PoolItem]:
-    """Return the official items with this id, or with an instance that has it."""
-    items = PoolItem.official.filter(pool__task=task, topic__query_id=query_id)
-    return items.filter(Q(item=item) | Q(instances__doc_id=item)).distinct()
-
-
 def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment]:
     """Return the judgments of an item or one of its instances, instance by instance, oldest first.
 
@@ -50,17 +43,11 @@ def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment
     return judgments.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")
 
 
-class RelatedLabels(NamedTuple):
-    """Own current judgments: in the threads of an item, by instance of the item, and of its
-    formula in other topics.
-    """
-
-    threads: dict[int, list[Judgment]]
-    formula: list[Judgment]
-
-
-def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels | None:
-    """Return the labels an assessor gave to related items, or None for an unknown item.
+def related_labels(
+    item_id: int, *, place: Place, user: User
+) -> tuple[dict[int, list[Judgment]], list[Judgment]] | None:
+    """Return the labels an assessor gave to related items, or None for an unknown item: those in
+    the threads of the item, by its instance, and those of its formula in other topics.
 
     Empty if threads are hidden: the labels would reveal a post. Answers to special questions are
     not related labels.
@@ -70,8 +57,8 @@ def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels |
         return None
     has_threads = item.item.kind in (PoolItem.Kind.POSTS, PoolItem.Kind.VISUAL_IDS)
     if place.path.asks_questions or item.hides_threads or not has_threads:
-        return RelatedLabels({}, [])
-    return RelatedLabels(_in_threads(item, place, user), _of_formula(item_id, place, user))
+        return {}, []
+    return _in_threads(item, place, user), _of_formula(item_id, place, user)
 
 
 def _in_threads(item: ShownItem, place: Place, user: User) -> dict[int, list[Judgment]]:

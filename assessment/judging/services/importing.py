@@ -31,20 +31,30 @@ class ImportNames(NamedTuple):
     versions: Mapping[int, int]
 
     def details(self, row: JudgedLine) -> dict[str, Any]:
-        """Return the fields of a judgment that a line may have; the default text (0) has no key."""
-        return {
+        """Return the fields of a judgment that a line has; the default text (0) has no key."""
+        fields = {
             "assessor_id": self.people.get(row.assessor or ""),
             "guideline_id": self.versions.get(row.guidelines or 0),
             "comment": row.comment,
             "active_ms": row.active_ms,
             "judged_at": row.judged_at,
         }
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
-    """Return the users that lines name, and the versions of the task whose pool has the items."""
+    """Return the users whose user names or email addresses (lower case) lines have, and the
+    versions of the task whose pool has the items.
+    """
+    keys = {row.assessor: row.assessor for row in rows if row.assessor}
+    keys = {name: name.lower() if "@" in name else name for name in keys}
+    people: dict[str, int] = {}
+    if keys:
+        for pk, username, email in User.objects.values_list("pk", "username", "email"):
+            people |= {username: pk, email.lower() or username: pk}
     versions = (host_of(task) or task).guidelines.values_list("version", "pk")
-    return ImportNames(_people(rows), dict(versions))
+    known = {name: people[key] for name, key in keys.items() if key in people}
+    return ImportNames(known, dict(versions))
 
 
 def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> Iterable[Problem]:
@@ -59,19 +69,6 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
             yield Problem(path, row.line, given, expected, "Correct it, or leave the cell empty.")
 
 
-def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
-    """Return the users named in the lines by user name or email address (lower case)."""
-    names = {row.assessor: row.assessor for row in rows if row.assessor}
-    keys = {name: name.lower() if "@" in name else name for name in names}
-    people: dict[str, int] = {}
-    if keys:
-        for pk, username, email in User.objects.values_list("pk", "username", "email"):
-            people |= {username: pk, email.lower() or username: pk}
-    return {name: people[key] for name, key in keys.items() if key in people}
-
-
-# the answer of a ticket that needs no reply
-IMPORTED_SINCE = "A label that was judged elsewhere was imported since."
 AT_ONCE = 500
 """Rows that one statement names by their keys; SQLite takes no more than 999."""
 
@@ -93,8 +90,6 @@ _DETAILS = ("assessor_id", "guideline_id", "comment", "active_ms", "judged_at")
 
 @dataclass(frozen=True)
 class _Import:
-    """A file that is imported: its lines by what happens to them, and its problems."""
-
     task: Task
     path: str
     choice: LoadChoice
@@ -213,19 +208,12 @@ def _to_store(
 def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
     if known.judgment is None:
         return Fate.NEW
-    if _is_there(row, known, names):
+    is_same = names.details(row).items() <= known.details.items()
+    if row.label == known.label and is_same:
         return Fate.UNCHANGED
     if row.judged_at is None or known.judged_at is None or row.judged_at >= known.judged_at:
         return Fate.CHANGED
     return Fate.REPLACED if choice.takes_older else Fate.OLDER
-
-
-def _is_there(row: JudgedLine, known: _Known, names: ImportNames) -> bool:
-    """Return whether the stored label equals the line in every field of the line."""
-    stored = known.details
-    return row.label == known.label and all(
-        new is None or new == stored[name] for name, new in names.details(row).items()
-    )
 
 
 def _store(
@@ -256,25 +244,24 @@ def _move_tickets(
     task: Task, judgments: Iterable[Judgment], scale: LabelScale, *, at: datetime
 ) -> None:
     """Move the open ticket of a label to the label that replaces it, or close it if not needed."""
+    closed = {"answer": "A label that was judged elsewhere was imported since.", "answered_at": at}
     newer = {judgment.supersedes_id: judgment for judgment in judgments}
     waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)
     for ticket, judgment in waiting.values_list("pk", "judgment"):
         if new := newer.get(judgment):
-            is_kept = new.label in scale.unjudged
-            change = {"judgment": new} if is_kept else {"answer": IMPORTED_SINCE, "answered_at": at}
+            change = {"judgment": new} if new.label in scale.unjudged else closed
             Ticket.objects.filter(pk=ticket, answered_at=None).update(**change)
 
 
 def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) -> Judgment:
     kept = known.details if row.label == known.label else {}
-    given = {name: value for name, value in names.details(row).items() if value is not None}
     return Judgment(
         instance_id=known.instance,
         label=row.label,
         key=uuid4(),
         supersedes_id=known.judgment,
         is_imported=True,
-        **{"comment": "", "judged_at": at} | kept | given,
+        **{"comment": "", "judged_at": at} | kept | names.details(row),
     )
 
 

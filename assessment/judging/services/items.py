@@ -64,12 +64,7 @@ class _Texts(NamedTuple):
 def item_payload(
     taken: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
 ) -> dict[str, Any]:
-    """Return an item with its instances as JSON values, without links if it opens no page of
-    the lab.
-
-    Takes one query for the formulas, and one more each if texts link to posts or comments, or if
-    the lab has corrections.
-    """
+    """Return an item with its instances as JSON values, perhaps without links into the lab."""
     item = taken.shown.item
     corrections = corrections_of(lab_slug) if taken.shown.is_corrected else Corrections()
     read = [_read(item, instance, corrections) for instance in taken.shown.instances]
@@ -79,17 +74,13 @@ def item_payload(
     links = _links(read, lab_slug) if opens_lab else {}
     show = partial(_instance, item=item, asked=asked, formulas=formulas, links=links)
     has_threads = opens_lab and not taken.shown.hides_threads
+    state = "skipped" if taken.shown.is_skipped else "waiting"
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
         "position": item.position,
-        "state": "done"
-        if taken.shown.is_done
-        else "skipped"
-        if taken.shown.is_skipped
-        else "waiting",
-        "lease": taken.lease.token,
-        "until": taken.lease.until,
+        "state": "done" if taken.shown.is_done else state,
+        **taken.lease._asdict(),
         "formula_html": compose(candidate, formulas=formulas),
         "instances": [
             show(texts, post)
@@ -111,17 +102,6 @@ def saved_payload(saved: SavedLabel) -> dict[str, Any]:
         "counts": saved.counts,
         "message": saved.message,
         "judged_at": judgment.judged_at,
-    }
-
-
-def listed_judgment(judgment: Judgment) -> dict[str, Any]:
-    """Return a judgment of the assessor's own list as JSON values."""
-    instance, item = judgment.instance, judgment.instance.item
-    return {
-        **judgment_payload(judgment),
-        "item": item.pk,
-        "instance": instance.pk,
-        "position": item.position,
     }
 
 
@@ -154,7 +134,6 @@ def _read(item: PoolItem, instance: ShownInstance, corrections: Corrections) -> 
 
 
 def _judged_latex(item: PoolItem, read: list[_Texts]) -> str:
-    """Return the LaTeX of the judged formula from the first post that has it, or an empty text."""
     known = (texts.formulas.get(texts.instance.doc_id) for texts in read if _is_formula(item))
     return next((latex for latex in known if latex is not None), "")
 
@@ -169,10 +148,7 @@ def _links(read: list[_Texts], lab_slug: str) -> dict[str, str]:
 
 
 def _posts(read: list[_Texts]) -> list[list[_Texts]]:
-    """Return the instances of each post, in the order of their formulas in it.
-
-    An assessor reads a post once and labels all its instances.
-    """
+    """Return the instances of each post, to be read once, in the order of their formulas."""
     posts: dict[str, list[_Texts]] = {}
     for texts in read:
         key = texts.instance.post_id or f"instance {texts.instance.pk}"
@@ -192,13 +168,15 @@ def _instance(
     formulas: Mapping[Key, Typeset],
     links: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return an instance as JSON values; `post` holds all instances of its post.
-
-    The first one has the text, with the formulas of all marked.
-    """
+    """Return an instance of a `post` as JSON values; the first has the text, with all marked."""
     instance, first = texts.instance, post[0].instance
     marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))
-    question = asked.questions.get(instance.doc_id)
+    question, notice = asked.questions.get(instance.doc_id), ""
+    has_text = instance.post is not None or bool(item.text)  # as for submitted items
+    if not has_text:
+        notice = NOT_HELD
+    elif instance.post and _is_formula(item) and instance.doc_id not in texts.formulas:
+        notice = NOT_FOUND
 
     def html(text: PostText) -> str:
         if instance is not first:
@@ -208,11 +186,11 @@ def _instance(
     return {
         "instance": instance.pk,
         "text_of": first.pk,
-        "has_text": _has_text(texts, item),
+        "has_text": has_text,
         "formula": instance.doc_id if _is_formula(item) else "",
         "heading": heading_of(item, instance.post, instance.post_id),
         "title_html": html(texts.title),
-        "html": _missing(texts, item) + html(texts.body),
+        "html": notice + html(texts.body),
         "question": question
         and {"text": question.text, "help": question.help, "label": asked.label},
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
@@ -220,7 +198,6 @@ def _instance(
 
 
 def _thread_url(texts: _Texts, item: PoolItem, lab_slug: str) -> str:
-    """Return the address of the post of an instance in its thread, or an empty text."""
     instance = texts.instance
     if not (instance.post and instance.post.pk) or item.kind == PoolItem.Kind.DOCUMENTS:
         return ""
@@ -228,10 +205,7 @@ def _thread_url(texts: _Texts, item: PoolItem, lab_slug: str) -> str:
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
-    """Return the heading of an instance; all answers have the same.
-
-    A document is named, because its text may be outside the collection.
-    """
+    """Return the heading of an instance; only a document is named, as its text may be elsewhere."""
     if item.kind == PoolItem.Kind.DOCUMENTS:
         return f"Document {post_id}"
     if not _is_formula(item):
@@ -239,16 +213,3 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     if post and post.kind:
         return f"{post.get_kind_display()} post {post_id}"
     return f"Post {post_id}".rstrip()
-
-
-def _has_text(texts: _Texts, item: PoolItem) -> bool:
-    """Return whether an instance has a text, as the statement for submitted items asks too."""
-    return texts.instance.post is not None or bool(item.text)
-
-
-def _missing(texts: _Texts, item: PoolItem) -> str:
-    """Return a notice about a missing post or formula, or an empty text."""
-    if texts.instance.post is None:
-        return "" if _has_text(texts, item) else NOT_HELD
-    is_there = not _is_formula(item) or texts.instance.doc_id in texts.formulas
-    return "" if is_there else NOT_FOUND

@@ -35,10 +35,7 @@ class QuotedMark(NamedTuple):
 def quoted_marks(
     judgments: Iterable[Judgment], corrected: Mapping[str, str] | None = None
 ) -> dict[int, list[QuotedMark]]:
-    """Return the marks of judgments by the keys of these, in one query for the formulas.
-
-    Judgments without marks have an empty list. LaTeX in `corrected` is shown as its correction.
-    """
+    """Return the marks of judgments by their keys, with LaTeX as `corrected`, in one query."""
     marked = {judgment.pk: judgment.marks for judgment in judgments}
     latex = {text for marks in marked.values() for mark in marks for text in mark["formulas"]}
     texts = {text: one_formula(text, Definitions()) for text in latex}
@@ -77,9 +74,7 @@ def judged_list(
 ) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list.
 
-    Answers to special questions have the question for the name of their instance. Takes one query
-    for the posts, one for the corrections, one for the formulas, and one for the formulas in marks,
-    if any.
+    Answers to special questions have the question for the name of their instance.
     """
     judged, corrections = list(judgments), corrections_of(lab)
     read = [
@@ -105,10 +100,7 @@ def judged_list(
 
 
 def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: Lab) -> list[int]:
-    """Return the keys of the judgments with all words in heading, text, comment or reason.
-
-    Ids that the assessor does not see are not searched: they tell answers apart.
-    """
+    """Return the keys of the judgments with all words in what the assessor sees of them."""
     wanted, known = [word.lower() for word in words], []
     for judgment, post in _with_posts(list(judgments), lab, corrections_of(lab)):
         item = judgment.instance.item
@@ -127,7 +119,6 @@ def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: 
 def _with_posts(
     judgments: list[Judgment], lab: Lab, corrections: Corrections
 ) -> list[tuple[Judgment, Post | None]]:
-    """Return judgments with the posts that the lab shows."""
     posts = posts_of(lab, (judgment.instance.post_id for judgment in judgments))
     keys = [(judgment, judgment.instance.post_id) for judgment in judgments]
     return [
@@ -137,7 +128,6 @@ def _with_posts(
 
 
 def _judged_latex(judgment: Judgment, post: Post | None) -> str:
-    """Return the LaTeX of a judged formula, or an empty text if the post lacks it."""
     formulas = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
     wanted = judgment.instance.doc_id
     return next((formula.latex for formula in formulas if formula.formula_id == wanted), "")

@@ -34,10 +34,7 @@ class Sitting(NamedTuple):
 def open_sitting(
     *, place: Place, user: User, item_id: int | None, at: datetime, count: int = AT_ONCE
 ) -> Sitting:
-    """Lease the first items of a topic to its assessor and return the content of the page.
-
-    `item_id` is an item to show first.
-    """
+    """Lease the first items of a topic, and perhaps `item_id`, and return the page's content."""
     seat, taken, refusal = Seat(user, place.path), None, ""
     try:
         if item_id:

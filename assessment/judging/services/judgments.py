@@ -35,17 +35,11 @@ from assessment.models import Judgment, PoolItem, Ticket
 from assessment.tickets.services.policies import apply_policy
 
 
-class Returned(NamedTuple):
-    """The numbers of labels that no longer count, and of labels that were left as they are."""
-
-    labels: int
-    left: int
-
-
 @transaction.atomic
-def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> Returned:
+def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> tuple[int, int]:
     """Return the items of current official judgments of a task to be judged again.
 
+    Return how many labels no longer count, and how many were left as they are.
     The labels stay in the history. Those of closed pools are left as they are, and those with an
     open ticket, whose answer can return the item.
     """
@@ -62,14 +56,12 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> R
     if count:
         topics = returned.order_by("topic__position").values_list("topic__query_id", flat=True)
         record_event("judgments.return", task, by, labels=count, topics=list(dict.fromkeys(topics)))
-    return Returned(count, len(judgments) - count)
+    return count, len(judgments) - count
 
 
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
 # characters of the item's HTML kept with a ticket; the longest post has 60,000
 SHOWN = 500_000
-# the answer of a ticket that needs no reply
-JUDGED_SINCE = "The assessor has judged it since."
 
 
 class SubmitOutcome(NamedTuple):
@@ -166,10 +158,7 @@ def _submit(
 
 
 def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:
-    """Raise for labels that cannot be stored.
-
-    Labels stored before must only belong to this item.
-    """
+    """Raise for labels that cannot be stored; those stored before must only belong to this item."""
     labels = [(label.instance, label.label) for label in submission.labels]
     problems = list(item_problems(item, labels, submission.guideline))
     if any(problem.field == "instance" for problem in problems):
@@ -209,17 +198,14 @@ def _row(
 
 
 def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetime) -> bool:
-    """Return whether the label takes over the open ticket of the label before it.
-
-    A label that needs no ticket closes it.
-    """
+    """Return whether the label takes over an earlier open ticket; if it needs none, close that."""
     current = item.current[label.instance]
     if current is None or current.ticket is None or not judgment.is_current:
         return False
     waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
     if label.label in item.scale.unjudged:
         return bool(waiting.update(judgment=judgment))
-    waiting.update(answer=JUDGED_SINCE, answered_at=at)
+    waiting.update(answer="The assessor has judged it since.", answered_at=at)
     return False
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -24,20 +24,10 @@ from assessment.qrels.selectors.frames import late_labels
 LONGEST_REASON = 1_000  # characters
 
 
-class Decided(NamedTuple):
-    """The numbers of late labels that were decided, and that were left undecided."""
-
-    labels: int
-    left: int
-
-
 def store_late_labels(
     judgments: Iterable[Judgment], *, item: Submitted, user: User, at: datetime
 ) -> None:
-    """Note that stored labels are late, if they are, and notify the organizers once a day.
-
-    The caller has a transaction.
-    """
+    """Note which stored labels are late, and notify the organizers once a day."""
     if item.lateness is None:
         return
     late = LateLabel.objects.bulk_create(
@@ -48,23 +38,24 @@ def store_late_labels(
     pools = {"pools__items__instances": late[0].judgment.instance_id}
     task = Task.objects.select_related("lab").get(**pools)
     notify(
-        lab=task.lab,
-        kind=Kind.LATE_LABELS,
-        people=organizers_of(task.lab).exclude(pk=user.pk),
+        task,
+        Kind.LATE_LABELS,
+        organizers_of(task.lab).exclude(pk=user.pk),
         path=reverse("assessment:late-label-list", args=[task.lab.slug, task.slug]),
         key=f"late-labels {task.pk} {user.pk} {at.date().isoformat()}",
-        values={"task": task.name, "person": user.name, "cause": f"{item.lateness.label}."},
+        person=user.name,
+        cause=f"{item.lateness.label}.",
     )
 
 
 @transaction.atomic
 def decide_late_labels(
     *, task: Task, labels: Collection[int], decision: str, reason: str, at: datetime, by: User
-) -> Decided:
+) -> tuple[int, int]:
     """Keep or exclude undecided late labels; a kept label counts from now on.
 
-    A label cannot be kept, and is left, if its pool is closed or a label of somebody else counts.
-    Raise `UserError` without a reason.
+    Return how many were decided, and how many were left: a label cannot be kept if its pool is
+    closed or a label of somebody else counts. Raise `UserError` without a reason.
     """
     reason = reason.strip()
     if not 0 < len(reason) <= LONGEST_REASON:
@@ -84,7 +75,7 @@ def decide_late_labels(
     fields = {"decision": decision, "reason": reason, "decided_by": by, "decided_at": at}
     LateLabel.objects.filter(pk__in=[late.pk for late in chosen]).update(**fields)
     _report(task, [late.judgment for late in chosen], fields)
-    return Decided(len(chosen), len(labels) - len(chosen))
+    return len(chosen), len(labels) - len(chosen)
 
 
 def _takes_effect_now(judgment: Judgment) -> bool:
@@ -107,7 +98,6 @@ def complete_items(items: Iterable[int], at: datetime) -> None:
 
 
 def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any]) -> None:
-    """Record a decision, and notify each assessor."""
     labels: dict[User, list[int]] = {}
     for judgment in judgments:
         if judgment.assessor:
@@ -122,15 +112,12 @@ def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any
             reason=decided["reason"],
         )
         notify(
-            lab=task.lab,
-            kind=Kind.LATE_LABELS_DECIDED,
-            people=[person],
+            task,
+            Kind.LATE_LABELS_DECIDED,
+            [person],
             path="",
             key=f"late-labels-decided {task.pk} {decided['decided_at'].isoformat()}",
-            values={
-                "task": task.name,
-                "labels": f"{counted(len(ids), 'label')} {decided['decision']}",
-                "person": decided["decided_by"].name,
-                "reason": decided["reason"],
-            },
+            labels=f"{counted(len(ids), 'label')} {decided['decision']}",
+            person=decided["decided_by"].name,
+            reason=decided["reason"],
         )

@@ -36,7 +36,7 @@ from assessment.guidelines.selectors.versions import (
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.own_work import own_round_topics, own_work
-from assessment.judging.selectors.places import Place, next_address, round_questions
+from assessment.judging.selectors.places import Place, judging_address, round_questions
 from assessment.judging.selectors.progress import open_items
 from assessment.judging.selectors.topic_work import judged_rows, next_topic, skipped_items, work_on
 from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
@@ -50,18 +50,14 @@ from assessment.tickets.services.policies import policy_sentences
 
 pages = Pages(section="judging", sign_in=True)
 
-WORKER = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
-
 
 @pages.read("labs/offline-judging.js", "offline-worker", section="", sign_in=False)
 @login_not_required
 @never_cache
 def offline_worker(request: HttpRequest) -> HttpResponse:
     """Return the service worker. Its address, not that of static files, lets it serve labs."""
-    return HttpResponse(WORKER.read_bytes(), content_type="text/javascript")
-
-
-ANSWERS = 20
+    script = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
+    return HttpResponse(script.read_bytes(), content_type="text/javascript")
 
 
 @pages.read(f"{LAB}judging/", "judging-home", access=looked_up_lab_or_404)
@@ -88,7 +84,7 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
         "policies": policy_sentences(Task.objects.filter(pk__in=[task.pk for task in tasks])),
     }
     own = {row.topic.pk for row in rows}
-    tickets = own_tickets_table(lab, own, own_answered_tickets(lab, user)[:ANSWERS])
+    tickets = own_tickets_table(lab, own, own_answered_tickets(lab, user)[:20])
     later = [row for row in rounds if row not in earlier]
     tables = tickets, round_topics_table(later, with_rounds=True)
     return answer(request, "assessment/judging_home.html", context, *tables)
@@ -132,8 +128,12 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
 def _judge_context(
     place: Place, user: User, sitting: Sitting, *, is_offline: bool
 ) -> dict[str, Any]:
-    task, opens_lab = place.task, place.path.opens_lab
-    guideline, following = current_guideline(task), next_topic(place, user)
+    task = place.task
+    guideline, following, next_url = current_guideline(task), next_topic(place, user), ""
+    if following:
+        next_task = place.path.task if place.round else following.task.slug
+        path = place.path._replace(task=next_task, query_id=following.query_id)
+        next_url = judging_address(path)
     config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
     if guideline is None or is_offline or not config["guideline_url"]:
         shown_guideline = show_guideline(task, guideline)
@@ -144,10 +144,10 @@ def _judge_context(
     waiting = open_items(place.stack, user.pk).filter(done_at=None)
     reported = 0 if sitting.items else waiting.filter(kept_from=user).count()
     # Topics of a round may be of another lab. Answers to special questions have no definitions.
-    has_thread = place.round is None or may_see_thread(user, place.topic)
+    has_thread = task.words.has_threads and place.path.opens_lab
     definitions = guideline.definitions if guideline and not place.path.asks_questions else {}
     return {
-        "has_thread": task.words.has_threads and opens_lab and has_thread,
+        "has_thread": has_thread and (not place.round or may_see_thread(user, place.topic)),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
@@ -158,7 +158,7 @@ def _judge_context(
         "reported": reported,
         "others": sitting.work.total - sitting.work.done - reported,
         "next_topic": following,
-        "next_url": next_address(place, following) if following else "",
+        "next_url": next_url,
         "config": config,
         "trip_hours": TRIP_HOURS,
         "default_hours": DEFAULT_HOURS,
@@ -192,7 +192,6 @@ def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
 def _config(
     sitting: Sitting, place: Place, user: User, guideline: Guideline | None
 ) -> dict[str, Any]:
-    """Return the initial data of the page's scripts."""
     work, lab, guideline_url = sitting.work, place.path.lab, ""
     # The default text comes with the page, and applicants may not open other pages of the lab.
     if guideline and place.path.opens_lab:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 import polars as pl
+from django import forms
 from django.contrib import messages
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import linebreaksbr
@@ -23,11 +26,10 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
-from assessment.judging.forms import LateDecisionForm
-from assessment.judging.selectors.related import judgments_of_item, pooled_items
+from assessment.judging.selectors.related import judgments_of_item
 from assessment.judging.services.judged_list import JudgedRow, judged_list
 from assessment.judging.services.judgments import return_for_judging
-from assessment.judging.services.late_labels import decide_late_labels
+from assessment.judging.services.late_labels import LONGEST_REASON, decide_late_labels
 from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
 from assessment.pools.services.texts import thread_url
 from assessment.qrels.selectors.drafts import task_scale
@@ -37,6 +39,32 @@ from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.threads import posts_of
 from collection.selectors.visual_maps import formula_latex
+
+
+class LateDecisionForm(forms.Form):
+    """What happens with the selected late labels, and why."""
+
+    labels = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Select the labels to keep or to exclude."}
+    )
+    decision = forms.ChoiceField(
+        choices=[
+            (one.value, one.label) for one in (LateLabel.Decision.KEPT, LateLabel.Decision.EXCLUDED)
+        ]
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="The assessors read it.",
+        error_messages={"required": "Write why you keep or exclude the labels."},
+    )
+
+    def __init__(self, *args: Any, rows: QuerySet[LateLabel], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
+        self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]
+
 
 pages = Pages(LAB, organized_task_or_404, section="judging")
 
@@ -113,10 +141,18 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     rows = late_labels(task)
     form = LateDecisionForm(request.POST if request.method == "POST" else None, rows=rows)
     if request.method == "POST" and form.is_valid():
-        _decide(request, task, form)
+        given, by = form.cleaned_data, signed_in(request)
+        count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
+        if count:
+            messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
+        if left:
+            messages.error(
+                request,
+                f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
+                "another assessor counts. Exclude them, or return the items to their topics first.",
+            )
         return redirect(request.get_full_path())
-    context, status = {"form": form}, 422 if form.errors else 200
-    table = _late_table(request, task)
+    context, status, table = {"form": form}, 422 if form.errors else 200, _late_table(request, task)
     return answer(request, "assessment/late_label_list.html", context, table, status=status)
 
 
@@ -183,24 +219,12 @@ def _decided(late: LateLabel) -> str:
     return format_html("by {}, {}: {}", name, moment(late.decided_at), late.reason)
 
 
-def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
-    given, by = form.cleaned_data, signed_in(request)
-    decided = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
-    if decided.labels:
-        messages.success(request, f"{counted(decided.labels, 'label')} {given['decision']}.")
-    if decided.left:
-        messages.error(
-            request,
-            f"{counted(decided.left, 'label')} left undecided: the pool is closed, or a label of "
-            "another assessor counts. Exclude them, or return the items to their topics first.",
-        )
-
-
 @pages.read("tasks/<slug:task>/topics/<str:query_id>/judgments/<path:doc_id>/", "item-judgments")
 def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str) -> HttpResponse:
     """Show the judgments of an item with their comments and history, for organizers."""
     topic = get_object_or_404(task.topics, query_id=query_id)
-    if not pooled_items(task, query_id, doc_id).exists():
+    items = PoolItem.official.filter(pool__task=task, topic=topic)
+    if not items.filter(Q(item=doc_id) | Q(instances__doc_id=doc_id)).exists():
         raise Http404
     judgments = list(judgments_of_item(task, query_id, doc_id))
     context = {
@@ -214,10 +238,7 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
 
 
 def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment, str]]:
-    """Return judgments with the addresses of their posts in their threads, where the lab has them.
-
-    Takes one query.
-    """
+    """Return judgments with the addresses of their posts in threads, if any, in one query."""
     held = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
 
     def url(instance: PoolInstance) -> str:
@@ -282,8 +303,6 @@ def _state(row: tuple[Judgment, str]) -> str:
 
 
 def _changed(lab: Lab) -> Callable[[tuple[Judgment, str]], str]:
-    """Return what says why a label was changed, and links its ticket."""
-
     def note(row: tuple[Judgment, str]) -> str:
         judgment, ticket = row[0], getattr(row[0], "ticket", None)
         reason = (

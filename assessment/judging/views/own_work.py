@@ -53,7 +53,6 @@ def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Tab
 
 
 def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
-    """Return the items, hours and pace of the work at a path."""
     return (
         Column(judged, f"{path}.items", COUNT),
         Column("Active hours", f"{path}.active_hours", HOURS),
@@ -62,8 +61,6 @@ def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
 
 
 def _topics_table(lab: Lab, hours: OwnHours) -> Table:
-    """Return the own work in each topic, and the progress of the assigned ones by all."""
-
     def url(place: OwnPlace) -> str:
         task, topic = place
         address = [lab.slug, task.task.slug, topic.topic.query_id]

@@ -153,10 +153,7 @@ LIST_SCHEMA = {
 
 
 def findings_of(task: Task) -> list[RadarFinding]:
-    """Return the findings in the official judgments of a task, contradictions first.
-
-    Items that were served twice are in a round of second judgments.
-    """
+    """Return the findings in the official judgments of a task, contradictions first."""
     scale = task_scale(task)
     judged = read_judged(task, scale)
     twice = judged_twice(task, scale, judged)

@@ -20,10 +20,10 @@ from assessment.judging.selectors.own_work import own_hours
 from assessment.judging.views.own_work import own_tables
 from assessment.models import Round
 from assessment.rounds.selectors.votes import round_agreement
-from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
-from assessment.timesheets.forms import zone_words
+from assessment.tickets.selectors import own_answered_tickets, tickets_of
 from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
 from assessment.timesheets.services import sheet_lines
+from assessment.timesheets.views import zone_words
 
 pages = Pages(f"{LAB}judging/work/", looked_up_lab_or_404, section="judging", sign_in=True)
 
@@ -77,7 +77,7 @@ def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     context = {
         "hours": hours,
         "zone": zone_words(hours.sheet.rule.time_zone),
-        "open_tickets": own_open_tickets(lab, user).count(),
+        "open_tickets": tickets_of(lab).filter(judgment__assessor=user, answered_at=None).count(),
         "is_own": True,
     }
     tables = own_tables(lab, hours, own_answered_tickets(lab, user))

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -38,8 +38,6 @@ from assessment.pools.services.texts import thread_url
 from assessment.tickets.forms import AdviceForm, SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
-    count_by_state,
-    label_now,
     policy_of,
     reused_answers,
     sent_tickets,
@@ -53,9 +51,14 @@ from assessment.tickets.services.answers import (
     correct_answer,
     send_ticket,
 )
-from assessment.tickets.services.items import read_ticket_item, shown_html
+from assessment.tickets.services.items import (
+    RepairKind,
+    corrections_in,
+    defects_of,
+    read_ticket_item,
+    shown_html,
+)
 from assessment.tickets.services.policies import edit_policy, policy_sentences
-from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
@@ -72,7 +75,6 @@ class PolicyForm(VersionedForm):
     error_fields: ClassVar = {"no-expert": "expert"}
 
     def __init__(self, *args: Any, task: Task, policy: TicketPolicy, **kwargs: Any) -> None:
-        """Ask for each label, and for the expert."""
         super().__init__(*args, **kwargs)
         self.labels = task.protocol.labels.reports
         for label in self.labels:
@@ -118,7 +120,7 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         messages.success(request, "Policy saved. It applies to new tickets.")
         return redirect("assessment:ticket-list", lab=task.lab.slug)
 
-    form, answer = edited(
+    form, response = edited(
         request,
         task,
         lambda data: PolicyForm(data, task=task, policy=policy_of(task)),
@@ -126,7 +128,7 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
     context, status = {"form": form}, 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_policy.html", context, status=status)
+    return response or render(request, "assessment/ticket_policy.html", context, status=status)
 
 
 class AnswerForm(forms.Form):
@@ -176,7 +178,6 @@ class BulkAnswerForm(AnswerForm):
     """One answer to several tickets of a list."""
 
     def __init__(self, *args: Any, tickets: QuerySet[Ticket], **kwargs: Any) -> None:
-        """Take the tickets that may be answered."""
         super().__init__(*args, **kwargs)
         self.fields["tickets"] = forms.ModelMultipleChoiceField(
             queryset=tickets, error_messages={"required": "Select the tickets to answer."}
@@ -216,7 +217,9 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "form": form,
         "send_form": SendForm(lab=lab, tickets=tickets),
         "state": state,
-        "counts": count_by_state(tickets),
+        "counts": tickets.order_by().aggregate(
+            **{name: Count("pk", filter=given) for name, given in TICKET_STATES.items()}
+        ),
         "policies": policy_sentences(lab.tasks.all()),
     }
     status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
@@ -353,7 +356,6 @@ def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
 @pages.form("tickets/<int:ticket>/advice/", "ticket-advice", access=sent_ticket_or_404)
 def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
-    user, lab = signed_in(request), ticket.lab
     closes = policy_of(ticket.topic.task).expert_closes
 
     def make(data: QueryDict | None) -> AdviceForm:
@@ -361,25 +363,23 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         return AdviceForm(data, ticket=ticket, closes=closes, initial=initial)
 
     def save(form: AdviceForm) -> HttpResponse:
-        messages.success(request, _advise(ticket, form.cleaned_data, by=user))
-        return redirect("assessment:ticket-sent-list", lab=lab.slug)
+        given = form.cleaned_data | {"at": timezone.now(), "by": signed_in(request)}
+        if given.pop("closes", False):
+            close_ticket_as_expert(ticket=ticket, **given)
+            text = "Ticket answered. The assessor sees your answer on their topics page."
+        else:
+            given.pop("returns_item", None)
+            advise_ticket(ticket=ticket, **given)
+            text = "Reply sent. You can change it until the organizers answer the ticket."
+        messages.success(request, text)
+        return redirect("assessment:ticket-sent-list", lab=ticket.lab.slug)
 
-    form, answer = edited(request, ticket, make, save)
+    form, response = edited(request, ticket, make, save)
     context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
     status = 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_advice.html", context, status=status)
-
-
-def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
-    """Store the reply, or close the ticket with it, and return the message about it."""
-    reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
-    if given.get("closes"):
-        close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
-        return "Ticket answered. The assessor sees your answer on their topics page."
-    advise_ticket(ticket=ticket, **reply)
-    return "Reply sent. You can change it until the organizers answer the ticket."
+    return response or render(request, "assessment/ticket_advice.html", context, status=status)
 
 
 @pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)
@@ -429,13 +429,14 @@ def _shown_item(ticket: Ticket) -> dict[str, Any]:
 def _facts(ticket: Ticket) -> dict[str, Any]:
     """Return what the page of a ticket shows: the item then and now, its defects and repairs."""
     context, lab = _shown_item(ticket), ticket.lab
+    current = ticket.judgment.instance.judgments.filter(is_current=True)
     return context | {
         "html": shown_html(ticket),
         "html_now": context["html"],
         "defects": list(defects_of(context["read"], lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
         "corrections": corrections_table(corrections_in(context["read"], lab)),
-        "now": label_now(ticket.judgment.instance),
+        "now": current.select_related("assessor").first(),
     }
 
 
@@ -459,7 +460,6 @@ def corrections_table(corrections: Iterable[Correction]) -> Table:
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
-    """Answer the ticket or edit its answer, and return the message about it."""
     if corrects:
         correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
         return "Answer updated. The assessor sees it on their topics page."

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
@@ -25,11 +25,12 @@ from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Ticket
-from assessment.tickets.services.items import TicketItem, read_ticket_item
-from assessment.tickets.services.repairs import (
+from assessment.tickets.services.items import (
     RepairDraft,
     RepairKind,
+    TicketItem,
     previews,
+    read_ticket_item,
     repair_item,
     started_draft,
 )
@@ -55,7 +56,6 @@ class RepairForm(VersionedForm):
     }
 
     def __init__(self, *args: Any, draft: RepairDraft, item: TicketItem, **kwargs: Any) -> None:
-        """Ask for the value of a correction."""
         super().__init__(*args, **kwargs)
         self.draft = draft
         if not draft.kind.is_correction:
@@ -126,7 +126,6 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
 
 
 def _formulas_table(item: TicketItem) -> Table:
-    """Return the formulas of an item, of which one is to be corrected."""
     return Table(
         "formulas",
         [
@@ -150,9 +149,9 @@ def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> Ht
         with refused(form):
             draft = form.edited if form.is_bound and form.is_valid() else form.draft
             context["before"], context["after"] = previews(context["ticket"], draft)
-    status = 422 if form.errors else 200
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
-    return render(request, "assessment/ticket_repair.html", context, status=status)
+    status = 422 if form.errors else 200
+    return answer(request, "assessment/ticket_repair.html", context, status=status)
 
 
 def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpResponse:

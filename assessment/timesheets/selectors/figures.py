@@ -138,10 +138,7 @@ NO_WORK = WorkSum()
 
 @dataclass(frozen=True)
 class SheetRow:
-    """The work of a person in a round of a task, in a topic on a day.
-
-    The official round is None. A training round may have topics of an earlier lab.
-    """
+    """The work of a person in a topic on a day, in a round of a task or the official one."""
 
     person: User
     task: Task
@@ -206,10 +203,7 @@ class PersonHours:
 
 @dataclass(frozen=True)
 class TimeSheet:
-    """The work in a lab, by person, task and topic, each in order, and day.
-
-    `nameless` is the number of imported labels without an assessor, which are on no sheet.
-    """
+    """The work in a lab in order; `nameless` imported labels without assessor are not in it."""
 
     rule: PayRule
     rows: list[SheetRow]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
 
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import LabCommand
-from arqlab.core.selectors import person_named, task_named
+from arqlab.core.management.labcommand import BY, TASK, LabCommand
+from arqlab.core.selectors import task_named
 from collection.management.reporting import ProgressLine
 from retrieval.services.baselines import Order, make_baseline, rank_for
 from retrieval.services.systems import SYSTEMS, system_named
@@ -24,24 +23,20 @@ class Command(LabCommand):
         "as a baseline, which is checked like any run. With --out, write the run to a file."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the task, the system and the file."""
-        parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument(
-            "--system",
-            required=True,
-            metavar="NAME",
-            help=f"{', '.join(SYSTEMS)}, or all that serve the task",
-        )
-        parser.add_argument(
-            "--out",
-            type=Path,
-            metavar="FILE",
-            help="file for the run, which is not submitted; with all systems, a folder",
-        )
-        parser.add_argument(
-            "--by", metavar="PERSON", help="email address or user name for the audit log"
-        )
+    arguments = {
+        "task": TASK,
+        "--system": {
+            "required": True,
+            "metavar": "NAME",
+            "help": f"{', '.join(SYSTEMS)}, or all that serve the task",
+        },
+        "--out": {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "file for the run, which is not submitted; with all systems, a folder",
+        },
+        "--by": BY,
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the runs; without a named system, go on after one that cannot run."""
@@ -66,7 +61,7 @@ class Command(LabCommand):
                 out.write_bytes(data)
                 self.stdout.write(f"Written to {out}. Check it with check_run, or submit it.")
                 return
-            by = person_named(options["by"]) if options["by"] else None
+            by = self.actor(options)
             run = make_baseline(order=order, by=by, at=timezone.now(), progress=line)
         finally:
             line.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import ArgumentParser
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
@@ -11,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.core.management.base import CommandError, CommandParser
+from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
 
 from arqkit.formats.runs.results import report_data, report_text
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LabCommand, read_bytes
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team, lab_team
@@ -39,7 +40,7 @@ class Command(LabCommand):
         "the report. Exit with 1 if a run has errors."
     )
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the file, the team, the submitter and the metadata of the run."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK")
@@ -79,13 +80,8 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Submit the file, validate its runs and print their reports."""
-        try:
-            with options["file"].open("rb") as stream:
-                runs = self.submit(File(stream, name=options["file"].name), options)
-        except OSError as error:
-            raise CommandError(
-                f"Cannot read {options['file']}: {error.strerror}. Give the path of a run file."
-            ) from error
+        content = read_bytes(options["file"], "Give the path of a run file.")
+        runs = self.submit(ContentFile(content, name=options["file"].name), options)
         for run in runs:
             validate_uploaded_run(run_id=run.pk, at=timezone.now())
             run.refresh_from_db()
