@@ -39,9 +39,6 @@ class SetAsideTopic(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{self.topic} set aside"
-
 
 class PayRule(models.Model):
     """The hourly rate of a lab's assessors and the time zone in which their days begin."""
@@ -60,9 +57,6 @@ class PayRule(models.Model):
                 name="hourly_rate_not_negative",
             )
         ]
-
-    def __str__(self) -> str:
-        return f"Pay in {self.lab}"
 
     @classmethod
     def of(cls, lab: Lab) -> PayRule:
@@ -96,9 +90,6 @@ class DismissedFinding(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{self.task} {self.key}"
-
 
 class DuplicatePosts(models.Model):
     """The posts in a task's pools that have the same text.
@@ -109,9 +100,6 @@ class DuplicatePosts(models.Model):
     task = models.OneToOneField(Task, models.CASCADE, related_name="duplicate_posts")
     groups = models.JSONField(default=list)
     found_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"{self.task} duplicates"
 
 
 class Guideline(models.Model):
@@ -133,9 +121,6 @@ class Guideline(models.Model):
                 fields=["task", "version"], name="guideline_version_once_per_task"
             )
         ]
-
-    def __str__(self) -> str:
-        return f"{self.task} guideline {self.version}"
 
 
 class GuidelineEntry(models.Model):
@@ -195,9 +180,6 @@ class GuidelineEntry(models.Model):
                 name="guideline_entry_label_known",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.task} {self.kind} {self.pk}"
 
 
 class Judgment(models.Model):
@@ -307,9 +289,6 @@ class LateLabel(models.Model):
     class Meta:
         ordering = ["pk"]
 
-    def __str__(self) -> str:
-        return f"Late label {self.pk}"
-
 
 class Ticket(models.Model):
     """An item that an assessor reported with a label that is not a judgment, and what they saw."""
@@ -395,9 +374,6 @@ class TicketPolicy(models.Model):
     expert_closes = models.BooleanField(
         default=False, help_text="The expert may answer the assessor and close the ticket."
     )
-
-    def __str__(self) -> str:
-        return f"Ticket policy of {self.task}"
 
     def action_of(self, label: int) -> TicketPolicy.Action:
         """Return what happens with a label."""

@@ -77,12 +77,12 @@ def invite_to_bid(*, task: Task, people: Collection[User], at: datetime, by: Use
     add_assessors(task=task, people=people, at=at, by=by)
     task.roster.filter(user__in=people).update(invited_at=at)
     notices = notify(
-        lab=task.lab,
-        kind=Kind.TOPIC_BIDS,
-        people=people,
+        task,
+        Kind.TOPIC_BIDS,
+        people,
         path=reverse("assessment:bid-list", args=[task.lab.slug, task.slug]),
         key=f"topic-bids {task.pk} {at.isoformat()}",
-        values={"task": task.name, "person": by.name},
+        person=by.name,
     )
     record_event("roster.invite", task, by, invited=[person.get_username() for person in people])
     return len(notices)

@@ -84,7 +84,6 @@ class GuidelineForm(forms.Form):
     after = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=32_767)
 
     def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
-        """Add a field for the definition of each label."""
         super().__init__(*args, **kwargs)
         for label in scale:
             self.fields[f"label-{label.value}"] = forms.CharField(

@@ -62,8 +62,6 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> t
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
 # characters of the item's HTML kept with a ticket; the longest post has 60,000
 SHOWN = 500_000
-# the answer of a ticket that needs no reply
-JUDGED_SINCE = "The assessor has judged it since."
 
 
 class SubmitOutcome(NamedTuple):
@@ -207,7 +205,7 @@ def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetim
     waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
     if label.label in item.scale.unjudged:
         return bool(waiting.update(judgment=judgment))
-    waiting.update(answer=JUDGED_SINCE, answered_at=at)
+    waiting.update(answer="The assessor has judged it since.", answered_at=at)
     return False
 
 

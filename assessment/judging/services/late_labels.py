@@ -38,12 +38,13 @@ def store_late_labels(
     pools = {"pools__items__instances": late[0].judgment.instance_id}
     task = Task.objects.select_related("lab").get(**pools)
     notify(
-        lab=task.lab,
-        kind=Kind.LATE_LABELS,
-        people=organizers_of(task.lab).exclude(pk=user.pk),
+        task,
+        Kind.LATE_LABELS,
+        organizers_of(task.lab).exclude(pk=user.pk),
         path=reverse("assessment:late-label-list", args=[task.lab.slug, task.slug]),
         key=f"late-labels {task.pk} {user.pk} {at.date().isoformat()}",
-        values={"task": task.name, "person": user.name, "cause": f"{item.lateness.label}."},
+        person=user.name,
+        cause=f"{item.lateness.label}.",
     )
 
 
@@ -111,15 +112,12 @@ def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any
             reason=decided["reason"],
         )
         notify(
-            lab=task.lab,
-            kind=Kind.LATE_LABELS_DECIDED,
-            people=[person],
+            task,
+            Kind.LATE_LABELS_DECIDED,
+            [person],
             path="",
             key=f"late-labels-decided {task.pk} {decided['decided_at'].isoformat()}",
-            values={
-                "task": task.name,
-                "labels": f"{counted(len(ids), 'label')} {decided['decision']}",
-                "person": decided["decided_by"].name,
-                "reason": decided["reason"],
-            },
+            labels=f"{counted(len(ids), 'label')} {decided['decision']}",
+            person=decided["decided_by"].name,
+            reason=decided["reason"],
         )

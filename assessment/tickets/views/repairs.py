@@ -56,7 +56,6 @@ class RepairForm(VersionedForm):
     }
 
     def __init__(self, *args: Any, draft: RepairDraft, item: TicketItem, **kwargs: Any) -> None:
-        """Ask for the value of a correction."""
         super().__init__(*args, **kwargs)
         self.draft = draft
         if not draft.kind.is_correction:
@@ -151,7 +150,8 @@ def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> Ht
             draft = form.edited if form.is_bound and form.is_valid() else form.draft
             context["before"], context["after"] = previews(context["ticket"], draft)
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
-    return answer(request, "assessment/ticket_repair.html", context)
+    status = 422 if form.errors else 200
+    return answer(request, "assessment/ticket_repair.html", context, status=status)
 
 
 def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpResponse:
