@@ -91,7 +91,6 @@ def _in_order(instances: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bare(latex: pl.Expr) -> pl.Expr:
-    """Return LaTeX without white space and with HTML escapes decoded."""
     bare = latex.fill_null("").str.replace_all(r"\s+", "")
     for escape, character in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
         bare = bare.str.replace_all(escape, character, literal=True)

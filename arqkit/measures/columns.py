@@ -71,7 +71,6 @@ def column_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, to
 
 
 def _number_within(topic: Integers) -> Integers:
-    """Number the rows of each topic from 1."""
     sizes = np.bincount(topic)
     first = np.cumsum(sizes) - sizes
     return np.arange(1, len(topic) + 1) - first[topic]
@@ -88,7 +87,6 @@ def _dcg(ranking: JudgedRanking, cutoff: int, topics: int) -> Reals:
 
 
 def _of_labels(ideal: JudgedRanking, chosen: NDArray[np.bool_], topics: int) -> Reals:
-    """Return the number of chosen items of each topic."""
     return sums(ideal.topic[chosen], chosen[chosen], topics)
 
 

@@ -167,7 +167,6 @@ class Planner:
         )
 
     def _shown(self, reached: Mask) -> NDArray[np.int64]:
-        """Return the item of each pooled instance."""
         number = self._instances["number"].to_numpy()
         is_reached = np.zeros(number.max(initial=-1) + 1, dtype=np.bool_)
         is_reached[number[reached]] = True

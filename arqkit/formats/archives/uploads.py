@@ -157,7 +157,6 @@ def first_bytes(stream: IO[bytes] | gzip.GzipFile) -> bytes:
 
 
 def _check_kind(head: bytes) -> None:
-    """Refuse files whose first bytes show that they are not a run."""
     if head.startswith((GZIP, *ZIP)):
         raise MemberRefusedError("an archive inside an archive", todo="Pack the runs only once.")
     if head[TAR_MARK] == b"ustar":
@@ -176,7 +175,6 @@ def _check_kind(head: bytes) -> None:
 
 
 def _utf_16(head: bytes) -> str | None:
-    """Return the name of the encoding of UTF-16, with or without a byte order mark."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16"
     high, low = head[::2].count(0), head[1::2].count(0)
@@ -271,7 +269,6 @@ def unpack(
 
 
 def _from_zip(file: BinaryIO, name: str, limits: UploadLimits) -> list[Unpacked]:
-    """Read every file of a zip, and report each one that is not a run."""
     _check_directory(file)
     runs, problems = [], []
     try:

@@ -139,7 +139,6 @@ class _Scan:
         return True
 
     def _last_row(self) -> int:
-        """Return the start of the last row before any open comment; 0 if it is the first row."""
         place = len(self.buffer)
         if self.open_aside is not None and self._opens_before(place):
             place = self.open_aside
@@ -161,7 +160,6 @@ class _Scan:
         return Block(self.name, first, count, line, self._drop(cut), problems, self.source.share())
 
     def _without_long_row(self, problems: tuple[Problem, ...]) -> Block:
-        """Skip a row that is too long."""
         line = self.line
         self._drop(_KEPT)
         while (following := ROW.search(self.buffer)) is None:
@@ -188,7 +186,6 @@ class _Scan:
         return self._block(end, int(is_row), problems)
 
     def _end_of_row(self) -> int:
-        """Return the end of the row at the beginning of the buffer; 0 if it is incomplete."""
         tag = ROW_TAG.match(self.buffer)
         if tag is None or tag[0].endswith(b"/>"):
             return tag.end() if tag else 0
@@ -212,7 +209,6 @@ class _Scan:
         )
 
     def _without_rows(self) -> tuple[Problem, ...]:
-        """Return the problems of a file without rows: none if its root is empty."""
         if self._has_doctype(self.buffer):
             return (self._doctype(),)
         try:
@@ -312,7 +308,6 @@ def _fields(row: etree._Element) -> dict[str, str]:
 
 
 def _parsed(data: bytes, parser: etree.XMLParser) -> etree._Element | str:
-    """Return an element with the rows as its children, or the fault."""
     try:
         return etree.fromstring(b"<rows>" + data + b"</rows>", parser)
     except etree.XMLSyntaxError as error:

@@ -174,7 +174,6 @@ def _quoted_rows(data: bytes, starts: Lines, ends: Lines) -> Iterator[tuple[int,
 
 
 def _counts(places: Lines, ends: Lines) -> Lines:
-    """Return the number of places on each line."""
     return np.diff(np.searchsorted(places, ends), prepend=0)
 
 
@@ -330,7 +329,6 @@ def _by_number(file: Path) -> list[tuple[int, str]]:
 
 
 def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:
-    """Read a file; its last part may have only a problem."""
     file = _IndexFile(source, seen)
     try:
         for piece in read_pieces(path):
@@ -450,7 +448,6 @@ def _column(name: str, known: list[str]) -> pl.Expr:
 
 
 def _good() -> pl.Expr:
-    """Return whether a row's ids are ids."""
     formula, post = pl.col("formula_id").str.contains(_ID), pl.col("post_id").str.contains(_POST_ID)
     thread = pl.col("thread_id").str.contains(_THREAD_ID).fill_null(value=True)
     return formula.fill_null(value=False) & post.fill_null(value=False) & thread

@@ -358,13 +358,11 @@ def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
 
 
 def _documents(table: LabTable) -> dict[str, Path]:
-    """Return the file or folder of the key `documents`."""
     documents = table.file_or_folder("documents", required=False)
     return {} if documents is None else {"documents": documents}
 
 
 def _dump(table: LabTable) -> dict[str, Path]:
-    """Return the files in the folder or archive of the key `dump`."""
     dump = table.file_or_folder("dump", required=False)
     if dump is None:
         return {}

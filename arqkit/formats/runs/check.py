@@ -57,7 +57,6 @@ def check_repeats(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
 
 
 def _check_limit(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
-    """Find the rows beyond the limit of their topic, for Task 3 additional answers."""
     if fits_limit(rows, rules):
         return
     beyond = kept_rows(rows, rules)[1].join(rows.group_by("topic").len("size"), on="topic")
@@ -163,7 +162,6 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
 def _check_posts(
     rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
-    """Find posts that are not in the collection, and questions where the task asks for answers."""
     known = looked_up(posts.select(item="post_id", type="type"), rows)
     joined = rows.select("line", "topic", "item", "rank_text").join(known, on="item", how="left")
     ids = posts.select(item="post_id")
@@ -186,7 +184,6 @@ def _documents(posts: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame | pl.LazyFram
 def _check_documents(
     rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
-    """Find documents that are not in the collection."""
     ids = _documents(posts)
     is_unknown = ~rows["item"].is_in(looked_up(ids, rows)["item"].implode())
     yield from _unknown_items(rows, is_unknown, rules, ItemKind.DOCUMENTS, ids=ids)
@@ -195,7 +192,6 @@ def _check_documents(
 def _check_formulas(
     rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
 ) -> Iterator[Finding]:
-    """Find formulas that are not in the collection, or not in the post that their row names."""
     joined = with_homes(rows, formulas)
     is_unknown, ids = joined["home"].is_null(), formulas.select(item="formula_id")
     yield from _unknown_items(joined, is_unknown, rules, ItemKind.FORMULA_IDS, ids=ids)
@@ -254,7 +250,6 @@ def _unknown_items(
 
 
 def _meant_items(unknown: pl.DataFrame, ids: pl.DataFrame | pl.LazyFrame) -> dict[str, str]:
-    """Return the id of the collection that an unknown one spells in another way."""
     plain = {name: plain_id(name) for name in unknown["item"].unique(maintain_order=True)}
     other = {name: item for name, item in plain.items() if item not in ("", name)}
     if not other:
@@ -265,7 +260,6 @@ def _meant_items(unknown: pl.DataFrame, ids: pl.DataFrame | pl.LazyFrame) -> dic
 
 
 def _no_known_item(rows: pl.DataFrame, items: ItemKind, place: str) -> Finding:
-    """Return the finding of a run without any known item, with a hint based on its ids."""
     item = ITEM_WORDS[items].an_id
     ids = rows["item"].unique(maintain_order=True).head(HINTED).to_list()
     plain = [(name, plain_id(name)) for name in ids if plain_id(name) != name]
@@ -323,7 +317,6 @@ def _index(ordered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
-    """Yield findings on the whole file: how it reads, no rows, a format of other tasks."""
     yield from text.findings
     yield from table.findings
     if text.is_text and not table.rows.height and not table.lost.len():
@@ -334,7 +327,6 @@ def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[
 
 
 def _is_other_format(table: RunTable, rules: RunRules) -> bool:
-    """Return whether the file is in a format for other tasks only."""
     return bool(table.layout.kinds) and table.layout not in taken_formats(rules)
 
 

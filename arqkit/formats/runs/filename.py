@@ -85,7 +85,6 @@ def read_name(filename: str) -> RunName:
 
 
 def _kind_of(word: str) -> str | None:
-    """Return the field of RunName that a word fills, or None for a word of the run tag."""
     return next((kind for kind, words in MARKS.items() if word.lower() in words), None)
 
 

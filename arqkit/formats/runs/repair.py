@@ -94,7 +94,6 @@ def _renumbered(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.
 
 
 def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> list[str]:
-    """Return the lines of the repaired file: no blank lines, headers or rows that are not kept."""
     left_out = _lines_of(table, LEFT_OUT)
     gone = table.rows.join(kept, on="line", how="anti")
     left_out |= _spanned(gone)
@@ -115,7 +114,6 @@ def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> lis
 
 
 def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
-    """Return the kept rows whose lines change, with their new cells."""
     old = table.rows.select("line", old_rank="rank_text", old_score="score_text")
     both = kept.join(old, on="line", maintain_order="left")
     is_new = (pl.col("rank_text") != pl.col("old_rank")) | (
@@ -144,7 +142,6 @@ def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:
 
 
 def _lines_of(table: RunTable, kinds: tuple[str, ...]) -> set[int]:
-    """Return the lines with findings of these kinds."""
     return {
         line
         for finding in table.findings

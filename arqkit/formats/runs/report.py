@@ -213,7 +213,6 @@ def sort_problems(groups: Iterable[ProblemGroup]) -> tuple[ProblemGroup, ...]:
 
 
 def _visible(places: pl.DataFrame) -> pl.DataFrame:
-    """Return occurrences with their invisible characters made visible."""
     texts = pl.col("topic", "found", "expected")
     if not places.select(pl.any_horizontal(texts.str.contains(INVISIBLE)).any()).item():
         return places
@@ -221,7 +220,6 @@ def _visible(places: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counts(finding: Finding) -> dict[str, object]:
-    """Return the numbers of lines, items and topics of a finding."""
     count = finding.occurrences.height
     return {
         "lines": Count(count, "line", "lines"),

@@ -143,7 +143,6 @@ def _place(window: Window, moment: datetime | None) -> str:
 
 
 def _values(record: PostRecord, title: CleanText, body: CleanText) -> tuple[Any, ...]:
-    """Return the values of FIELDS."""
     return (
         record.post_id,
         record.kind,

@@ -83,7 +83,6 @@ def read_shown(pasted: str) -> ShownText:
 
 
 def _reference(match: re.Match[str]) -> str:
-    """Return a character reference unchanged, or "" if XML does not allow the character."""
     return match[0] if _NOT_XML.sub("", unescape(match[0])) else ""
 
 

@@ -187,7 +187,6 @@ def _own(element: Any, style: Style) -> Style:
 
 
 def _inside(element: Any, number: int, style: Style) -> Style:
-    """Return the style of a child."""
     if element.tag == "mfrac":
         return Style(False, style.depth + (not style.is_display))
     if element.tag in _SCRIPTS and number:
@@ -247,7 +246,6 @@ def set_spaces(mo: Any, left: str, right: str) -> None:
 
 
 def _spaces(parts: list[Any], style: Style) -> list[str]:
-    """Return the space after each part of a row."""
     classes = classes_of(parts)
     spaces = []
     for left, right in pairwise(classes):

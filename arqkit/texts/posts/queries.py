@@ -143,7 +143,6 @@ def _read(part: re.Match[str], draft: _Draft) -> None:
 
 
 def _without_stop_words(phrases: list[Phrase]) -> list[Phrase]:
-    """Return the distinct phrases without stop words, or all phrases if there is nothing else."""
     once = list(dict.fromkeys(phrases))
     return [phrase for phrase in once if len(phrase) > 1 or phrase[0] not in STOP_WORDS] or once
 

@@ -216,7 +216,6 @@ def _words(title: str) -> frozenset[str]:
 
 
 def _is_like(words: frozenset[str], titles: Iterable[frozenset[str]], alike: float) -> bool:
-    """Return whether a title is similar to another title by Jaccard's coefficient."""
     return any(words and len(words & other) / len(words | other) >= alike for other in titles)
 
 
