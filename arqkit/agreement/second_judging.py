@@ -191,16 +191,12 @@ def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
         while waiting:
             giver = waiting.popleft()
             if len(held[giver]) <= len(held[first]) - 2:
-                return _way(came, giver)
+                way = [giver]
+                while came[way[-1]] != way[-1]:
+                    way.append(came[way[-1]])
+                return way[::-1]
             for taker in held.keys() - came.keys():
                 if any(taker not in unit_judges for unit_judges in judges[giver]):
                     came[taker] = giver
                     waiting.append(taker)
     return []
-
-
-def _way(came: Mapping[int, int], last: int) -> list[int]:
-    way = [last]
-    while came[way[-1]] != way[-1]:
-        way.append(came[way[-1]])
-    return way[::-1]

@@ -150,27 +150,23 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
     if items is ItemKind.DOCUMENTS and posts is not None and _has_documents(posts):
         yield from _check_documents(named, rules, posts)
     elif items is ItemKind.POSTS and posts is not None:
-        yield from _check_posts(named, rules, posts)
+        known = looked_up(posts.select(item="post_id", type="type"), named)
+        joined = named.select("line", "topic", "item", "rank_text").join(
+            known, on="item", how="left"
+        )
+        ids = posts.select(item="post_id")
+        yield from _unknown_items(joined, joined["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
+        if rules.kind is TaskKind.ANSWERS:
+            # An error in a sample too, because what a sample has is certain.
+            questions = joined.filter(pl.col("type") != "answer")
+            actual = pl.format("{}, a {}", "item", "type")
+            yield from find_rows("wrong-type", questions, actual, "an answer")
     elif items is ItemKind.FORMULA_IDS and formulas is not None:
         yield from _check_formulas(named, rules, formulas)
     elif items is ItemKind.VISUAL_IDS and formulas is not None:
         yield from _check_visual_ids(named, rules, formulas)
     elif rules.knows and rules.knows(items, named["item"].unique(maintain_order=True)) is False:
         yield _no_known_item(named, items, "known to this task from its qrels, pools or other runs")
-
-
-def _check_posts(
-    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    known = looked_up(posts.select(item="post_id", type="type"), rows)
-    joined = rows.select("line", "topic", "item", "rank_text").join(known, on="item", how="left")
-    ids = posts.select(item="post_id")
-    yield from _unknown_items(joined, joined["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
-    if rules.kind is TaskKind.ANSWERS:
-        # An error in a sample too, because what a sample has is certain.
-        questions = joined.filter(pl.col("type") != "answer")
-        actual = pl.format("{}, a {}", "item", "type")
-        yield from find_rows("wrong-type", questions, actual, "an answer")
 
 
 def _has_documents(posts: pl.DataFrame | pl.LazyFrame) -> bool:

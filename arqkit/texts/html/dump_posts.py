@@ -121,7 +121,7 @@ def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str])
         counts["formulas_numbered"] += title.numbered + body.numbered
         if title.numbered or body.numbered:
             formulas = [
-                _found(kind, text)
+                FoundIn(kind, "\0".join(text.ids), "\0".join(text.latex))
                 for kind, text in (("title", title), (record.kind, body))
                 if text.ids
             ]
@@ -130,10 +130,6 @@ def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str])
     return ReadyPost(
         int(record.post_id), line, record.kind, int(record.thread_id), place, values, formulas
     )
-
-
-def _found(kind: str, text: CleanText) -> FoundIn:
-    return FoundIn(kind, "\0".join(text.ids), "\0".join(text.latex))
 
 
 def _place(window: Window, moment: datetime | None) -> str:

@@ -156,7 +156,9 @@ def compose(
                 match["mark"],
             )
         if match["ref"]:
-            return _reference(match, tags)
+            label = match["label"]
+            number = escape(tags.get(unescape(label), unescape(label)))
+            return f"({number})" if match["ref"] == "eqref" else number
         if match["tag"] == "a":
             return _link(match, links, ends)
         if match["tag"] == "img":
@@ -192,12 +194,6 @@ def _tags(formulas: Iterable[Formula]) -> dict[str, str]:
     lines = (line for formula in formulas for line in formula.latex.split(r"\\"))
     tagged = ((_LABEL.search(line), _TAG.search(line)) for line in lines if r"\label" in line)
     return {label[1]: tag[1] for label, tag in tagged if label and tag}
-
-
-def _reference(match: re.Match[str], tags: Mapping[str, str]) -> str:
-    label = match["label"]
-    number = escape(tags.get(unescape(label), unescape(label)))
-    return f"({number})" if match["ref"] == "eqref" else number
 
 
 def _with_mark(formula: str, mark: str) -> str:
