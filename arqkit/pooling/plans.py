@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from arqkit.pooling.pools import (
-    Frame,
     PoolSources,
     gather,
     numbered,
@@ -23,6 +22,7 @@ from arqkit.pooling.pools import (
     without_earlier,
 )
 from arqkit.protocols.presets import PoolProtocol, RunKind
+from arqkit.ranking import Frame
 from arqkit.topics import topic_order
 
 Mask = NDArray[np.bool_]

@@ -19,6 +19,7 @@ import polars as pl
 from arqkit.formats.archives.compressed import PIECE, DamagedFileError, read_pieces
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import Problem
+from arqkit.topics import natural_key
 
 LINE_END, TAB, QUOTE = 10, 9, 34
 LONGEST_ROW = 4 * 1024 * 1024  # bytes that a quoted cell over several lines may take
@@ -318,14 +319,8 @@ def index_files(folder: Path) -> list[Path]:
     files = (
         file for file in folder.iterdir() if file.name.lower().endswith(SUFFIXES) and file.is_file()
     )
-    return sorted((file for file in files if not file.name.startswith(".")), key=_by_number)
-
-
-def _by_number(file: Path) -> list[tuple[int, str]]:
-    return [
-        (int(part), "") if part.isdecimal() else (-1, part)
-        for part in re.split(r"(\d+)", file.name)
-    ]
+    visible = (file for file in files if not file.name.startswith("."))
+    return sorted(visible, key=lambda file: natural_key(file.name))
 
 
 def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:

@@ -27,7 +27,7 @@ from arqkit.formats.runs.report import (
     named_list,
     sort_problems,
 )
-from arqkit.ranking import AS_TREC_EVAL_READS_IT, with_order
+from arqkit.ranking import AS_TREC_EVAL_READS_IT, Frame, with_order
 from arqkit.records import ITEM_WORDS, ItemKind, Severity, TaskKind
 from arqkit.topics import meant_topics, plain_id, visible
 
@@ -115,7 +115,7 @@ SAMPLE = "the items of this lab's sample of the collection"
 SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
 
 
-def looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def looked_up(entries: Frame, rows: pl.DataFrame) -> pl.DataFrame:
     """Return the entries of the collection that the run names, and possibly a few more."""
     if isinstance(entries, pl.LazyFrame):
         return entries.join(
@@ -127,7 +127,7 @@ def looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.Da
     return entries.filter(is_named[entries["item"].hash().to_numpy() & (HASHES - 1)])
 
 
-def with_homes(rows: pl.DataFrame, formulas: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+def with_homes(rows: pl.DataFrame, formulas: Frame) -> pl.DataFrame:
     """Return the rows with `home`, the post of their formula, which is null for unknown ones."""
     known = looked_up(formulas.select(item="formula_id", home="post_id"), rows)
     columns = ("line", "topic", "item", "post", "rank_text")
@@ -169,25 +169,21 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
         yield _no_known_item(named, items, "known to this task from its qrels, pools or other runs")
 
 
-def _has_documents(posts: pl.DataFrame | pl.LazyFrame) -> bool:
+def _has_documents(posts: Frame) -> bool:
     return not _documents(posts).lazy().limit(1).collect().is_empty()
 
 
-def _documents(posts: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame | pl.LazyFrame:
+def _documents(posts: Frame) -> Frame:
     return posts.filter(pl.col("type") == "document").select(item="post_id")
 
 
-def _check_documents(
-    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
+def _check_documents(rows: pl.DataFrame, rules: RunRules, posts: Frame) -> Iterator[Finding]:
     ids = _documents(posts)
     is_unknown = ~rows["item"].is_in(looked_up(ids, rows)["item"].implode())
     yield from _unknown_items(rows, is_unknown, rules, ItemKind.DOCUMENTS, ids=ids)
 
 
-def _check_formulas(
-    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
+def _check_formulas(rows: pl.DataFrame, rules: RunRules, formulas: Frame) -> Iterator[Finding]:
     joined = with_homes(rows, formulas)
     is_unknown, ids = joined["home"].is_null(), formulas.select(item="formula_id")
     yield from _unknown_items(joined, is_unknown, rules, ItemKind.FORMULA_IDS, ids=ids)
@@ -199,9 +195,7 @@ def _check_formulas(
         yield finding._replace(repairable=can_omit)
 
 
-def _check_visual_ids(
-    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
+def _check_visual_ids(rows: pl.DataFrame, rules: RunRules, formulas: Frame) -> Iterator[Finding]:
     """Find visual ids that no formula has: not certain while some formulas have no visual id."""
     known = looked_up(formulas.select(item="visual_id"), rows)
     is_unknown = ~rows["item"].is_in(known["item"].drop_nulls().implode())
@@ -219,7 +213,7 @@ def _unknown_items(
     rules: RunRules,
     items: ItemKind,
     *,
-    ids: pl.DataFrame | pl.LazyFrame,
+    ids: Frame,
     sure: bool = True,
 ) -> Iterator[Finding]:
     """Find the rows with an unknown item: an error if it has another spelling in `ids`.
@@ -245,7 +239,7 @@ def _unknown_items(
         yield _no_known_item(rows, items, "known to the collection")
 
 
-def _meant_items(unknown: pl.DataFrame, ids: pl.DataFrame | pl.LazyFrame) -> dict[str, str]:
+def _meant_items(unknown: pl.DataFrame, ids: Frame) -> dict[str, str]:
     plain = {name: plain_id(name) for name in unknown["item"].unique(maintain_order=True)}
     other = {name: item for name, item in plain.items() if item not in ("", name)}
     if not other:

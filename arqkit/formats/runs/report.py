@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqkit.ranking import OrderBy
+from arqkit.ranking import Frame, OrderBy
 from arqkit.records import ItemKind, Severity, TaskKind
 from arqkit.topics import visible
 
@@ -48,8 +48,8 @@ class RunRules:
     order: OrderBy = "score"
     pooling_order: OrderBy = "score"
     items: ItemKind = ItemKind.POSTS
-    posts: pl.DataFrame | pl.LazyFrame | None = None
-    formulas: pl.DataFrame | pl.LazyFrame | None = None
+    posts: Frame | None = None
+    formulas: Frame | None = None
     complete: bool = False
     trec_only: bool = False
     has_answer_ids: bool = False

@@ -290,7 +290,8 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
         chosen = _chosen(question, size)
         ids: dict[int, str] = {}
         title, body = (
-            _numbered(text, kind, question, topics.index, ids) for kind, text in _texts(question)
+            _numbered(text, kind, question, topics.index, ids)
+            for kind, text in (("title", question.title), ("body", question.body))
         )
         topic = TopicRecord(f"A.{question.number}", title, body, question.tags)
         topics.questions.append(topic)
@@ -320,10 +321,6 @@ def layout_size(layout: str | None, latex: str) -> Size:
     """
     nodes = sum(item[0].isupper() for item in (layout or "").split(" ") if item)
     return nodes, len(re.sub(r"\s", "", latex))
-
-
-def _texts(question: Question) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("title", question.title), ("body", question.body)
 
 
 def _chosen(question: Question, size: Callable[[str], Size]) -> tuple[int, TextFormula] | None:
