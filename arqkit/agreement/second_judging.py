@@ -181,10 +181,7 @@ def _even_out(held: dict[int, list[_Unit]]) -> None:
 
 
 def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
-    """Return people from one with many units to one with at least two fewer, or an empty list.
-
-    Each person has a unit that the next one may take.
-    """
+    """Return people, each with a unit for the next, the last with two fewer; or an empty list."""
     judges = {person: {unit.judges for unit in units} for person, units in held.items()}
     for first in sorted(held, key=lambda person: -len(held[person])):
         came, waiting = {first: first}, deque([first])

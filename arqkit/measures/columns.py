@@ -77,10 +77,7 @@ def _number_within(topic: Integers) -> Integers:
 
 
 def _dcg(ranking: JudgedRanking, cutoff: int, topics: int) -> Reals:
-    """Sum label / log2(position + 1) down to the cutoff.
-
-    Summing in rank order, as trec_eval does, gives the same digits.
-    """
+    """Sum label / log2(position + 1) down to the cutoff, in rank order as trec_eval does."""
     kept = (ranking.label > 0) & (ranking.position <= cutoff)
     gains = ranking.label[kept] / np.log2(ranking.position[kept] + 1)
     return sums(ranking.topic[kept], gains, topics)

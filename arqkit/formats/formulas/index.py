@@ -400,10 +400,7 @@ class _IndexFile:
 
 
 def _headings(first: bytes) -> tuple[list[str], str]:
-    """Return the names of the columns, and the expected columns if these cannot be used.
-
-    The columns of the editions get our names, others keep theirs.
-    """
+    """Return our names of the columns, and the expected columns if these cannot be used."""
     text = first.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     names = [name.strip().lower() for name in cells_of(text) or []]
     ours = [OTHER_HEADINGS.get(name, name) for name in names]

@@ -227,10 +227,7 @@ def _parted(frame: pl.DataFrame, condition: pl.Expr) -> tuple[pl.DataFrame, pl.D
 
 
 def _header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
-    """Return the first cells that name the topic column, such as Query_Id, and are not a topic.
-
-    A file put together from several has several headers.
-    """
+    """Return the names of the topic column, such as Query_Id, of one or several joined files."""
     names = first_cells.unique()
     alike = names.filter(names.str.contains(r"(?i)query|topic|q[^a-z]*id"))
     return [name for name in alike.to_list() if name not in topics and _is_header_word(name)]

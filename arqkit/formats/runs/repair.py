@@ -64,10 +64,7 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
 
 
 def _without_dropped(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return the rows without those that the report lists: formulas in other posts come first.
-
-    Either the formula or the post may be wrong, so correcting them would be guessing.
-    """
+    """Return the rows but for those the report lists: formulas in other posts, else repeats."""
     kinds = ("wrong-post",) if "wrong-post" in findings else DROPPED
     lines = {line for kind in kinds if kind in findings for line in findings[kind]["line"]}
     return rows.filter(pl.col("line").is_in(list(lines)).not_()) if lines else rows

@@ -306,10 +306,7 @@ class _Writer:
 
 
 def _is_tag(name: str, token: re.Match[str]) -> bool:
-    """Return whether a tag is meant: `<b` and `<p` may also be comparisons.
-
-    A tag continues with an attribute or ends.
-    """
+    """Return whether a tag is meant, with an attribute or its end: `<b` may be a comparison."""
     return len(name) > 1 or bool(token["slash"]) or bool(_BEGINS_AS_ATTRIBUTE.match(token["rest"]))
 
 

@@ -195,10 +195,7 @@ _ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}(?:\{[lcr| ]*\})?")
 
 
 def _balanced(latex: str) -> str:
-    r"""Balance a fragment of a formula that was cut at dollars inside \text.
-
-    Ends without a beginning are removed.
-    """
+    r"""Balance a fragment cut at dollars inside \text; ends without a beginning are removed."""
     depth, kept, place = 0, [], 0
     for brace in _BRACE.finditer(latex):
         is_surplus = brace[0] == "}" and depth == 0
