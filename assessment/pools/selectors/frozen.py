@@ -109,7 +109,7 @@ class TopicSize(NamedTuple):
 
 
 def _sizes(items: QuerySet[PoolItem], by: str) -> dict[int, PoolSize]:
-    instances = PoolInstance.objects.filter(item__in=items).order_by().values_list(f"item__{by}")
+    instances = PoolInstance.official.filter(item__in=items).order_by().values_list(f"item__{by}")
     labels = dict(instances.annotate(Count("pk")))
     counted = items.order_by().values_list(by).annotate(Count("pk"), Count("done_at"))
     return {key: PoolSize(count, labels.get(key, 0), done) for key, count, done in counted}
