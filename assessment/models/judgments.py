@@ -92,10 +92,7 @@ class DismissedFinding(models.Model):
 
 
 class DuplicatePosts(models.Model):
-    """The posts in a task's pools that have the same text.
-
-    `groups` is a list of pairs: the id of the first post, and the keys of all instances.
-    """
+    """The posts in a task's pools with the same text: pairs of the first id and all instances."""
 
     task = models.OneToOneField(Task, models.CASCADE, related_name="duplicate_posts")
     groups = models.JSONField(default=list)
@@ -246,10 +243,7 @@ class Judgment(models.Model):
 
     @property
     def guidelines(self) -> int | None:
-        """Return the version that the assessor followed.
-
-        0 is the default text; the version of a label judged elsewhere may be unknown (None).
-        """
+        """Return the version that was followed: 0 for the default text, None if it is unknown."""
         if self.guideline is None:
             return None if self.is_imported else 0
         return self.guideline.version
@@ -261,10 +255,7 @@ class Judgment(models.Model):
 
 
 class LateLabel(models.Model):
-    """A label that arrived when its assessor could no longer judge the item.
-
-    It does not count until an organizer keeps it. Organizers keep or exclude it with a reason.
-    """
+    """A label that came too late to count, until an organizer keeps it, with a reason."""
 
     class Cause(models.TextChoices):
         """Why the assessor could no longer judge the item."""
@@ -354,10 +345,7 @@ class Ticket(models.Model):
 
 
 class TicketPolicy(models.Model):
-    """What happens in a task with each label that is not a judgment.
-
-    `actions` has an action by label value (as text); other labels wait for an answer.
-    """
+    """What happens with labels (as text) that are not judgments; those without action wait."""
 
     class Action(models.TextChoices):
         """What happens when an assessor reports an item."""

@@ -1,7 +1,4 @@
-"""Storage of labels.
-
-An acknowledged label is stored once, with its history; the first label counts.
-"""
+"""Storage of labels: each once, with its history; the first one counts."""
 
 from __future__ import annotations
 
@@ -212,10 +209,7 @@ def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetim
 def _complete_and_lease_next(
     item: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
 ) -> tuple[bool, Taken | None]:
-    """Complete the item if `is_judged` (SQL) holds, lease the next, and return whether it did.
-
-    The item is locked, so this query sees what other assessors stored; earlier reads might not.
-    """
+    """Complete the locked item if `is_judged` (SQL), and lease the next; return both results."""
     have = {*submission.have, submission.item}
     following = (
         lock_next(item.stack, user_id=seat.user.pk, have=have, at=at)

@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
@@ -41,7 +40,7 @@ def store_late_labels(
         task,
         Kind.LATE_LABELS,
         organizers_of(task.lab).exclude(pk=user.pk),
-        path=reverse("assessment:late-label-list", args=[task.lab.slug, task.slug]),
+        path=task_url("assessment:late-label-list", task),
         key=f"late-labels {task.pk} {user.pk} {at.date().isoformat()}",
         person=user.name,
         cause=f"{item.lateness.label}.",

@@ -227,10 +227,7 @@ def _config(
 )
 @never_cache
 def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
-    """Show the assessor's own judgments of a topic, searched and filtered.
-
-    For htmx requests of the judging page, return the list only.
-    """
+    """Show the assessor's own judgments of a topic, filtered; for htmx, return the list only."""
     user = signed_in(request)
     chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers

@@ -19,7 +19,7 @@ from django.utils.html import format_html, format_html_join
 
 from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.web.cells import COUNT, DASH, EXCERPT, ID, LABEL, TIME, CellKind, moment
 from arqlab.web.lists import Filter
@@ -196,7 +196,7 @@ def _late_table(request: HttpRequest, task: Task) -> Table:
             "No late labels",
             "Labels appear here if they arrive after an assessor lost the role or the topic, for "
             "example from an offline trip.",
-            reverse("assessment:assignment-list", args=[task.lab.slug, task.slug]),
+            task_url("assessment:assignment-list", task),
             "View assignments",
         ),
     )

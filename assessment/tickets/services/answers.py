@@ -153,11 +153,7 @@ def advise_ticket(
 def close_ticket_as_expert(
     *, ticket: Ticket, opinion: str, label: int | None, returns_item: bool, at: datetime, by: User
 ) -> None:
-    """Store the expert's opinion and send it to the assessor as the answer.
-
-    Raise `UserError` if the policy of the task leaves this to the organizers, or as
-    `advise_ticket` and `answer_ticket` do.
-    """
+    """Send the expert's opinion to the assessor as the answer, if the policy allows it."""
     if not policy_of(ticket.topic.task).expert_closes:
         raise UserError(
             "In this task, the organizers close tickets. Send them your opinion.",

@@ -203,10 +203,7 @@ EMPTY = {
 
 @pages.form("tickets/", "ticket-list")
 def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Show the tickets of all tasks in a `state`: open, with the expert, or answered.
-
-    Those that are not answered can be answered or sent to an expert together.
-    """
+    """Show the tickets of all tasks in a `state`, and answer the selected ones that are open."""
     tickets, state = tickets_of(lab), request.GET.get("state", "open")
     form = BulkAnswerForm(request.POST or None, tickets=tickets, answers=reused_answers(lab))
     if request.method == "POST" and form.is_valid():
@@ -384,10 +381,7 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
 
 @pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)
 def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
-    """Show a ticket with the item as the assessor saw it, and answer it.
-
-    The answer can return the item for another judgment. Its text can be edited later.
-    """
+    """Show a ticket with the item as the assessor saw it, and answer it or correct the answer."""
     lab = ticket.lab
 
     def save(form: TicketAnswerForm) -> HttpResponse:

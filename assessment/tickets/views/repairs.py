@@ -96,10 +96,7 @@ class RepairForm(VersionedForm):
     "tickets/<int:ticket>/repair/<slug:repair>/", "ticket-repair", access=organized_ticket_or_404
 )
 def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResponse:
-    """Show a repair of the item with what it changes, and save it.
-
-    `formula=N` is the place of the formula to correct; without it, the page lists the formulas.
-    """
+    """Show a repair of the item or of formula N (`formula=N`) with what it changes, and save it."""
     if repair not in RepairKind.values:
         raise Http404
     lab, kind = ticket.lab, RepairKind(repair)
