@@ -84,7 +84,6 @@ class GuidelineForm(forms.Form):
     after = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=32_767)
 
     def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
-        """Add a field for the definition of each label."""
         super().__init__(*args, **kwargs)
         for label in scale:
             self.fields[f"label-{label.value}"] = forms.CharField(
@@ -173,10 +172,7 @@ KINDS = (GuidelineEntry.Kind.EXAMPLE, GuidelineEntry.Kind.CASE)
 
 @pages.form("entries/", "guideline-entry-list")
 def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show the examples and cases of the next and the current version, and publish or change them.
-
-    A POST request has the key of an entry to `remove` or `keep`, or publishes the next version.
-    """
+    """Show the entries of the next and the current version; `remove` or `keep` one, or publish."""
     if request.method == "POST":
         with told(request):
             messages.success(request, _change(task, request, by=signed_in(request)))
@@ -253,6 +249,8 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
     earlier, scale = version_numbered(task, before), task_scale(task)
     texts = [guideline_source(task, compared, scale) for compared in (earlier, guideline)]
     entries = changed_entries(task, before=before, version=version)
+    both = (*entries.added, *entries.removed)
+    labels = {entry.label for entry in both if entry.label is not None}
     context = {
         "guideline": guideline,
         "before": before,
@@ -261,7 +259,7 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
         "changes": changed_lines(*texts),
         "added": shown_entries(entries.added, scale=scale),
         "removed": shown_entries(entries.removed, scale=scale),
-        "labels": [scale.of(label) for label in entries.labels],
+        "labels": [scale.of(label) for label in sorted(labels, reverse=True)],
         "organizes": may_organize(request.user, task.lab),
     }
     return render(request, "assessment/guideline_changes.html", context)
