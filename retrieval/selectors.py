@@ -53,18 +53,7 @@ class Sources:
     @cached_property
     def topics(self) -> list[TopicRecord]:
         """Return the topics in order."""
-        rows = self.task.topics.order_by("position")
-        return [
-            TopicRecord(
-                topic.query_id,
-                topic.title,
-                topic.body,
-                tuple(topic.tags),
-                topic.formula_id or None,
-                topic.latex or None,
-            )
-            for topic in rows
-        ]
+        return [topic.record for topic in self.task.topics.order_by("position")]
 
     def item_ids(self) -> pl.Series:
         """Return the ids that a run may list, sorted: answers, documents, or formulas of posts."""
