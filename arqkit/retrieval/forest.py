@@ -1,0 +1,242 @@
+"""Distinct trees of a collection in one set of arrays, with postings of their symbol pairs.
+
+The first stage of Tangent-S finds candidates by symbol pairs: (label, label, path between them)
+of each node and its nearest ancestors. The score of a tree is the Dice coefficient of its pairs
+and those of the query (Davila and Zanibbi, SIGIR 2017, §3.1).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arqkit.extras import needs_extra
+from arqkit.retrieval.alignment import Ints, Nodes, Reals, Trees, align, kind_of, matched_nodes
+from arqkit.retrieval.trees import Tree
+
+with needs_extra("retrieval"):
+    from numba import njit
+
+WINDOW = 2  # ancestors of a node that it forms a pair with
+NO_TREE = -1
+
+
+class ForestPart(NamedTuple):
+    """Distinct trees, before their labels are sorted: the labels, and the bytes of each tree."""
+
+    labels: dict[str, int]
+    trees: dict[bytes, int]
+
+    def add(self, tree: Tree | None) -> int:
+        """Return the number of an equal tree of this part, or of a new one; -1 without a tree."""
+        if tree is None:
+            return NO_TREE
+        known = self.labels
+        ids = [known.setdefault(label, len(known)) for label in tree.labels]
+        edges = [min(ord(edge), 255) for edge in tree.edges]
+        key = np.array([ids, tree.parents, edges], np.int32).tobytes()
+        return self.trees.setdefault(key, len(self.trees))
+
+
+class Forest:
+    """Distinct trees that can be searched. Labels are numbered in their alphabetical order."""
+
+    def __init__(self, vocabulary: Sequence[str], arrays: dict[str, NDArray[np.generic]]) -> None:
+        """Take what `build` or `open` made."""
+        self.vocabulary = vocabulary
+        self._arrays = arrays
+        kinds = np.array([kind_of(label) for label in vocabulary], np.uint8)
+        names = ("labels", "parents", "edges", "starts")
+        self.trees = Trees(*(arrays[name] for name in names), kinds)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.trees.starts) - 1
+
+    @classmethod
+    def build(cls, parts: Iterable[ForestPart]) -> tuple[Self, list[Ints]]:
+        """Return a forest of the trees of all parts, and the new number of each part's trees.
+
+        Trees keep the order in which they first come, so that one part or many give one forest.
+        """
+        parts = list(parts)
+        vocabulary = sorted(set().union(*(part.labels for part in parts)))
+        ids = {label: number for number, label in enumerate(vocabulary)}
+        numbers: dict[bytes, int] = {}
+        renumbered = []
+        for part in parts:
+            new = np.array([ids[label] for label in part.labels], np.int32)
+            places = []
+            for key in part.trees:
+                columns = np.frombuffer(key, np.int32).reshape(3, -1).copy()
+                columns[0] = new[columns[0]]
+                places.append(numbers.setdefault(columns.tobytes(), len(numbers)))
+            renumbered.append(np.array(places, np.int32))
+        lengths = np.array([len(key) // 12 for key in numbers], np.int64)
+        columns = np.zeros((3, int(lengths.sum())), np.int32)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        for key, start in zip(numbers, starts, strict=False):
+            size = len(key) // 12
+            columns[:, start : start + size] = np.frombuffer(key, np.int32).reshape(3, -1)
+        arrays: dict[str, NDArray[np.generic]] = {
+            "labels": columns[0].copy(),
+            "parents": columns[1].copy(),
+            "edges": columns[2].astype(np.uint8),
+            "starts": starts,
+        }
+        return cls(vocabulary, arrays | _postings(arrays)), renumbered
+
+    def save(self, folder: Path) -> None:
+        """Write the forest to a new folder."""
+        folder.mkdir(parents=True)
+        (folder / "vocabulary.txt").write_text("\n".join(self.vocabulary), encoding="utf-8")
+        for name, array in self._arrays.items():
+            np.save(folder / f"{name}.npy", array)
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open a forest; its arrays stay on disk until they are read."""
+        text = (folder / "vocabulary.txt").read_text(encoding="utf-8")
+        paths = sorted(folder.glob("*.npy"))
+        arrays = {path.stem: np.load(path, mmap_mode="r") for path in paths}
+        return cls(text.split("\n") if text else [], arrays)
+
+    def query(self, tree: Tree) -> Nodes:
+        """Return the nodes of a query; labels that no tree has get ids of their own below 0."""
+        unknown: dict[str, int] = {}
+        ids = [self._label_id(label, unknown) for label in tree.labels]
+        kinds = [kind_of(label) for label in tree.labels]
+        edges = [min(ord(edge), 255) for edge in tree.edges]
+        return Nodes(
+            np.array(ids, np.int32),
+            np.array(kinds, np.uint8),
+            np.array(tree.parents, np.int32),
+            np.array(edges, np.uint8),
+        )
+
+    def _label_id(self, label: str, unknown: dict[str, int]) -> int:
+        place = bisect_left(self.vocabulary, label)
+        if place < len(self.vocabulary) and self.vocabulary[place] == label:
+            return place
+        return unknown.setdefault(label, -1 - len(unknown))
+
+    def dice(self, query: Nodes) -> NDArray[np.float32]:
+        """Return the Dice coefficient of the symbol pairs of each tree with those of the query."""
+        keys = np.zeros(_pair_count(query.parents), np.uint64)
+        _fill_pairs(query.labels, query.parents, query.edges, keys, 0)
+        pairs, counts = np.unique(keys, return_counts=True)
+        known = self._arrays["pairs"]
+        places = np.searchsorted(known, pairs)
+        out = np.zeros(len(self), np.float32)
+        for place, pair, count in zip(places, pairs, counts, strict=True):
+            if place < len(known) and known[place] == pair:
+                begin, end = self._arrays["pair_starts"][place : place + 2]
+                _add_shared(
+                    self._arrays["posted"][begin:end],
+                    self._arrays["posted_counts"][begin:end],
+                    count,
+                    out,
+                )
+        return 2 * out / (self._arrays["totals"] + np.float32(len(keys)))  # type: ignore[no-any-return]
+
+    def align(self, query: Nodes, numbers: Ints) -> Reals:
+        """Return the three alignment scores of some trees, a row each."""
+        return align(query, self.trees, numbers)
+
+    def matched(self, query: Nodes, number: int) -> NDArray[np.uint8]:
+        """Return for each node of a tree whether it matches: 2 equal, 1 by its type, 0 not."""
+        return matched_nodes(query, self.trees, number)
+
+
+def _postings(arrays: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+    """Return the distinct pairs, and for each the trees that have it and how often.
+
+    A tree of one node has one pair, of the node with itself.
+    """
+    columns = arrays["labels"], arrays["parents"], arrays["edges"], arrays["starts"]
+    totals = _count_pairs(arrays["parents"], arrays["starts"])
+    keys = _pairs_of_trees(*columns, totals)
+    owners = np.repeat(np.arange(len(totals), dtype=np.int32), totals)
+    order = np.lexsort((owners, keys))
+    keys, owners = keys[order], owners[order]
+    is_new = np.ones(len(keys), np.bool_)
+    is_new[1:] = (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])
+    places = np.flatnonzero(is_new)
+    counts = np.diff(np.append(places, len(keys)))
+    keys, owners = keys[places], owners[places]
+    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else places
+    return {
+        "pairs": keys[firsts],
+        "pair_starts": np.append(firsts, len(keys)),
+        "posted": owners,
+        "posted_counts": np.minimum(counts, 65535).astype(np.uint16),
+        "totals": totals.astype(np.float32),
+    }
+
+
+@njit(cache=True)
+def _pair_count(parents):  # type: ignore[no-untyped-def]
+    total = 0
+    for node in range(len(parents)):
+        above, steps = parents[node], 0
+        while above >= 0 and steps < WINDOW:
+            above, steps, total = parents[above], steps + 1, total + 1
+    return max(total, 1)
+
+
+@njit(cache=True)
+def _fill_pairs(labels, parents, edges, keys, count):  # type: ignore[no-untyped-def]
+    """Write the hashes of a tree's pairs from place `count` on; return the place after them."""
+    start = count
+    for node in range(len(labels)):
+        above, step, path = node, 0, np.uint64(0)
+        while parents[above] >= 0 and step < WINDOW:
+            path = path * np.uint64(256) + np.uint64(edges[above])
+            above, step = parents[above], step + 1
+            keys[count] = _hash(labels[above], labels[node], path)
+            count += 1
+    if count == start:
+        keys[count] = _hash(labels[0], labels[0], np.uint64(0))
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def _hash(above, below, path):  # type: ignore[no-untyped-def]
+    """Return a number of 64 bits for a pair: the finalizer of splitmix64 over its three parts."""
+    value = np.uint64(path)
+    for label in (above, below):
+        value ^= np.uint64(np.int64(label)) + np.uint64(0x9E3779B97F4A7C15) + (value << np.uint64(6))
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        value ^= value >> np.uint64(31)
+    return value
+
+
+@njit(cache=True)
+def _count_pairs(parents, starts):  # type: ignore[no-untyped-def]
+    totals = np.empty(len(starts) - 1, np.int64)
+    for tree in range(len(totals)):
+        totals[tree] = _pair_count(parents[starts[tree] : starts[tree + 1]])
+    return totals
+
+
+@njit(cache=True)
+def _pairs_of_trees(labels, parents, edges, starts, totals):  # type: ignore[no-untyped-def]
+    keys = np.empty(totals.sum(), np.uint64)
+    count = 0
+    for tree in range(len(totals)):
+        begin, end = starts[tree], starts[tree + 1]
+        count = _fill_pairs(labels[begin:end], parents[begin:end], edges[begin:end], keys, count)
+    return keys
+
+
+@njit(cache=True)
+def _add_shared(trees, counts, count, out):  # type: ignore[no-untyped-def]
+    for number in range(len(trees)):
+        out[trees[number]] += min(counts[number], count)
