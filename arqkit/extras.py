@@ -6,7 +6,7 @@ from typing import Literal
 
 
 @contextmanager
-def needs_extra(extra: Literal["archives", "figures"]) -> Iterator[None]:
+def needs_extra(extra: Literal["archives", "figures", "retrieval"]) -> Iterator[None]:
     """Import the packages of an extra; raise ModuleNotFoundError with what to install."""
     try:
         yield

@@ -58,6 +58,7 @@ INSTALLED_APPS = [
     "submissions",
     "assessment",
     "evaluation",
+    "retrieval",
 ]
 MIDDLEWARE = [
     "arqlab.core.middleware.HealthCheck",

@@ -17,6 +17,7 @@ urlpatterns = [
     path("", include((pages_in("collection"), "collection"))),
     path("", include("submissions.urls")),
     path("", include("evaluation.urls")),
+    path("", include((pages_in("retrieval"), "retrieval"))),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
 ]

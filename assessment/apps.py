@@ -11,6 +11,6 @@ class AssessmentConfig(AppConfig):
     def ready(self) -> None:
         """Register the qrels and pools with which the check of runs compares them."""
         from assessment.qrels.selectors.joining import ids_judged_or_pooled
-        from submissions.services.known_items import JUDGED
+        from submissions.services.validation import JUDGED
 
         JUDGED.append(ids_judged_or_pooled)

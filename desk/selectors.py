@@ -12,7 +12,7 @@ from django.urls import reverse
 from arqlab.core.models import Lab, Task, User, Visitor
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.selectors import LabRoles, LabRow, TaskRow
-from assessment.assignments.selectors.rows import TopicRow
+from assessment.assignments.selectors.grid import TopicRow
 from assessment.judging.selectors.own_work import OwnWork, TaskJudging, own_work, task_judging
 from assessment.models import QrelSet
 from assessment.tickets.selectors import open_tickets

@@ -24,7 +24,7 @@ from evaluation.permissions import (
     score_access_of,
     visible_board,
 )
-from evaluation.selectors.topics import scores_by_topic
+from evaluation.selectors.boards import scores_by_topic
 
 QRELS = OpenApiParameter(
     "qrels", description="Name of a qrels version (default: the released or current version)."

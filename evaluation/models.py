@@ -91,8 +91,7 @@ class TopicScore(models.Model):
 class Leaderboard(models.Model):
     """A released, numbered leaderboard. Users see the newest version that is not hidden.
 
-    Its scores are stored with it: a later change of the task's measures or order does not change a
-    released leaderboard.
+    Its scores are stored with it, so that later changes of measures or order do not change it.
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="leaderboards")

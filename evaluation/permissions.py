@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
 
 from django.db.models import Min, QuerySet
 from django.http import Http404
@@ -30,28 +29,17 @@ from evaluation.selectors.boards import (
     released_leaderboard,
     with_post_hoc,
 )
-from submissions.models import Run
-from submissions.standings import RunQuerySet
+from submissions.models import Run, RunQuerySet
 
 MAIN_MEASURES = 3
 """A team sees the means of the task's first measures that rate runs; others count judgments."""
-MEAN_DECIMALS = 3
-
-
-class Sight(Enum):
-    """What a user sees of the scores of a task."""
-
-    NOTHING = "nothing"
-    MEANS = "rounded means of the user's own runs"
-    EVERYTHING = "everything"
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreAccess:
     """The scores of a task that a user may see.
 
-    `leaderboard` is the released one. `own_teams` has the names of the user's teams in the lab by
-    their keys.
+    `leaderboard` is the released one; `own_teams` are the user's teams in the lab, names by key.
     """
 
     user: Visitor
@@ -61,11 +49,9 @@ class ScoreAccess:
     organizes: bool
 
     @property
-    def sight(self) -> Sight:
-        """Return what the user sees: organizers everything, others everything of a release."""
-        if self.organizes or self.leaderboard:
-            return Sight.EVERYTHING
-        return Sight.MEANS if self.sees_means else Sight.NOTHING
+    def sees_everything(self) -> bool:
+        """Return whether the user sees a board: organizers always, others after a release."""
+        return self.organizes or self.leaderboard is not None
 
     @property
     def sees_means(self) -> bool:
@@ -91,13 +77,13 @@ class ScoreAccess:
         """Return whether the user may open what a run on a board that they see retrieved.
 
         These are its rankings with the labels and its lines of the certificate. Organizers may open
-        every run. Others may open the runs of their teams and, after the release, the runs that the
-        task publishes.
+        all runs, others those of their teams and, after the release, those that the task publishes.
         """
         if self.may_see_run_of(run.team):
             return True
         is_released = self.leaderboard is not None and str(run.key) in self.leaderboard.scores
-        return is_released and self._published.publishes(run.standing, is_primary=run.is_primary)
+        published = PublishedRuns(self.task.published_runs)
+        return is_released and published.publishes(run.standing, is_primary=run.is_primary)
 
     def may_open_certificate(self, qrel_set: QrelSet) -> bool:
         """Return whether the user may open the certificate of qrels, with the runs of `may_open`.
@@ -105,11 +91,8 @@ class ScoreAccess:
         Everyone may if it is that of the released leaderboard, and the task publishes runs.
         """
         is_released = self.leaderboard is not None and self.leaderboard.qrel_set == qrel_set
-        return self.organizes or (is_released and self._published is not PublishedRuns.NONE)
-
-    @property
-    def _published(self) -> PublishedRuns:
-        return PublishedRuns(self.task.published_runs)
+        is_published = self.task.published_runs != PublishedRuns.NONE.value
+        return self.organizes or (is_released and is_published)
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +188,7 @@ def own_means(access: ScoreAccess) -> Board | None:
         replace(
             row.run,
             values={
-                measure.name: round(row.run.values[measure.name], MEAN_DECIMALS)
+                measure.name: round(row.run.values[measure.name], 3)
                 for measure in measures
                 if measure.name in row.run.values
             },
@@ -252,7 +235,7 @@ def counted_runs(access: ScoreAccess) -> list[int]:
 
 def _boards(access: ScoreAccess, *, qrels: str, live: bool = False) -> Iterator[VisibleBoard]:
     """Yield the boards that a user may see, the preferred one first."""
-    if access.sight is not Sight.EVERYTHING:
+    if not access.sees_everything:
         return
     released = access.leaderboard
     if (

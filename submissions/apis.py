@@ -27,8 +27,8 @@ from arqlab.core.services.teams import lab_team
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import runs_visible_to
-from submissions.services.rules import require_named_team
-from submissions.services.uploads import check_upload, metadata_by_name, submit_upload
+from submissions.services.rules import Sender, require_named_team
+from submissions.services.uploads import metadata_by_name, take_uploads
 from submissions.tasks import validate_after_commit
 
 
@@ -193,19 +193,16 @@ class RunListApi(ListAPIView):
         file, name = given.pop("file"), given.pop("team", None)
         is_baseline = given.get("is_baseline") and may_organize(request.user, visible_task.lab)
         team = lab_team(visible_task.lab) if is_baseline else _team(request, visible_task, name)
-        take = check_upload if given.pop("check_only") else submit_upload
-        confirmed = given.pop("confirm_team")
+        check_only, confirmed = given.pop("check_only"), given.pop("confirm_team")
         metadata = metadata_by_name(file, **given)
         if not is_baseline:
             require_named_team(team, names=metadata, confirmed=confirmed)
         with transaction.atomic():
-            runs = take(
-                file=file,
-                task=visible_task,
-                team=team,
-                by=signed_in(request),
-                at=timezone.now(),
+            runs = take_uploads(
+                files=[file],
+                sender=Sender(visible_task, team, signed_in(request), timezone.now()),
                 metadata=metadata,
+                check_only=check_only,
             )
             validate_after_commit(runs)
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)

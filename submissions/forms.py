@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
@@ -15,7 +16,7 @@ from arqlab.core.forms.reasons import ReasonsForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run
-from submissions.services.run_metadata import RunMetadata
+from submissions.services.run_metadata import metadata_from_name
 
 YES_NO = {"True": True, "False": False}
 
@@ -40,7 +41,6 @@ class FilesField(forms.FileField):
 class UploadForm(forms.Form):
     """Run files and their team."""
 
-    team = NamedChoiceField(queryset=Team.objects.none(), empty_label="Choose a team")
     file = FilesField(
         label="Run files",
         error_messages={
@@ -51,14 +51,16 @@ class UploadForm(forms.Form):
         max_length=255,
     )
 
-    def __init__(self, *args: Any, teams: Any, organizes: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, teams: QuerySet[Team], organizes: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["team"]
-        if isinstance(field, forms.ModelChoiceField):
-            field.queryset = teams
-            field.required = not organizes
-            field.help_text = "Leave this empty for baselines of the lab." if organizes else ""
-            field.error_messages["required"] = "Choose the team of the runs."
+        self.fields["team"] = NamedChoiceField(
+            queryset=teams,
+            empty_label="Choose a team",
+            required=not organizes,
+            help_text="Leave this empty for baselines of the lab." if organizes else "",
+            error_messages={"required": "Choose the team of the runs."},
+        )
+        self.order_fields(["team"])
 
 
 def yes_no(label: str, no: str, yes: str) -> forms.TypedChoiceField:
@@ -98,7 +100,14 @@ class RunMetadataForm(forms.Form):
     answer_kind = forms.ChoiceField(
         label="Answers", choices=[("", "Not specified"), *Run.AnswerKind.choices], required=False
     )
-    items = forms.ChoiceField(label="Items", choices=[], required=False)
+    items = forms.ChoiceField(
+        label="Items",
+        choices=[
+            ("", "Detect automatically"),
+            *((kind, kind.label) for kind in (Task.Items.FORMULA_IDS, Task.Items.VISUAL_IDS)),
+        ],
+        required=False,
+    )
     description = forms.CharField(
         label="Description",
         widget=forms.Textarea(attrs={"rows": 2}),
@@ -118,12 +127,6 @@ class RunMetadataForm(forms.Form):
             del self.fields["answer_kind"]
         if task.kind != Task.Kind.FORMULAS:
             del self.fields["items"]
-        elif isinstance(items := self.fields["items"], forms.ChoiceField):
-            wanted = {Task.Items.FORMULA_IDS.value, Task.Items.VISUAL_IDS.value}
-            items.choices = [
-                ("", "Detect automatically"),
-                *(pair for pair in Task.Items.choices if pair[0] in wanted),
-            ]
 
     def filled(self) -> dict[str, Any]:
         """Return the submitted fields of `RunMetadata`."""
@@ -168,18 +171,13 @@ class SystemForm(VersionedForm):
 
 
 def metadata_forms(
-    data: Mapping[str, Any],
-    *,
-    names: Sequence[str],
-    guesses: Mapping[str, RunMetadata],
-    task: Task,
-    organizes: bool,
+    data: Mapping[str, Any], *, names: Sequence[str], task: Task, organizes: bool
 ) -> list[RunMetadataForm]:
     """Return a form per file name, filled with the submitted values, or else from the name."""
     known = {data.get(f"{prefix}-name"): prefix for prefix in metadata_prefixes(data)}
     forms_of_files = []
     for position, name in enumerate(names):
-        values = guesses[name].as_fields() | {"name": name}
+        values = asdict(metadata_from_name(name)) | {"name": name}
         if name in known:
             posted = {key: data.get(f"{known[name]}-{key}") for key in values}
             values |= {key: value for key, value in posted.items() if value is not None}
@@ -199,17 +197,14 @@ def metadata_prefixes(data: Mapping[str, Any]) -> list[str]:
 class MoveForm(forms.Form):
     """The other team of a run."""
 
-    team = NamedChoiceField(
-        queryset=Team.objects.none(),
-        empty_label="Choose a team",
-        label="New team",
-        error_messages={"required": "Choose the team that the run moves to."},
-    )
-
-    def __init__(self, *args: Any, teams: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, teams: QuerySet[Team], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if isinstance(field := self.fields["team"], forms.ModelChoiceField):
-            field.queryset = teams
+        self.fields["team"] = NamedChoiceField(
+            queryset=teams,
+            empty_label="Choose a team",
+            label="New team",
+            error_messages={"required": "Choose the team that the run moves to."},
+        )
 
 
 class WithdrawForm(forms.Form):

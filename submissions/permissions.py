@@ -8,9 +8,8 @@ from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Role, Task, Team, Visitor
 from arqlab.core.permissions import has_role, labs_organized_by, may_organize, task_or_404
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
 from submissions.selectors import runs_visible_to
-from submissions.standings import RunQuerySet
 
 
 def teams_to_submit_for(user: Visitor, task: Task) -> QuerySet[Team]:
@@ -46,8 +45,7 @@ def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
 def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:
     """Return the valid runs in other tasks of the same kind that a user may link with a run.
 
-    These are the runs of the user's own teams and, in labs that the user organizes, of teams with
-    the same name.
+    These are the runs of the user's teams and, in labs that they organize, of teams of that name.
     """
     if not user.is_authenticated:
         return Run.objects.none()

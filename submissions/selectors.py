@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import PurePosixPath
 from typing import BinaryIO, cast
 
@@ -13,12 +13,13 @@ import polars as pl
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q
-from django.db.models.fields.files import FieldFile
+from django.urls import reverse
 
 from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
 from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunRules
+from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy, with_order
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Lab, Task, Team, Visitor
@@ -32,9 +33,41 @@ from collection.selectors.collections import (
     posts_scan,
     scan_columns,
 )
-from submissions.models import Run, RunProblem
-from submissions.standings import RunQuerySet
+from submissions.models import Run, RunProblem, RunQuerySet
 
+RUN_MAP = ("run_id", "team", "tag", "file", "kind", "type", "data", "standing", "withdrawn")
+
+
+def run_map(task: Task) -> pl.DataFrame:
+    """Return the runs that took part, including withdrawn ones: ids, teams, tags, files, marks.
+
+    Labs publish it with their qrels, which name the answers of Task 3 by `run_id`.
+    """
+    runs = Run.objects.filter(task=task).exclude(identifier="").select_related("team", "upload")
+    rows = [
+        {
+            "run_id": run.identifier,
+            "team": run.team.name,
+            "tag": run.tag,
+            "file": run.file_name,
+            "kind": _kind(run),
+            "type": "manual" if run.is_manual else "automatic",
+            "data": run.data_used,
+            "standing": run.standing.key,
+            "withdrawn": f"{run.withdrawn_at:%Y-%m-%d}" if run.withdrawn_at else "",
+        }
+        for run in runs.order_by("team__name", "identifier")
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(RUN_MAP, pl.String))
+
+
+def _kind(run: Run) -> str:
+    if run.is_post_hoc:
+        return "post-hoc"
+    return "baseline" if run.is_baseline else "primary" if run.is_primary else "alternate"
+
+
+log = logging.getLogger(__name__)
 MIN_LINE_LIMIT = 100_000
 """The smallest limit on the lines of a run file: an answer (Task 3) may take several lines."""
 BYTES_PER_LINE = 80
@@ -82,30 +115,22 @@ def quota_left(*, team: Team, task: Task, post_hoc: bool = False) -> int:
 
     Runs being checked count as used.
     """
-    used = Run.objects.counting(post_hoc=post_hoc).filter(team=team, task=task).count()
-    return max(0, task.protocol.quota - used)
+    return quotas_left([team], task, post_hoc=post_hoc)[0][1]
 
 
 def quotas_left(
     teams: Iterable[Team], task: Task, *, post_hoc: bool = False
 ) -> list[tuple[Team, int]]:
     """Return how many runs (or post-hoc runs) each team may still submit, in one query."""
-    counting = (
-        Run.objects.counting(post_hoc=post_hoc)
-        .filter(task=task)
-        .order_by()
-        .values("team")
-        .annotate(runs=Count("pk"))
-    )
-    used = {row["team"]: row["runs"] for row in counting}
+    counting = Run.objects.counting(post_hoc=post_hoc).filter(task=task).order_by()
+    used = dict(counting.values_list("team").annotate(runs=Count("pk")))
     return [(team, max(0, task.protocol.quota - used.get(team.pk, 0))) for team in teams]
 
 
 def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]:
     """Return the counts of the runs a user may see in the tasks of labs, by the task's key.
 
-    Organizers see the runs of all teams, other users those of their own teams. Takes one query for
-    all labs, apart from the query for their tasks.
+    Organizers see all runs, others those of their teams. Takes one query and that for the tasks.
     """
     standings = list(standings)
     visible = Q(pk__in=[])
@@ -114,32 +139,25 @@ def run_counts(standings: Iterable[tuple[Lab, LabRoles]]) -> dict[int, TaskRuns]
             Q(task__lab=lab) if standing.organizes else Q(task__lab=lab, team__in=standing.teams)
         )
     runs = Run.objects.submitted().filter(visible, withdrawn_at=None, is_post_hoc=False).order_by()
-    counts: dict[int, dict[tuple[int, str, bool], int]] = defaultdict(dict)
-    for row in runs.values("task", "team", "status", "is_baseline").annotate(runs=Count("pk")):
-        counts[row["task"]][row["team"], row["status"], row["is_baseline"]] = row["runs"]
+    states: Counter[tuple[int, str]] = Counter()
+    used: Counter[tuple[int, int]] = Counter()
+    groups = runs.values_list("task", "team", "status", "is_baseline").annotate(runs=Count("pk"))
+    for task, team, status, is_baseline, count in groups:
+        states[task, status] += count
+        used[task, team] += count if status != Run.Status.INVALID and not is_baseline else 0
     return {
-        task.pk: _task_runs(task, standing.teams, counts[task.pk])
+        task.pk: TaskRuns(
+            waiting=states[task.pk, "uploaded"] + states[task.pk, "validating"],
+            valid=states[task.pk, "valid"],
+            invalid=states[task.pk, "invalid"],
+            places=tuple(
+                (team, max(0, task.protocol.quota - used[task.pk, team.pk]))
+                for team in standing.teams
+            ),
+        )
         for lab, standing in standings
         for task in lab.tasks.all()
     }
-
-
-def _task_runs(
-    task: Task, teams: Iterable[Team], counts: Mapping[tuple[int, str, bool], int]
-) -> TaskRuns:
-    by_status = dict.fromkeys(Run.Status.values, 0)
-    used = dict.fromkeys((team.pk for team in teams), 0)
-    for (team, status, is_baseline), runs in counts.items():
-        by_status[status] += runs
-        if team in used and status != Run.Status.INVALID and not is_baseline:
-            used[team] += runs
-    places = tuple((team, max(0, task.protocol.quota - used[team.pk])) for team in teams)
-    return TaskRuns(
-        waiting=by_status["uploaded"] + by_status["validating"],
-        valid=by_status["valid"],
-        invalid=by_status["invalid"],
-        places=places,
-    )
 
 
 def runs_visible_to(user: Visitor, task: Task) -> RunQuerySet:
@@ -191,7 +209,17 @@ def run_index(run: Run, *, columns: Sequence[str] | None = None) -> pl.DataFrame
 
     `arqkit.formats.runs.report.RunReport.index` describes the columns.
     """
-    return _read_parquet(run.index, columns)
+    return scan_columns(run.index).select(columns or pl.all()).collect()
+
+
+def readable(run: Run, read: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
+    """Return what a function reads of a run's index, or None, which is logged, if it cannot."""
+    try:
+        with panics_as_errors():
+            return read()
+    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
+        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+        return None
 
 
 def run_items(run: Run, task: Task) -> ItemKind:
@@ -212,7 +240,7 @@ def ordered_index(
 
 def run_occurrences(run: Run) -> pl.DataFrame:
     """Return one row per problem of a checked run: kind, severity, line, topic, found, expected."""
-    return _read_parquet(run.occurrences, None)
+    return scan_columns(run.occurrences).collect()
 
 
 def repaired_file(run: Run) -> ContentFile | None:
@@ -229,6 +257,14 @@ def repaired_file(run: Run) -> ContentFile | None:
     )
 
 
+def runs_page(task: Task, runs: Sequence[Run]) -> str:
+    """Return the address of the page of the only run, or of the list of runs."""
+    place = [task.lab.slug, task.slug]
+    if len(runs) == 1:
+        return reverse("desk:run-detail", args=[*place, runs[0].pk])
+    return reverse("submissions:run-list", args=place)
+
+
 def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
     """Return the number of kinds of problems and of affected places for each severity found."""
     summary: dict[str, dict[str, int]] = {}
@@ -237,10 +273,3 @@ def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:
         counts["kinds"] += 1
         counts["places"] += problem.count
     return summary
-
-
-def _read_parquet(stored: FieldFile, columns: Sequence[str] | None) -> pl.DataFrame:
-    with stored.open("rb") as file:
-        return pl.read_parquet(
-            BytesIO(file.read()), columns=None if columns is None else list(columns)
-        )

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.paths import ROOT
 
 SERVER = ["django", "celery", "rest_framework", "psycopg2", "redis"]
-EXTRAS = ["matplotlib", "py7zr"]
+EXTRAS = ["matplotlib", "py7zr", "bm25s", "numba"]
 BLOCK = f"import sys; sys.modules.update(dict.fromkeys({[*SERVER, *EXTRAS]}))\n"
 COMMAND = f"{BLOCK}from arqkit.__main__ import main; sys.exit(main(sys.argv[1:]))"
 

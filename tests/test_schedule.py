@@ -49,7 +49,7 @@ def played(monkeypatch, failed):
 def test_a_worker_knows_the_tasks_of_every_package():
     found = {
         ".".join(path.parent.relative_to(ROOT).parts)
-        for top in ("arqlab", "assessment", "collection", "evaluation", "submissions")
+        for top in ("arqlab", "assessment", "collection", "evaluation", "retrieval", "submissions")
         for path in (ROOT / top).rglob("tasks.py")
         if "@app.task" in path.read_text(encoding="utf-8")
     }

@@ -13,7 +13,16 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve
 
 from tests.paths import ROOT
 
-PACKAGES = ("arqkit", "arqlab", "collection", "submissions", "assessment", "evaluation", "desk")
+PACKAGES = (
+    "arqkit",
+    "arqlab",
+    "collection",
+    "submissions",
+    "assessment",
+    "evaluation",
+    "retrieval",
+    "desk",
+)
 # Each template folder may load the tag libraries of its own level and of those below.
 TAG_LIBRARIES = {
     "core_tags": 0,
@@ -22,9 +31,16 @@ TAG_LIBRARIES = {
     "collection_tags": 1,
     "run_tags": 2,
     "assessment_tags": 3,
-    "desk_tags": 5,
+    "desk_tags": 6,
 }
-TEMPLATE_LEVELS = {"collection": 1, "submissions": 2, "assessment": 3, "evaluation": 4, "desk": 5}
+TEMPLATE_LEVELS = {
+    "collection": 1,
+    "submissions": 2,
+    "assessment": 3,
+    "evaluation": 4,
+    "retrieval": 5,
+    "desk": 6,
+}
 FILE_LINES = 500
 COLUMNS = {".py": 100, ".js": 100, ".css": 100, ".html": 120}
 """The width of a line, by the ending of a file: a longer one counts as several."""
@@ -156,6 +172,7 @@ TABLE = re.compile(
 )
 EXACT_TABLES = {
     "arqlab/web/downloads.py": "the only module that answers with tables",
+    "arqkit/formats/runs/writing.py": "runs for trec_eval",
     "arqkit/formats/tables.py": "the only writer of tables for people",
     "arqlab/core/services/storing.py": "rows for COPY of PostgreSQL",
     "arqlab/core/views/information.py": "topic information, edited and uploaded again",

@@ -31,7 +31,11 @@ Kept = TypeVar("Kept")
 
 
 def key_of(name: str, *facts: object) -> str:
-    """Return the key of what is computed from these facts: it changes with each of them."""
+    """Return the key of what is computed from these facts: it changes with each of them.
+
+    A name that ends with a number has the version of the computation: increase it with every
+    change, so that nothing old is read.
+    """
     digest = sha256()
     for fact in facts:
         digest.update(fact if isinstance(fact, bytes) else repr(fact).encode())

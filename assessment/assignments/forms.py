@@ -15,9 +15,8 @@ from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
-from assessment.assignments.selectors.roster import people_off_roster
 from assessment.assignments.services.assigning import Pairs
-from assessment.models import RosterEntry
+from assessment.models import Assignment, RosterEntry
 
 ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
 SET_ASIDE, RESUME = "set-aside", "resume"
@@ -62,19 +61,15 @@ class ChosenTopicsForm(forms.Form):
         """Require an assessor to assign topics, and one or all assessors to unassign them."""
         cleaned: dict[str, Any] = super().clean() or {}
         action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
-        if "person" in self.errors:
-            return cleaned
+        problem = ""
         if action in (ASSIGN, REASSIGN) and not person:
-            self.add_error("person", "No assessor selected. Choose who should judge the topics.")
-        if action == TAKE and not person and not is_all:
-            self.add_error(
-                "person", "No assessor selected. Choose an assessor, or tick “from all assessors”."
-            )
-        if action == TAKE and person and is_all:
-            self.add_error(
-                "person",
-                f"Unassign from {person.name} or from all assessors? Choose one of the two.",
-            )
+            problem = "No assessor selected. Choose who should judge the topics."
+        elif action == TAKE and not person and not is_all:
+            problem = "No assessor selected. Choose an assessor, or tick “from all assessors”."
+        elif action == TAKE and person and is_all:
+            problem = f"Unassign from {person.name} or from all assessors? Choose one of the two."
+        if problem and "person" not in self.errors:
+            self.add_error("person", problem)
         return cleaned
 
 
@@ -131,8 +126,10 @@ class RosterForm(forms.Form):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the users who may judge and are not on the roster."""
         super().__init__(*args, **kwargs)
+        assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
+        listed = Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
         people: Any = self.fields["people"]
-        people.queryset = people_off_roster(task)
+        people.queryset = judging_staff(task.lab).exclude(listed)
         people.label_from_instance = lambda person: person.name
 
 
@@ -175,31 +172,35 @@ class OfferForm(HoursForm):
 PARTS = ("first", "second")
 
 
+def _number_field(label: str, help_text: str, *, required: str, what: str) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label,
+        min_value=0,
+        max_value=100_000,
+        widget=forms.NumberInput(attrs={"class": "short"}),
+        help_text=help_text,
+        error_messages={
+            "required": required,
+            "invalid": f"The number of {what} is not a whole number.",
+        },
+    )
+
+
 class PlanForm(forms.Form):
     """The wanted overlap of a plan, and the size of topics without items."""
 
-    overlap = forms.IntegerField(
-        label="Topics with a second assessor",
-        min_value=0,
-        max_value=100_000,
-        widget=forms.NumberInput(attrs={"class": "short"}),
-        help_text="They judge these topics again, in a round of second judgments. The plan lets "
-        "everyone check others and be checked.",
-        error_messages={
-            "required": "Enter how many topics get a second assessor, or 0.",
-            "invalid": "The number of topics with a second assessor is not a whole number.",
-        },
+    overlap = _number_field(
+        "Topics with a second assessor",
+        "They judge these topics again, in a round of second judgments. The plan lets everyone "
+        "check others and be checked.",
+        required="Enter how many topics get a second assessor, or 0.",
+        what="topics with a second assessor",
     )
-    expected_labels = forms.IntegerField(
-        label="Labels expected per topic",
-        min_value=0,
-        max_value=100_000,
-        widget=forms.NumberInput(attrs={"class": "short"}),
-        help_text="For the topics that have no items yet. A formula takes one for each instance.",
-        error_messages={
-            "required": "Enter how many labels you expect per topic.",
-            "invalid": "The number of expected labels is not a whole number.",
-        },
+    expected_labels = _number_field(
+        "Labels expected per topic",
+        "For the topics that have no items yet. A formula takes one for each instance.",
+        required="Enter how many labels you expect per topic.",
+        what="expected labels",
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
@@ -220,10 +221,7 @@ class PlanForm(forms.Form):
 
 
 def read_choices(data: Mapping[str, str], part: str, planning: TaskPlanning) -> dict[str, str]:
-    """Return the chosen assessor by topic from the fields `first-TOPIC` or `second-TOPIC`.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the chosen assessor by topic in a part. Raise `UserError` for an unknown one."""
     given = {topic.name for topic in planning.problem.topics if topic.assessors}
     chosen = {
         row.topic.query_id: data.get(f"{part}-{row.topic.pk}", "")
@@ -249,10 +247,7 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
 
 
 def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
-    """Return the choices on a page that differ from its plan's proposal; none without a plan.
-
-    Raises `UserError` if they name an assessor who does not exist.
-    """
+    """Return the choices that differ from a page's proposal. Raise `UserError` for unknown ones."""
     if "proposed" not in data:
         return PlanEdits({}, {})
     try:
@@ -261,36 +256,21 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
         proposed = None
     if not isinstance(proposed, dict):
         raise UserError(INCOMPLETE, code="incomplete")
-    edits = []
-    for part in PARTS:
+
+    def edits(part: str) -> dict[str, str]:
         chosen = read_choices(data, part, planning)
         names = {f"{part}-{row.topic.pk}": row.topic.query_id for row in planning.topics}
-        edits.append(
-            {
-                topic: chosen.get(topic, "")
-                for name, topic in names.items()
-                if name in data and proposed.get(name) != chosen.get(topic, "")
-            }
-        )
-    return PlanEdits(*edits)
+        return {
+            topic: chosen.get(topic, "")
+            for name, topic in names.items()
+            if name in data and proposed.get(name) != chosen.get(topic, "")
+        }
 
-
-def read_bids(data: Mapping[str, str]) -> dict[int, str]:
-    """Return the choice by topic from the fields `bid-TOPIC` of a page."""
-    fields = ((name.removeprefix("bid-"), value) for name, value in data.items() if "bid-" in name)
-    return {int(topic): value for topic, value in fields if topic.isdecimal()}
-
-
-def write_pairs(pairs: Pairs) -> str:
-    """Serialize assignments for a page to send back."""
-    return json.dumps([(topic.query_id, person.pk) for topic, person in pairs])
+    return PlanEdits(*map(edits, PARTS))
 
 
 def read_pairs(text: str, *, task: Task) -> Pairs:
-    """Read assignments that a page sent back.
-
-    Raises `UserError` if they are malformed or name a topic or person that no longer exists.
-    """
+    """Read assignments that a page sent back. Raise `UserError` if they are malformed or old."""
     topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id")}
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:

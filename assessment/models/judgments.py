@@ -11,7 +11,7 @@ from django.db.models import Q
 from arqkit.judgments.radar import FindingKind
 from arqkit.labels import LARGEST_VALUE, ScaleLabel
 from arqlab.core.models import Lab, Task, Topic, User
-from assessment.models.pools import PoolInstance
+from assessment.models.pools import Official, PoolInstance
 
 
 class SetAsideTopic(models.Model):
@@ -200,14 +200,6 @@ class GuidelineEntry(models.Model):
         return f"{self.task} {self.kind} {self.pk}"
 
 
-class OfficialJudgments(models.Manager["Judgment"]):
-    """The judgments of the official round."""
-
-    def get_queryset(self) -> models.QuerySet[Judgment]:
-        """Return judgments of items that belong to no one."""
-        return super().get_queryset().filter(instance__item__assessor=None)
-
-
 class Judgment(models.Model):
     """The label an assessor gave to an instance. Rows never change except for `is_current`.
 
@@ -251,7 +243,7 @@ class Judgment(models.Model):
     )
 
     objects = models.Manager["Judgment"]()
-    official = OfficialJudgments()
+    official = Official["Judgment"]("instance__item__assessor")
 
     class Meta:
         ordering = ["pk"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
@@ -14,6 +16,8 @@ from arqkit.records import ITEM_WORDS, ItemKind
 from arqlab.core.models import Task, Topic, User
 from assessment.models.kinds import KINDS, Opening, RoundKind, kind_choices, kinds_that
 from collection.models import VisualMap
+
+M = TypeVar("M", bound=models.Model)
 
 
 class QrelSet(models.Model):
@@ -235,28 +239,16 @@ class Qrel(models.Model):
         return f"{self.query_id} {self.doc_id} {self.relevance}"
 
 
-class OfficialPools(models.Manager["Pool"]):
-    """The pools of the official round: the pool of a task and its supplements."""
+class Official(models.Manager[M]):
+    """The rows of the official round: those whose round, or whose assessor, is None."""
 
-    def get_queryset(self) -> models.QuerySet[Pool]:
-        """Return pools that belong to no other round."""
-        return super().get_queryset().filter(round=None)
+    def __init__(self, owner: str) -> None:
+        super().__init__()
+        self.owner = owner
 
-
-class OfficialItems(models.Manager["PoolItem"]):
-    """The items of the official round."""
-
-    def get_queryset(self) -> models.QuerySet[PoolItem]:
-        """Return items that belong to no one."""
-        return super().get_queryset().filter(assessor=None)
-
-
-class OfficialInstances(models.Manager["PoolInstance"]):
-    """The instances of the official round."""
-
-    def get_queryset(self) -> models.QuerySet[PoolInstance]:
-        """Return instances of items that belong to no one."""
-        return super().get_queryset().filter(item__assessor=None)
+    def get_queryset(self) -> models.QuerySet[M]:
+        """Return the rows that belong to no other round, and so to no one."""
+        return super().get_queryset().filter(**{self.owner: None})
 
 
 class Pool(models.Model):
@@ -323,7 +315,7 @@ class Pool(models.Model):
     )
 
     objects = models.Manager["Pool"]()
-    official = OfficialPools()
+    official = Official["Pool"]("round")
 
     class Meta:
         ordering = ["task", "number"]
@@ -400,7 +392,7 @@ class PoolItem(models.Model):
     )
 
     objects = models.Manager["PoolItem"]()
-    official = OfficialItems()
+    official = Official["PoolItem"]("assessor")
 
     class Meta:
         ordering = ["pool_id", "topic_id", "position"]
@@ -452,7 +444,7 @@ class PoolInstance(models.Model):
     post_id = models.CharField(max_length=300, blank=True)
 
     objects = models.Manager["PoolInstance"]()
-    official = OfficialInstances()
+    official = Official["PoolInstance"]("item__assessor")
 
     class Meta:
         ordering = ["item_id", "position"]

@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_list_or_404, redirect
 from django.utils import timezone
 
 from arqkit.judgments.radar import RadarFinding
@@ -23,7 +23,6 @@ from assessment.models import DuplicatePosts, Judgment
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.radar.selectors.findings import (
     dismissed_findings,
-    dismissed_keys,
     earlier_labels,
     finding_rows,
     findings_of,
@@ -49,12 +48,11 @@ class NoteForm(forms.Form):
 @pages.read("", "radar-list")
 def radar_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the open findings of a task, or with `state=dismissed` those dismissed with notes."""
-    context: dict[str, Any] = {}
     if request.GET.get("state") == "dismissed":
         table = _dismissed_table(request, task)
-        return answer(request, "assessment/radar_dismissed.html", context, table)
-    keys = dismissed_keys(task)
-    context |= {
+        return answer(request, "assessment/radar_dismissed.html", {}, table)
+    keys = set(dismissed_findings(task).values_list("key", flat=True))
+    context = {
         "dismissed": len(keys),
         "is_compared": DuplicatePosts.objects.filter(task=task).exists(),
     }
@@ -69,8 +67,7 @@ def _findings_table(request: HttpRequest, task: Task, open_findings: list[RadarF
         "findings",
         [
             Column(
-                "Kind",
-                "kind",
+                *("Kind", "kind"),
                 order="kind",
                 link=detail,
                 spoken=lambda row: (
@@ -125,11 +122,11 @@ def _dismissed_table(request: HttpRequest, task: Task) -> Table:
 @pages.form("<str:finding>/", "radar-detail")
 def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse:
     """Show a finding with its judgments, and dismiss it with a note or reopen it."""
-    radar_finding = next(
-        (radar_finding for radar_finding in findings_of(task) if radar_finding.key == finding), None
-    )
-    if radar_finding is None:
-        return _redirect_vanished(request, task, finding)
+    radar_finding = {known.key: known for known in findings_of(task)}.get(finding)
+    if radar_finding is None:  # perhaps dismissed before its labels changed
+        get_list_or_404(task.dismissed_findings, key=finding)
+        messages.info(request, "This finding no longer exists, because its labels have changed.")
+        return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
     form = NoteForm(request.POST if "dismisses" in request.POST else None)
     if request.method == "POST" and _is_changed(request, task, radar_finding, form):
         return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
@@ -138,8 +135,8 @@ def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse
         "finding": finding_rows([radar_finding], scale=task_scale(task)).row(0, named=True),
         "dismissed": dismissed_findings(task).filter(key=finding).first(),
     }
-    status, table = 422 if form.errors else 200, _judgments_table(request, task, radar_finding)
-    return answer(request, "assessment/radar_detail.html", context, table, status=status)
+    table = _judgments_table(request, task, radar_finding)
+    return answer(request, "assessment/radar_detail.html", context, table)
 
 
 def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: NoteForm) -> bool:
@@ -158,16 +155,7 @@ def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: N
     return False
 
 
-def _redirect_vanished(request: HttpRequest, task: Task, key: str) -> HttpResponse:
-    """Redirect from a dismissed finding whose labels have changed; 404 for others."""
-    if not task.dismissed_findings.filter(key=key).exists():
-        raise Http404
-    messages.info(request, "This finding no longer exists, because its labels have changed.")
-    return redirect("assessment:radar-list", lab=task.lab.slug, task=task.slug)
-
-
 def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) -> Table:
-    """Return the judgments of the finding, each with its earlier labels and its thread."""
     topic, scale = "0.instance.item.topic.query_id", task_scale(task)
 
     def with_labels(judgments: list[Judgment]) -> list[tuple[Any, ...]]:

@@ -6,7 +6,7 @@ from django.db.models import Count, F, Max, Q, QuerySet
 
 from arqlab.core.models import Lab, Task, User
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
-from assessment.models import Judgment, PoolInstance, Ticket, TicketPolicy
+from assessment.models import Ticket, TicketPolicy
 
 REUSED = 10  # answers that are offered again
 WITH_EXPERT = Q(answered_at=None, advised_at=None, expert__isnull=False)
@@ -31,20 +31,12 @@ def tickets_of(lab: Lab) -> QuerySet[Ticket]:
 
 
 def own_answered_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
-    """Return an assessor's answered tickets, newest answer first.
-
-    Tickets closed because the assessor judged the item after all have no answer and are left out.
-    """
+    """Return an assessor's tickets that somebody answered, newest answer first."""
     return (
         tickets_of(lab)
         .filter(judgment__assessor=user, answered_by__isnull=False)
         .order_by("-answered_at")
     )
-
-
-def own_open_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
-    """Return an assessor's tickets that wait for an answer."""
-    return tickets_of(lab).filter(judgment__assessor=user, answered_at=None)
 
 
 def sent_tickets(lab: Lab, user: User) -> QuerySet[Ticket]:
@@ -65,10 +57,7 @@ def proposed_labels(task: Task) -> QuerySet[Ticket]:
 
 
 def policy_of(task: Task) -> TicketPolicy:
-    """Return the policy of a task; by default, tickets wait for the organizers.
-
-    Takes no query if the task was read with `ticket_policy`.
-    """
+    """Return the policy of a task; by default, tickets wait for the organizers."""
     try:
         return task.ticket_policy
     except TicketPolicy.DoesNotExist:
@@ -83,19 +72,8 @@ def reused_answers(lab: Lab) -> dict[int, str]:
     return {row["last"]: row["answer"] for row in most[:REUSED]}
 
 
-def count_by_state(tickets: QuerySet[Ticket]) -> dict[str, int]:
-    """Return the number of tickets in each state."""
-    counts = {state: Count("pk", filter=given) for state, given in TICKET_STATES.items()}
-    return tickets.order_by().aggregate(**counts)
-
-
 def open_tickets(labs: QuerySet[Lab] | list[Lab]) -> dict[int, int]:
     """Return the number of open tickets by lab, without labs that have none."""
     key = "judgment__instance__item__topic__task__lab"
     tickets = Ticket.objects.filter(**{f"{key}__in": labs}, answered_at=None).order_by()
     return dict(tickets.values_list(key).annotate(count=Count("pk")))
-
-
-def label_now(instance: PoolInstance) -> Judgment | None:
-    """Return the current judgment of an instance, or None."""
-    return instance.judgments.filter(is_current=True).select_related("assessor").first()

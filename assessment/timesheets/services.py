@@ -9,7 +9,7 @@ from django.db import transaction
 
 from arqkit.formats.tables import csv_lines
 from arqlab.core.models import Lab, User
-from arqlab.core.services.audit import record_event
+from arqlab.core.services.audit import record_event, save_changes
 from assessment.models import PayRule
 from assessment.timesheets.selectors.figures import SheetRow, TimeSheet
 
@@ -40,21 +40,10 @@ def change_pay_rule(
     *, lab: Lab, hourly_rate: Decimal | None, currency: str, time_zone: str, by: User | None
 ) -> None:
     """Store what a lab pays, and record the old and new values."""
-    Lab.objects.select_for_update().get(pk=lab.pk)
-    rule = PayRule.of(lab)
+    rule, _ = PayRule.objects.select_for_update().get_or_create(lab=lab)
     new = {"hourly_rate": hourly_rate, "currency": currency, "time_zone": time_zone}
-    changes = {
-        name: [_plain(getattr(rule, name)), _plain(value)]
-        for name, value in new.items()
-        if getattr(rule, name) != value
-    }
-    if not changes:
-        return
-    for name, value in new.items():
-        setattr(rule, name, value)
-    rule.save()
-    record_event("pay.change", lab, by, changes=changes)
-
-
-def _plain(value: object) -> str | None:
-    return None if value is None else str(value)
+    changed = save_changes(rule, new, allowed=new)
+    for name, values in changed.items():
+        changed[name] = [None if value is None else str(value) for value in values]
+    if changed:
+        record_event("pay.change", lab, by, changes=changed)

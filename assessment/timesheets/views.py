@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.forms.models import model_to_dict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.html import format_html
 
-from arqlab.core.models import Lab, User
+from arqlab.core.forms.moments import ANYWHERE
+from arqlab.core.forms.versions import VersionedForm
+from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import organized_lab_or_404, signed_in
 from arqlab.core.views.editing import edited
 from arqlab.web.cells import COUNT, DAY, HOURS, NUMBER
@@ -18,9 +23,122 @@ from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Table, answer, reader
 from assessment.models import PayRule
-from assessment.timesheets.forms import PayForm, SheetForm, zone_words
-from assessment.timesheets.selectors.figures import SheetPlace, TimeSheet, WorkSum, time_sheet_of
+from assessment.models.kinds import KINDS, kind_choices
+from assessment.timesheets.selectors.figures import (
+    OFFICIAL,
+    USUAL_KINDS,
+    SheetPart,
+    SheetPlace,
+    TimeSheet,
+    WorkSum,
+    time_sheet_of,
+)
 from assessment.timesheets.services import change_pay_rule, sheet_lines
+
+
+def _day_field(label: str) -> forms.DateField:
+    return forms.DateField(
+        label=label,
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}),
+        error_messages={"invalid": "Enter a date such as 2026-11-23."},
+    )
+
+
+class SheetForm(forms.Form):
+    """The part of a time sheet to show, read from the address of its page."""
+
+    first, last = _day_field("From"), _day_field("Through")
+    task = forms.ModelChoiceField(
+        Task.objects.none(),
+        label="Task",
+        required=False,
+        to_field_name="slug",
+        empty_label="all tasks",
+    )
+    rounds = forms.ChoiceField(
+        label="Rounds",
+        required=False,
+        choices=[
+            ("", "all but sample tasks"),
+            ("all", "all"),
+            (OFFICIAL, "official"),
+            *((key, name.lower()) for key, name in kind_choices()),
+        ],
+    )
+    estimates = forms.BooleanField(label="Estimate missing times", required=False)
+
+    def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
+        """Offer the tasks of the lab."""
+        super().__init__(*args, **kwargs)
+        tasks = self.fields["task"]
+        tasks.queryset = lab.tasks.all()  # type: ignore[attr-defined]
+        tasks.label_from_instance = lambda task: task.name  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Require days in order."""
+        cleaned = super().clean() or self.cleaned_data
+        first, last = cleaned.get("first"), cleaned.get("last")
+        if first and last and first > last:
+            self.add_error("last", "The last day is before the first. Enter a later one.")
+        return cleaned
+
+    @property
+    def part(self) -> SheetPart:
+        """Return the part of the sheet that the valid fields ask for."""
+        first, last, task = (self.cleaned_data.get(name) for name in ("first", "last", "task"))
+        rounds = self.cleaned_data.get("rounds", "")
+        kinds = {"": USUAL_KINDS, "all": (OFFICIAL, *KINDS)}
+        return SheetPart(first, last, task, kinds.get(rounds, (rounds,)))
+
+
+class PayForm(VersionedForm):
+    """The hourly rate of a lab, its currency, and the time zone of days."""
+
+    hourly_rate = forms.DecimalField(
+        label="Hourly rate",
+        required=False,
+        min_value=0,
+        max_digits=9,
+        decimal_places=2,
+        widget=forms.NumberInput(attrs={"class": "short", "step": "0.01"}),
+        help_text="If empty, the page shows no cost.",
+    )
+    currency = forms.CharField(
+        label="Currency",
+        required=False,
+        max_length=10,
+        widget=forms.TextInput(attrs={"class": "short"}),
+        help_text="Such as EUR or USD.",
+    )
+    time_zone = forms.CharField(
+        label="Time zone of days",
+        max_length=64,
+        help_text="UTC, AoE, or a name of the time zone database such as Europe/Prague.",
+        error_messages={"required": "Enter a time zone, such as UTC."},
+    )
+
+    def __init__(self, *args: Any, rule: PayRule, **kwargs: Any) -> None:
+        """Fill in what the lab pays now."""
+        super().__init__(*args, **kwargs)
+        self.initial = model_to_dict(rule)
+
+    def clean_time_zone(self) -> str:
+        """Return the zone's name in the time zone database."""
+        name: str = self.cleaned_data["time_zone"]
+        name = ANYWHERE if name.casefold() == "aoe" else name
+        try:
+            return ZoneInfo(name).key
+        except (KeyError, ValueError, OSError) as error:
+            raise forms.ValidationError(
+                f"Unknown time zone {name}. Enter UTC, AoE, or a name such as Europe/Prague."
+            ) from error
+
+
+def zone_words(name: str) -> str:
+    """Return the name of a time zone in texts for people."""
+    return "anywhere on earth (AoE)" if name == ANYWHERE else name
+
 
 pages = Pages(f"{LAB}time-sheet/", organized_lab_or_404, section="judging")
 
@@ -52,8 +170,6 @@ def time_sheet(request: HttpRequest, lab: Lab) -> HttpResponse:
 
 
 def _tables(sheet: TimeSheet) -> list[Table]:
-    """Return the hours by assessor, day, round and topic."""
-
     def place(line: tuple[SheetPlace, list[WorkSum], WorkSum]) -> str:
         return ", ".join(str(part) for part in (line[0].task.name, line[0].round) if part)
 
@@ -71,7 +187,6 @@ def _tables(sheet: TimeSheet) -> list[Table]:
 
 
 def _people_table(sheet: TimeSheet) -> Table:
-    """Return the hours and labels of each assessor, and their cost."""
     total, currency = sheet.total, sheet.rule.currency
     optional = [
         ("Estimated hours", "work.estimated_hours", HOURS, total.estimated_ms),
@@ -97,8 +212,6 @@ def _people_table(sheet: TimeSheet) -> Table:
 def _hours_table(
     name: str, sheet: TimeSheet, head: Column, lines: Sequence[Any], *, has_tools: bool = False
 ) -> Table:
-    """Return hours with a column for each assessor, and their sums."""
-
     def column(place: int, person: User) -> Column:
         works = reader(f"1.{place}")
         return Column(
@@ -127,16 +240,10 @@ def time_sheet_csv(request: HttpRequest, lab: Lab) -> HttpResponseBase:
         page = redirect("assessment:time-sheet", lab=lab.slug)
         page["Location"] += f"?{request.GET.urlencode()}"
         return page
-    return sheet_response(_sheet(lab, form), f"{lab.slug}-time-sheet.csv")
-
-
-def sheet_response(sheet: TimeSheet, name: str) -> StreamingHttpResponse:
-    """Return a time sheet as a file to download."""
-    return file_response(sheet_lines(sheet), name)
+    return file_response(sheet_lines(_sheet(lab, form)), f"{lab.slug}-time-sheet.csv")
 
 
 def _sheet(lab: Lab, form: SheetForm) -> TimeSheet:
-    """Return the part of the lab's time sheet that a form asks for."""
     form.is_valid()
     sheet = time_sheet_of(lab)
     if form.cleaned_data.get("estimates"):

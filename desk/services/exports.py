@@ -35,8 +35,7 @@ from assessment.qrels.selectors.versions import qrels_frame
 from assessment.rounds.selectors.votes import round_judgments
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import holdings_of
-from evaluation.selectors.boards import released_board, released_leaderboard
-from evaluation.selectors.topics import scores_by_topic
+from evaluation.selectors.boards import released_board, released_leaderboard, scores_by_topic
 from submissions.models import Run
 from submissions.selectors import run_bytes, task_pack
 

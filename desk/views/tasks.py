@@ -18,6 +18,7 @@ from assessment.pools.selectors.choices import pooled_together
 from desk.selectors import labs_overview
 from desk.services.exports import task_exports
 from evaluation.permissions import may_see_scores, own_row, score_access_of
+from retrieval.models import SystemRun
 from submissions.models import Run
 from submissions.permissions import linkable_runs, run_or_404
 from submissions.selectors import file_limits, report_summary
@@ -57,6 +58,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
         "seen": run.status,
+        "made_by": SystemRun.objects.filter(run=run).first(),
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),
         "may_submit": may_submit,

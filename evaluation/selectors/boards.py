@@ -1,9 +1,11 @@
-"""Leaderboards: live boards from the current scores, released boards from their stored scores."""
+"""Leaderboards, live from the current scores or as they were released, and scores by topic."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
 import numpy as np
@@ -17,16 +19,132 @@ from arqkit.measures.scoring import ceilings
 from arqkit.standings import OUT_OF_COMPETITION
 from arqkit.topics import natural_key
 from arqlab.core.caches import cached_value, key_of
-from arqlab.core.models import Lab, Task
+from arqlab.core.models import Lab, Task, Topic
 from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import judged_frame
+from assessment.qrels.selectors.versions import TopicJudgments, judged_frame, topic_judgments
 from evaluation.models import Leaderboard, RunScore, TopicScore
 from evaluation.selectors.pending_scores import measures_of
-from submissions.models import Run
-from submissions.standings import standings_of
+from submissions.models import Run, standings_of
 
-_CERTAINTY_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
+
+class RunValue(NamedTuple):
+    """A run of a board with the value of a measure for a topic."""
+
+    run: BoardRun
+    value: float
+
+
+class Spread(NamedTuple):
+    """The spread of the values of the runs that compete."""
+
+    runs: int
+    best: float
+    median: float
+    mean: float
+    worst: float
+    deviation: float
+
+
+def topic_values(
+    board: Board, qrel_set: QrelSet, query_id: str, measure: Measure
+) -> list[RunValue]:
+    """Return the runs of a board with their values for a topic, best first.
+
+    The runs that do not count follow the others. Runs without a value, such as those that did not
+    answer the topic (Task 3), are left out.
+    """
+    runs = {row.run.key: row.run for row in board.rows}
+    rows = TopicScore.objects.filter(
+        qrel_set=qrel_set, query_id=query_id, measure=measure.name, run__in=runs
+    )
+    values = [RunValue(runs[key], value) for key, value in rows.values_list("run", "value")]
+    return sorted(
+        values, key=lambda row: (not row.run.counts, -row.value, row.run.team, row.run.tag)
+    )
+
+
+def spread_of(values: Iterable[RunValue]) -> Spread | None:
+    """Return the spread of the values of the runs that compete, or None without any.
+
+    The deviation is that of a population: the runs of the board are all there are.
+    """
+    known = [run_value.value for run_value in values if run_value.run.counts]
+    if not known:
+        return None
+    best, worst = max(known), min(known)
+    return Spread(len(known), best, median(known), fmean(known), worst, pstdev(known))
+
+
+@dataclass(frozen=True, slots=True)
+class TopicScoreRow:
+    """One topic of the qrels: the run's score, and the median and best score of its peers.
+
+    A missing score is None. `topic` is None if the qrels have a topic that the lab does not have.
+    """
+
+    query_id: str
+    topic: Topic | None
+    own: float | None
+    median: float | None
+    best: float | None
+    judgments: TopicJudgments
+
+    @property
+    def gain(self) -> float | None:
+        """Return the run's score minus the median."""
+        return None if self.own is None or self.median is None else self.own - self.median
+
+
+def topic_rows(
+    *, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int]
+) -> list[TopicScoreRow]:
+    """Return one row per topic of the qrels, in topic order.
+
+    Median and best are those of its `peers` (keys of runs).
+    """
+    peers = set(peers)
+    judgments = topic_judgments(qrel_set)
+    topics = {
+        topic.query_id: topic
+        for topic in Topic.objects.filter(task=qrel_set.task_id).defer("body", "body_html")
+    }
+    own: dict[str, float] = {}
+    values: dict[str, list[float]] = defaultdict(list)
+    scores = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in={run.pk, *peers})
+    for run_id, query_id, value in scores.values_list("run", "query_id", "value"):
+        if run_id in peers:
+            values[query_id].append(value)
+        if run_id == run.pk:
+            own[query_id] = value
+    return [
+        TopicScoreRow(
+            query_id=query_id,
+            topic=topics.get(query_id),
+            own=own.get(query_id),
+            median=median(values[query_id]) if values[query_id] else None,
+            best=max(values[query_id], default=None),
+            judgments=judgments[query_id],
+        )
+        for query_id in sorted(judgments, key=natural_key)
+    ]
+
+
+def scores_by_topic(
+    *, runs: Iterable[int], qrel_set: QrelSet, measures: Sequence[Measure], **only: str
+) -> dict[int, dict[str, dict[str, float]]]:
+    """Return the scores of runs, by key of the run, topic and label of the measure.
+
+    They are those of all topics, or only of one (`query_id`).
+    """
+    labels = {measure.name: measure.label for measure in measures}
+    scores: dict[int, dict[str, dict[str, float]]] = {run: defaultdict(dict) for run in runs}
+    rows = TopicScore.objects.filter(run__in=scores, qrel_set=qrel_set, measure__in=labels, **only)
+    columns = rows.order_by("pk").values_list("run", "query_id", "measure", "value")
+    for run, query_id, measure, value in columns:
+        scores[run][query_id][labels[measure]] = value
+    return scores
+
+
 SIGNIFICANT = 0.05
 
 
@@ -50,6 +168,11 @@ def topic_matrix(*, runs: Sequence[int], qrel_set: QrelSet, measure: str) -> Top
     return TopicMatrix(topics, scores)
 
 
+def number_or_none(value: float) -> float | None:
+    """Return a score of a matrix, None for NaN."""
+    return None if np.isnan(value) else float(value)
+
+
 class Certainty(NamedTuple):
     """The 95% interval of a run's mean, and whether the mean is significantly below the best."""
 
@@ -70,25 +193,19 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
     def compute() -> dict[int, Certainty]:
         keys = [run for run, _ in means]
         scores = topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure.name).scores
-        return _certainties(keys, scores) if scores.size else {}
+        if not scores.size:
+            return {}
+        is_below = np.nansum(scores - scores[0], axis=1) < 0
+        lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
+        rows = zip(keys, mean_intervals(scores).tolist(), lower.tolist(), strict=True)
+        return {
+            run: Certainty(low, high, is_lower)
+            for run, (low, high), is_lower in rows
+            if not np.isnan(low + high)
+        }
 
-    facts = _CERTAINTY_RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
-    return cached_value(key_of("certainties", *facts), compute)
-
-
-def _certainties(runs: Sequence[int], scores: Reals) -> dict[int, Certainty]:
-    is_below = np.nansum(scores - scores[0], axis=1) < 0
-    lower = (p_values_against(scores, 0, "t") < SIGNIFICANT) & is_below
-    return {
-        run: Certainty(ends[0], ends[1], is_lower)
-        for run, ends, is_lower in zip(
-            runs, mean_intervals(scores).tolist(), lower.tolist(), strict=True
-        )
-        if not np.isnan(ends).any()
-    }
-
-
-Scores = Mapping[int, Mapping[str, float]]
+    facts = qrel_set.pk, qrel_set.sha256, measure.name, means
+    return cached_value(key_of("certainties-1", *facts), compute)
 
 
 class QrelsFacts(NamedTuple):
@@ -130,11 +247,7 @@ def live_scores(
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
     """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
     scores = live_scores(qrel_set, runs)
-    scored = (
-        (Run.objects.valid() if runs is None else runs)
-        .filter(pk__in=list(scores))
-        .select_related("team")
-    )
+    scored = Run.objects.filter(pk__in=list(scores)).select_related("team")
     return board_of(qrel_set, measures_of(qrel_set), scored, scores)
 
 
@@ -152,11 +265,8 @@ def board_states(labs: Iterable[Lab]) -> dict[int, str]:
     labs = list(labs)
     states = dict.fromkeys((task.pk for lab in labs for task in lab.tasks.all()), "waiting")
     judged = QrelSet.objects.filter(task__lab__in=labs).order_by().values_list("task", flat=True)
-    released = (
-        Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None)
-        .order_by()
-        .values_list("task", flat=True)
-    )
+    boards = Leaderboard.objects.filter(task__lab__in=labs, hidden_at=None).order_by()
+    released = boards.values_list("task", flat=True)
     return states | dict.fromkeys(judged, "hidden") | dict.fromkeys(released, "released")
 
 
@@ -183,7 +293,7 @@ def board_of(
     qrel_set: QrelSet,
     measures: tuple[Measure, ...],
     runs: Iterable[Run],
-    scores: Scores,
+    scores: Mapping[int, Mapping[str, float]],
     *,
     apart: Set[int] = frozenset(),
 ) -> Board:

@@ -23,16 +23,6 @@ from submissions.selectors import run_items
 
 def release_oddities(qrel_set: QrelSet, *, at: datetime) -> list[Oddity]:
     """Return what is odd about releasing the board of these qrels."""
-    task = qrel_set.task
-    return [
-        *submission_oddities(task, at=at),
-        *_board_oddities(qrel_set),
-        *run_oddities(task),
-        *judging_oddities(task),
-    ]
-
-
-def _board_oddities(qrel_set: QrelSet) -> list[Oddity]:
     task, name = qrel_set.task, qrel_set.name
     warnings = len(join_warnings(qrel_set))
     barred = [str(run) for run, reason in unscored_runs(qrel_set, ()) if reason]
@@ -44,6 +34,7 @@ def _board_oddities(qrel_set: QrelSet) -> list[Oddity]:
     unjudged = (f"run has {none}", f"runs have {none}")
     board = f"{task_url('evaluation:leaderboard', task)}?live=1&qrels={name}"
     return [
+        *submission_oddities(task, at=at),
         Oddity(
             f"The qrels {name} are not the current version.",
             int(not qrel_set.is_current),
@@ -59,6 +50,8 @@ def _board_oddities(qrel_set: QrelSet) -> list[Oddity]:
         ),
         named_oddity(barred, unscorable, board, "All valid runs can be scored.", is_red=True),
         named_oddity(_without_judged(qrel_set), unjudged, board, "All runs have judged items."),
+        *run_oddities(task),
+        *judging_oddities(task),
     ]
 
 

@@ -47,10 +47,10 @@ def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str, reference
     """Return what links the items of a run to those of qrels, apart from the ids in its file.
 
     Qrels identify an answer (Task 3) by the run's identifier, or by its own id if it was published
-    with one. Formula ids are mapped to visual ids
-    by the collection's formula index, whose file name changes with its content, under rules that
-    have a version. Texts of answers are compared with `references` (their digest). Scores become
-    invalid when this value changes. It is empty if the ids are the same.
+    with one. Formula ids are mapped to visual ids by the collection's formula index, whose file
+    name changes with its content, under rules that have a version. Texts of answers are compared
+    with `references` (their digest). Scores are invalid when this value changes. It is empty if the
+    ids are the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
         digest = sha256(repr(sorted(run.answer_ids.items())).encode()).hexdigest()
@@ -61,6 +61,21 @@ def item_identity(run: Run, qrel_set: QrelSet, *, formulas_index: str, reference
         and run_items(run, qrel_set.task) == ItemKind.FORMULA_IDS
     )
     return f"{formulas_index} {_MAPPING_RULES}" if is_joined else ""
+
+
+def item_facts(runs: Iterable[Run], qrel_set: QrelSet) -> list[tuple[object, ...]]:
+    """Return for each run what its items, as qrels identify them, depend on: for keys of caches."""
+    index = formulas_index_of(qrel_set)
+    return [
+        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index)) for run in runs
+    ]
+
+
+def qrels_rules(qrel_set: QrelSet) -> tuple[object, ...]:
+    """Return what scores by qrels depend on beside runs and measures: for keys of caches."""
+    scale, protocol = qrel_set.label_scale.unjudged, qrel_set.task.protocol
+    labels = qrel_set.items, qrel_set.relevant_from, scale
+    return (qrel_set.pk, qrel_set.sha256, *labels, protocol.order, protocol.answered_only)
 
 
 def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> str:

@@ -6,9 +6,7 @@ of Task 1 that are not longer than an answer may be.
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
-from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -17,19 +15,14 @@ from django.conf import settings
 
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.overlap import Reference
-from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.texts.posts.text import pieces
 from arqlab.core.models import Task
 from arqlab.core.selectors import corrections_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.threads import corrected_post, posts_of
-from submissions.models import Run
-from submissions.selectors import run_index
-from submissions.standings import RunQuerySet
-
-log = logging.getLogger(__name__)
-
+from submissions.models import Run, RunQuerySet
+from submissions.selectors import readable, run_index
 
 _RULES = 1
 """The version of the rules. Increase it with every change, so that scores are recomputed."""
@@ -60,11 +53,16 @@ def references_key(qrel_set: QrelSet) -> str:
     return sha256(repr(parts).encode()).hexdigest()
 
 
+def answers_task(task: Task) -> Task | None:
+    """Return the answer retrieval task of a task's lab, or None."""
+    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).order_by("position", "pk")
+    return tasks.select_related("lab").first()
+
+
 def answers_qrels(task: Task) -> QrelSet | None:
     """Return the current qrels of the lab's answer retrieval task, or None."""
-    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).order_by("position", "pk")
-    answers_task = tasks.select_related("lab").first()
-    return qrels_named(answers_task) if answers_task else None
+    source = answers_task(task)
+    return qrels_named(source) if source else None
 
 
 def runs_known(task: Task) -> RunQuerySet:
@@ -76,12 +74,8 @@ def runs_known(task: Task) -> RunQuerySet:
 def readable_index(run: Run, *columns: str) -> pl.DataFrame:
     """Return topic, item and further columns of a run, without rows if it cannot be read."""
     names = ["topic", "item", *columns]
-    try:
-        with panics_as_errors():
-            return run_index(run, columns=names)
-    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
-        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+    index = readable(run, lambda: run_index(run, columns=names))
+    return pl.DataFrame(schema=dict.fromkeys(names, pl.String)) if index is None else index
 
 
 def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Reference]]:
@@ -96,7 +90,13 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
         index = readable_index(run)
         for key in relevant.join(index, on=["topic", "item"], how="semi").iter_rows():
             teams[key].add(run.team_id)
-    texts = dict(_post_texts(qrel_set, relevant["item"].unique()))
+    lab, items = qrel_set.task.lab, relevant["item"].unique()
+    corrections, posts = corrections_of(lab), posts_of(lab, items)
+    texts = {
+        item: _text(post.safe_body)
+        for item in items
+        if (post := corrected_post(posts.get(item), item, corrections))
+    }
     references: dict[str, list[Reference]] = defaultdict(list)
     for topic, item in relevant.iter_rows():
         text = texts.get(item, "")
@@ -105,14 +105,9 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
     return references
 
 
-def _post_texts(qrel_set: QrelSet, items: pl.Series) -> Iterator[tuple[str, str]]:
-    lab = qrel_set.task.lab
-    corrections, posts = corrections_of(lab), posts_of(lab, items)
-    for item in items:
-        if post := corrected_post(posts.get(item), item, corrections):
-            parts = pieces(post.safe_body)
-            text = [part if isinstance(part, str) else f"${part.latex}$" for part in parts]
-            yield item, "".join(text).strip()
+def _text(html: str) -> str:
+    parts = pieces(html)
+    return "".join(part if isinstance(part, str) else f"${part.latex}$" for part in parts).strip()
 
 
 def named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.DataFrame:

@@ -5,6 +5,7 @@ It is computed on demand and cached by everything it is computed from. Nothing i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import polars as pl
@@ -21,8 +22,8 @@ from assessment.pools.selectors.frozen import PooledTops, contributions_of, pool
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
 from evaluation.selectors.boards import released_leaderboard
-from evaluation.selectors.pending_scores import formulas_index_of, measures_of
-from evaluation.services.effects import comparable_indexes
+from evaluation.selectors.pending_scores import formulas_index_of, measures_of, qrels_rules
+from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
 
@@ -91,16 +92,15 @@ def _obstacle(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: list[Run])
 def _key(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> str:
     """Return the key of the cache: it changes with everything the certificate is from."""
     pools = [
-        (top.pool and top.pool.sha256, top.choice, [(run.pk, run.index.name) for run in top.runs])
-        for top in certification.tops
+        (top.pool and top.pool.sha256, top.choice, _files(top.runs)) for top in certification.tops
     ]
-    teams = [run.team.name for top in certification.tops for run in top.runs]
-    scored = [(run.pk, run.index.name, run.team.name) for run in runs]
-    rules = (qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, qrel_set.label_scale)
-    orders = qrel_set.task.protocol.order, qrel_set.task.protocol.pooling_order
-    parts = (rules, certification.measures, scored, pools, teams, orders)
+    rules = qrels_rules(qrel_set), qrel_set.label_scale, qrel_set.task.protocol.pooling_order
     source = formulas_index_of(qrel_set)
-    return key_of("certificate-2", qrel_set.pk, parts, source)
+    return key_of("certificate-3", rules, certification.measures, _files(runs), pools, source)
+
+
+def _files(runs: Iterable[Run]) -> list[tuple[object, ...]]:
+    return [(run.pk, run.index.name, run.team.name) for run in runs]
 
 
 def _certificate(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> Certificate:

@@ -5,9 +5,9 @@ The tests of all pairs are cached by the scores, so that each is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,14 +29,13 @@ from arqlab.core.caches import cached_value, key_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
-from evaluation.selectors.boards import TopicMatrix, topic_matrix
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
-from evaluation.services.effects import comparable_indexes
+from evaluation.selectors.boards import TopicMatrix, number_or_none, topic_matrix
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
 SIGNIFICANT = 0.05
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
+CUTOFF = 10
 
 
 class ComparedRuns(NamedTuple):
@@ -68,7 +67,7 @@ class ComparedRuns(NamedTuple):
     def family(self, test: str) -> PairFamily:
         """Return a test of all pairs of the runs."""
         scores = self.matrix.scores
-        key = key_of("pair-family", test, _RULES, scores.shape, scores.tobytes())
+        key = key_of("pair-family-1", test, scores.shape, scores.tobytes())
         return cached_value(key, lambda: pair_family(scores, test))
 
 
@@ -161,24 +160,35 @@ def run_pair(compared: ComparedRuns, first: int, second: int) -> RunPair | None:
     scores = scores[:, common]
     differences = pair_differences(scores)
     [[low, high]] = bootstrap_intervals(differences)
-    [[wins, ties, losses]] = wins_ties_losses(differences).tolist()
     mean_first, mean_second = scores.mean(axis=1).tolist()
     names = [compared.matrix.topics[place] for place in common]
     rows = zip(names, *scores.tolist(), *differences.tolist(), strict=True)
+    families = {test: compared.family(test) for test in FAMILY_TESTS}
     return RunPair(
         first=compared.runs[first],
         second=compared.runs[second],
         topics=sorted((ComparedTopic(*row) for row in rows), key=lambda row: -row.difference),
         means=(mean_first, mean_second),
-        difference=float(differences.mean()),
         low=float(low),
         high=float(high),
-        effect=_known(effect_sizes(differences)[0]),
-        wins=wins,
-        ties=ties,
-        losses=losses,
-        tests=[_pair_test(compared, test, first, second) for test in FAMILY_TESTS],
+        tests=[
+            PairTest(test, *(number_or_none(values[first, second]) for values in family))
+            for test, family in families.items()
+        ],
+        **_figures(differences),
     )
+
+
+def _figures(differences: Reals) -> dict[str, Any]:
+    """Return the figures of two runs that do not need their topics."""
+    [[wins, ties, losses]] = wins_ties_losses(differences).tolist()
+    return {
+        "difference": float(differences.mean()) if differences.size else None,
+        "wins": wins,
+        "ties": ties,
+        "losses": losses,
+        "effect": number_or_none(effect_sizes(differences)[0]),
+    }
 
 
 def several_runs(
@@ -199,7 +209,7 @@ def several_runs(
     return SeveralRuns(
         [compared.runs[place] for place in places],
         [
-            (compared.matrix.topics[place], [_known(value) for value in scores[:, place]])
+            (compared.matrix.topics[place], [number_or_none(value) for value in scores[:, place]])
             for place in order
         ],
         [_summary(compared, places[first], places[second], values) for first, second in pairs],
@@ -209,31 +219,9 @@ def several_runs(
 def _summary(compared: ComparedRuns, first: int, second: int, values: Reals) -> PairSummary:
     scores = compared.matrix.scores[[first, second]]
     differences = pair_differences(scores[:, ~np.isnan(scores).any(axis=0)])
-    [[wins, ties, losses]] = wins_ties_losses(differences).tolist()
-    topics = differences.shape[1]
-    return PairSummary(
-        compared.runs[first],
-        compared.runs[second],
-        topics,
-        float(differences.mean()) if topics else None,
-        wins,
-        ties,
-        losses,
-        _known(effect_sizes(differences)[0]),
-        _known(values[first, second]),
-    )
-
-
-def _pair_test(compared: ComparedRuns, test: str, first: int, second: int) -> PairTest:
-    values = [_known(matrix[first, second]) for matrix in compared.family(test)]
-    return PairTest(test, *values)
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
-CUTOFF = 10
+    p, topics = number_or_none(values[first, second]), differences.shape[1]
+    runs = compared.runs[first], compared.runs[second]
+    return PairSummary(*runs, p=p, topics=topics, **_figures(differences))
 
 
 class RunSimilarity(NamedTuple):
@@ -248,19 +236,14 @@ class RunSimilarity(NamedTuple):
 def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity | None:
     """Return the similarity of two runs (keys), with the items that the qrels have.
 
-    It is None if an index cannot be read, if the runs have no topic in common, and for answers
-    (Task 3), because no two runs have the same.
+    None if an index cannot be read, without common topics, and for Task 3: no answers are the same.
     """
     if qrel_set.items == ItemKind.ANSWERS:
         return None
     runs = Run.objects.select_related("team", "task__lab").in_bulk([first, second])
-    both, index_name = [runs[first], runs[second]], formulas_index_of(qrel_set)
-    facts = [
-        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index_name))
-        for run in both
-    ]
-    rules = (qrel_set.pk, qrel_set.sha256, qrel_set.task.protocol.order, facts)
-    return cached_value(key_of("run-similarity", rules), lambda: _similarity(qrel_set, both))
+    both = [runs[first], runs[second]]
+    key = key_of("run-similarity", qrels_rules(qrel_set), item_facts(both, qrel_set))
+    return cached_value(key, lambda: _similarity(qrel_set, both))
 
 
 def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:
@@ -278,13 +261,8 @@ def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:
     scorer = Scorer(judged, [f"Judged@{CUTOFF}"], answered_only=True)
     shares = [dict(scorer.score(index).select("topic", "value").iter_rows()) for index in indexes]
     both = shares[0].keys() & shares[1].keys()
-    first_judged, second_judged = (
-        _mean({topic: share[topic] for topic in both}) for share in shares
-    )
+    judged_first, judged_second = (fmean(share[topic] for topic in both) for share in shares)
+    similar = jaccard(first, second, cutoff=CUTOFF)
     return RunSimilarity(
-        _mean(overlap), _mean(jaccard(first, second, cutoff=CUTOFF)), (first_judged, second_judged)
+        fmean(overlap.values()), fmean(similar.values()), (judged_first, judged_second)
     )
-
-
-def _mean(values: Mapping[str, float]) -> float:
-    return fmean(values.values())

@@ -1,16 +1,14 @@
 """The effect of other labels on the leaderboard. Nothing is stored.
 
-Runs are scored against the draft of the qrels as it is and with other labels, with the task's
-measures. Labels of an item with several instances count as in the qrels: at the visual level, the
-highest one.
+Runs are scored against the draft of the qrels as it is and with other labels. Of the labels of an
+item with several instances, the one counts that the qrels have.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -18,17 +16,13 @@ import polars as pl
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
 from arqkit.judgments.qrels import Level
 from arqkit.measures.names import Measure, MeasureFailedError
-from arqkit.measures.scoring import Scorer
-from arqkit.polars_errors import EngineFailedError, panics_as_errors
-from arqkit.records import ItemKind
 from arqlab.core.caches import cached_value, key_of, known_value
 from arqlab.core.models import Task
 from assessment.models import QrelSet, Round
 from assessment.qrels.selectors.drafts import Draft, draft_of, items_at, levels_of
 from assessment.qrels.selectors.versions import qrels_named
-from collection.selectors.collections import visual_ids
-from evaluation.selectors.pending_scores import measures_of, scoring_obstacle
-from evaluation.services.scoring import comparable_index
+from evaluation.selectors.pending_scores import measures_of
+from evaluation.services.scoring import comparable_indexes, scorer_of
 from submissions.models import Run
 
 log = logging.getLogger(__name__)
@@ -81,17 +75,6 @@ class _Contest(NamedTuple):
         draft = replace(self.draft, judged=judged)
         return draft.qrels(self.level, complete=False, with_dropped=with_dropped)
 
-    def scorer(self, qrels: pl.DataFrame, measures: Sequence[Measure]) -> Scorer:
-        return Scorer(
-            qrels,
-            measures,
-            relevant_from=self.like.relevant_from,
-            answered_only=self.like.task.protocol.answered_only,
-        )
-
-    def indexes(self, qrels: pl.DataFrame) -> Iterator[tuple[Run, pl.DataFrame]]:
-        return comparable_indexes(self.runs, self.like, qrels)
-
     def key(self, name: str, *frames: pl.DataFrame) -> str:
         """Return the key under which a result is cached: it changes with everything it is from."""
         runs = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in self.runs]
@@ -99,27 +82,6 @@ class _Contest(NamedTuple):
         return key_of(
             name, self.like.task.pk, runs, rules, *(frame.write_csv() for frame in frames)
         )
-
-
-def comparable_indexes(
-    runs: Sequence[Run], like: QrelSet, judged: pl.DataFrame, *, scores: bool = False
-) -> Iterator[tuple[Run, pl.DataFrame]]:
-    """Yield each run with its items of the type of the qrels; unreadable runs are logged.
-
-    With `scores`, the items have their rank and score.
-    """
-    mapping = visual_ids(like.task.lab) if like.items == ItemKind.VISUAL_IDS else None
-    read = partial(comparable_index, qrel_set=like, judged=judged, mapping=mapping, scores=scores)
-    for run in runs:
-        if scoring_obstacle(run, like, joins_formulas=mapping is not None):
-            continue
-        try:
-            with panics_as_errors():
-                index = read(run)
-        except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-            log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
-        else:
-            yield run, index
 
 
 def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
@@ -206,10 +168,12 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
 def main_measure(task: Task) -> Measure | None:
     """Return the measure by which `label_effects` compares runs."""
     like = QrelSet(task=task, relevant_from=task.protocol.relevant_from)
-    return next(
-        (measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts),
-        None,
-    )
+    return next(iter(_ranking_measures(like)), None)
+
+
+def _ranking_measures(like: QrelSet) -> tuple[Measure, ...]:
+    measures = measures_of(like)
+    return tuple(measure for measure in measures if measure.is_rating and not measure.needs_texts)
 
 
 def _largest_changes(
@@ -217,9 +181,9 @@ def _largest_changes(
 ) -> dict[str, float]:
     """Return the largest change of a run's mean for each copy of a topic (topic, name)."""
     measure = contest.measures[0]
-    scorer = contest.scorer(qrels, [measure])
+    scorer = scorer_of(contest.like, qrels, [measure])
     largest: dict[str, float] = {}
-    for _, index in contest.indexes(qrels):
+    for _, index in comparable_indexes(contest.runs, contest.like, qrels):
         copied = index.join(copies, on="topic").with_columns(topic="name").select(index.columns)
         scored = scorer.score(pl.concat([index, copied])).select("topic", "value")
         topics = scored.join(copies.select(topic="name"), on="topic", how="anti")
@@ -243,10 +207,8 @@ def _contest(task: Task) -> _Contest:
         relevant_from=task.protocol.relevant_from,
     )
     runs = Run.objects.competing().filter(task=task).select_related("team", "task__lab")
-    measures = tuple(
-        measure for measure in measures_of(like) if measure.is_rating and not measure.needs_texts
-    )
-    return _Contest(draft_of(task), level, like, measures, list(runs.order_by("pk")))
+    ordered = list(runs.order_by("pk"))
+    return _Contest(draft_of(task), level, like, _ranking_measures(like), ordered)
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
@@ -258,9 +220,11 @@ def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:
 
 def _scores(contest: _Contest, qrels: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Return the scores of all runs by each of the qrels: run, topic, measure, side, value."""
-    scorers = {side: contest.scorer(frame, contest.measures) for side, frame in qrels.items()}
+    scorers = {
+        side: scorer_of(contest.like, frame, contest.measures) for side, frame in qrels.items()
+    }
     parts = []
-    for run, index in contest.indexes(qrels["first"]):
+    for run, index in comparable_indexes(contest.runs, contest.like, qrels["first"]):
         named = pl.lit(str(run)).alias("run")
         try:
             parts += [

@@ -1,7 +1,6 @@
 """Further measures of a board, their correlations, and first answers. Nothing is stored.
 
-The value of a run is cached by everything that it is computed from. A request computes for a
-limited time, and the next one continues.
+The values of runs are cached. A request computes for a limited time, and the next one continues.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,17 +24,29 @@ from arqkit.measures.names import (
     parse_measure,
     parse_measures,
 )
-from arqkit.measures.scoring import Scorer, ceilings, means
-from arqlab.core.caches import DAY, cached_value, computed_values, key_of
+from arqkit.measures.scoring import Scorer, means
+from arqlab.core.caches import DAY, computed_values, key_of
 from arqlab.core.models import Task, Visitor
-from assessment.models import QrelSet, Round
+from assessment.models import Round
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
-from evaluation.permissions import ScoreAccess, Sight, VisibleBoard, score_access_of
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
-from evaluation.services.effects import comparable_indexes
-from evaluation.services.questions import round_answers
+from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of
+from evaluation.selectors.boards import qrels_facts
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.selectors.references import answers_task
+from evaluation.services.questions import MEASURES, round_answers
+from evaluation.services.scoring import comparable_indexes, scorer_of
 from submissions.models import Run
+
+log = logging.getLogger(__name__)
+KEPT_FAILURES = 5 * 60  # seconds
+SECONDS = 1.0
+"""How long a request computes. It finishes the run at which the time is up."""
+MOST = 5
+"""The most further measures of one request."""
+_CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
+"""The kinds of measures that read nothing below their cutoff."""
+_BETWEEN = re.compile(r"[\s,;]+(?![^()]*\))")
 
 
 class MeasureColumn(NamedTuple):
@@ -97,44 +108,6 @@ def question_columns(task: Task, rounds: Sequence[Round]) -> list[MeasureColumn]
     return list(columns.values())
 
 
-log = logging.getLogger(__name__)
-
-
-KEPT_FAILURES = 5 * 60  # seconds
-
-
-SECONDS = 1.0
-"""How long a request computes. It finishes the run at which the time is up."""
-
-
-MOST = 5
-"""The most further measures of one request."""
-
-
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
-
-
-_CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
-"""The kinds of measures that read nothing below their cutoff."""
-
-
-_ALL_RANKS = 2**31 - 1
-
-
-_BETWEEN = re.compile(r"[\s,;]+(?![^()]*\))")
-
-
-class FurtherScores(NamedTuple):
-    """Means by run and name of the measure; None if a measure has no value for a run.
-
-    `waiting` is the number of runs that are not computed yet.
-    """
-
-    values: dict[int, dict[str, float | None]]
-    waiting: int
-
-
 class FurtherMeasures(NamedTuple):
     """What a user asked for, and the board with it.
 
@@ -163,8 +136,6 @@ def with_further_measures(
     """Return a board with the measures in a text, separated by spaces or commas.
 
     All runs have their values if it `waits`, else as many as the time allows.
-
-    Measures that the board has are left out.
     """
     text = " ".join(text.split())
     if not text:
@@ -173,10 +144,7 @@ def with_further_measures(
         measures = _read(visible, text)
     except MeasureRefusedError as error:
         return FurtherMeasures(visible, text, str(error))
-    keys = [row.run.key for row in visible.board.rows]
-    scores = further_scores(visible.qrel_set, keys, measures, seconds=None if waits else SECONDS)
-    board = extended_board(visible, measures, scores.values)
-    return FurtherMeasures(board, text, "", len(measures), len(keys), scores.waiting)
+    return _extended(visible, text, measures, waits=waits)
 
 
 def _read(visible: VisibleBoard, text: str) -> tuple[Measure, ...]:
@@ -193,61 +161,46 @@ def _read(visible: VisibleBoard, text: str) -> tuple[Measure, ...]:
     return parse_measures([*names, *new], relevant_from=relevant_from)[len(names) :]
 
 
-def further_scores(
-    qrel_set: QrelSet,
-    keys: Iterable[int],
+def _extended(
+    visible: VisibleBoard,
+    text: str,
     measures: Sequence[Measure],
     *,
+    waits: bool,
     answered_only: bool | None = None,
-    seconds: float | None = SECONDS,
-) -> FurtherScores:
-    """Return the means of runs of the task, computing those that are not in the cache.
+) -> FurtherMeasures:
+    """Return a board with further columns and their ceilings, computing what is not in the cache.
 
-    Without `seconds`, all are computed. `answered_only` is that of the task unless it is given.
+    `answered_only` is that of the task unless it is given.
     """
-    if answered_only is None:
-        answered_only = qrel_set.task.protocol.answered_only
-    names = [measure.name for measure in measures]
-    runs = Run.objects.filter(pk__in=list(keys)).select_related("team", "task__lab").order_by("pk")
-    cached = _cache_keys(list(runs), qrel_set, names, answered_only=answered_only)
-    known = computed_values.get_many(list(cached.values())) if names else {}
+    board, qrel_set = visible.board, visible.qrel_set
+    if not measures:
+        return FurtherMeasures(visible, text)
+    rules = qrels_rules(qrel_set), answered_only, [measure.name for measure in measures]
+    keys = [row.run.key for row in board.rows]
+    runs = Run.objects.filter(pk__in=keys).select_related("team", "task__lab").order_by("pk")
+    facts = zip(runs, item_facts(runs, qrel_set), strict=True)
+    cached = {run: key_of("further-measures-1", *rules, items) for run, items in facts}
+    known = computed_values.get_many(list(cached.values()))
     values = {run.pk: known[key] for run, key in cached.items() if key in known}
-    lacking = [run for run, key in cached.items() if key not in known] if names else []
-    if lacking:
+    if lacking := [run for run, key in cached.items() if key not in known]:
         judged = judged_frame(qrel_set)
-        scorer = Scorer(
-            judged, measures, relevant_from=qrel_set.relevant_from, answered_only=answered_only
-        )
+        scorer = scorer_of(qrel_set, judged, measures, answered_only=answered_only)
         indexes = comparable_indexes(lacking, qrel_set, judged)
-        computed = _computed(lacking, indexes, scorer, seconds=seconds)
-        complete = {
-            run: run_means for run, run_means in computed.items() if None not in run_means.values()
-        }
-        computed_values.set_many(
-            {cached[run]: run_means for run, run_means in complete.items()}, DAY
-        )
-        failed = {
-            cached[run]: run_means for run, run_means in computed.items() if run not in complete
-        }
-        computed_values.set_many(failed, KEPT_FAILURES)
-        values |= {run.pk: run_means for run, run_means in computed.items()}
-    return FurtherScores(values, len(cached) - len(values) if names else 0)
-
-
-def _cache_keys(
-    runs: Sequence[Run], qrel_set: QrelSet, names: Sequence[str], *, answered_only: bool
-) -> dict[Run, str]:
-    formulas_index = formulas_index_of(qrel_set)
-    scale = qrel_set.label_scale.unjudged
-    qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
-    rules = (_RULES, qrels, qrel_set.task.protocol.order, answered_only, names)
-    return {
-        run: key_of("further-measures", rules, own)
-        for run in runs
-        for own in [
-            (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=formulas_index))
-        ]
-    }
+        computed = _computed(lacking, indexes, scorer, seconds=None if waits else SECONDS)
+        for run, run_means in computed.items():
+            is_failed = None in run_means.values()
+            computed_values.set(cached[run], run_means, KEPT_FAILURES if is_failed else DAY)
+            values[run.pk] = run_means
+    extended = []
+    for row in board.rows:
+        added = {k: v for k, v in values.get(row.run.key, {}).items() if v is not None}
+        extended.append(replace(row.run, values={**row.run.values, **added}))
+    best = {**board.ceilings, **qrels_facts(qrel_set, measures).ceilings}
+    wider = replace(board, measures=(*board.measures, *measures), ceilings=best)
+    visible = replace(visible, board=with_runs(wider, extended))
+    waiting = len(cached) - len(values)
+    return FurtherMeasures(visible, text, "", len(measures), len(keys), waiting)
 
 
 def _computed(
@@ -281,57 +234,17 @@ def _deepest(measures: Iterable[Measure]) -> int:
         0 if measure.judged_only or measure.kind not in _CUT else measure.cutoff or 0
         for measure in measures
     ]
-    return max(cutoffs) if all(cutoffs) else _ALL_RANKS
-
-
-def extended_board(
-    visible: VisibleBoard,
-    measures: Sequence[Measure],
-    values: Mapping[int, Mapping[str, float | None]],
-) -> VisibleBoard:
-    """Return a board with further columns, and the best possible values of these."""
-    if not measures:
-        return visible
-    board = visible.board
-    runs = []
-    for row in board.rows:
-        added = values.get(row.run.key, {})
-        known = {name: value for name, value in added.items() if value is not None}
-        runs.append(replace(row.run, values={**row.run.values, **known}))
-    best = {**board.ceilings, **further_ceilings(visible.qrel_set, measures)}
-    wider = replace(board, measures=(*board.measures, *measures), ceilings=best)
-    return replace(visible, board=with_runs(wider, runs))
-
-
-def further_ceilings(qrel_set: QrelSet, measures: Sequence[Measure]) -> dict[str, float]:
-    """Return the best possible values of measures, from the cache if they are known."""
-    names = [measure.name for measure in measures]
-    rules = (_RULES, qrel_set.sha256, qrel_set.relevant_from, qrel_set.label_scale.unjudged, names)
-    return cached_value(
-        key_of("further-ceilings", rules),
-        lambda: ceilings(judged_frame(qrel_set), names, relevant_from=qrel_set.relevant_from),
-    )
-
-
-MEASURES = ("AR", "P@1")
-
-
-def first_answers_task(task: Task) -> Task | None:
-    """Return the task of the lab whose runs retrieve answers, for a task of generated answers."""
-    if task.kind != Task.Kind.GENERATED_ANSWERS:
-        return None
-    tasks = Task.objects.filter(lab=task.lab_id, kind=Task.Kind.ANSWERS).select_related("lab")
-    return tasks.order_by("position", "pk").first()
+    return max(cutoffs) if all(cutoffs) else 2**31 - 1
 
 
 def first_answers_access(user: Visitor, task: Task) -> ScoreAccess | None:
     """Return a user's access to the board of Task 1, or None if they see no board."""
-    source = first_answers_task(task)
+    source = answers_task(task) if task.kind == Task.Kind.GENERATED_ANSWERS else None
     if source is None:
         return None
     access = score_access_of(user, source)
     has_board = access.leaderboard is not None or qrels_named(source) is not None
-    return access if access.sight is Sight.EVERYTHING and has_board else None
+    return access if access.sees_everything and has_board else None
 
 
 def first_answers(visible: VisibleBoard, *, waits: bool = False) -> FurtherMeasures:
@@ -340,10 +253,6 @@ def first_answers(visible: VisibleBoard, *, waits: bool = False) -> FurtherMeasu
     A mean is over the topics of the qrels that a run answered. Answers without a judgment count 0.
     """
     measures = parse_measures(MEASURES, relevant_from=visible.qrel_set.relevant_from)
-    keys = [row.run.key for row in visible.board.rows]
-    seconds = None if waits else SECONDS
-    scores = further_scores(visible.qrel_set, keys, measures, answered_only=True, seconds=seconds)
     rows = tuple(row._replace(run=replace(row.run, values={})) for row in visible.board.rows)
     bare = replace(visible, board=replace(visible.board, measures=(), ceilings={}, rows=rows))
-    extended = extended_board(bare, measures, scores.values)
-    return FurtherMeasures(extended, "", "", len(measures), len(keys), scores.waiting)
+    return _extended(bare, "", measures, waits=waits, answered_only=True)

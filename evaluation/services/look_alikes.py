@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
 
 from arqkit.comparison.look_alikes import Likeness, Purity, is_replay, likenesses, purity_of
-from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import DAY, key_of, known_value
@@ -18,16 +16,11 @@ from arqlab.core.services.jobs import RunningJob
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.selectors.pending_scores import formulas_index_of
-from evaluation.services.effects import comparable_indexes
+from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
-from submissions.selectors import ordered_index, run_items
+from submissions.selectors import ordered_index, readable, run_items
 
-log = logging.getLogger(__name__)
 KEPT = 7 * DAY
-
-
-_RULES = 2
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
 
 
 class LookAlike(NamedTuple):
@@ -80,8 +73,7 @@ def look_alikes(task: Task, *, computes: bool = False) -> list[LookAlike] | None
 def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     """Return the runs that in many topics list the relevant items of the current qrels first.
 
-    If they have not been computed, return None, or compute them if asked. No system has come near
-    it. Such a run was probably made from the qrels.
+    If they have not been computed, return None, or compute them if asked. No system comes near it.
     """
     qrel_set = qrels_named(task)
     if qrel_set is None:
@@ -90,7 +82,7 @@ def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     facts = (order, qrel_set.sha256, qrel_set.relevant_from, formulas_index_of(qrel_set))
     names = [(run.pk, run.index.name) for run in runs]
     compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
-    purities = known_value(key_of("replays", _RULES, facts, names), compute, seconds=KEPT)
+    purities = known_value(key_of("replays-2", facts, names), compute, seconds=KEPT)
     if purities is None:
         return None
     replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
@@ -105,17 +97,14 @@ def _runs(task: Task) -> list[Run]:
 def _likenesses(runs: Sequence[Run], order: OrderBy, *, computes: bool) -> list[Likeness] | None:
     names = [(run.index.name, run.report.get("order")) for run in runs]
     compute = (lambda: likenesses([_ranking(run, order) for run in runs])) if computes else None
-    return known_value(key_of("look-alikes", _RULES, order, names), compute, seconds=KEPT)
+    return known_value(key_of("look-alikes-2", order, names), compute, seconds=KEPT)
 
 
 def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:
     """Return the ranking of a run, without rows if its index cannot be read."""
-    try:
-        with panics_as_errors():
-            return ordered_index(run, order=order).select("topic", "item", "order").collect()
-    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
-        return pl.DataFrame(schema={"topic": pl.String, "item": pl.String, "order": pl.Int32})
+    index = readable(run, lambda: ordered_index(run, order=order).collect())
+    schema = {"topic": pl.String, "item": pl.String, "order": pl.Int32}
+    return pl.DataFrame(schema=schema) if index is None else index
 
 
 def _purities(runs: Sequence[Run], qrel_set: QrelSet) -> dict[int, Purity]:

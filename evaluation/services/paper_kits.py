@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from arqkit.agreement.estimates import Agreement
 from arqkit.formats.papers.figures import (
     PaperFigure,
     TopicScores,
@@ -14,7 +15,7 @@ from arqkit.formats.papers.figures import (
     scores_figure,
     topics_figure,
 )
-from arqkit.formats.papers.matrices import PREAMBLE, kit_archive, main_document
+from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, kit_archive, main_document
 from arqkit.formats.papers.sentences import (
     AssessmentFacts,
     KappaFacts,
@@ -25,33 +26,225 @@ from arqkit.formats.papers.sentences import (
     results_sentences,
     runs_sentence,
 )
-from arqkit.formats.papers.words import PAPER_WORDS, binarization
+from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
+from arqkit.formats.papers.words import (
+    PAPER_WORDS,
+    binarization,
+    caption,
+    correlations_caption,
+    measure_notes,
+    question_note,
+)
+from arqkit.leaderboard import Board
+from arqkit.measures.names import Measure
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
+from arqlab.core.oddities import counted
 from arqlab.core.services.jobs import RunningJob
-from assessment.models import Pool, QrelSet, Round
+from assessment.models import Pool, QrelSet
 from assessment.models.kinds import Comparison
-from assessment.pools.selectors.choices import POOL_KINDS
+from assessment.pools.selectors.choices import POOL_KINDS, WRITTEN
 from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import version_topics
-from assessment.rounds.selectors.rounds import RoundRow, round_rows
+from assessment.rounds.selectors.rounds import round_rows
 from assessment.rounds.selectors.second import IMPORTED
 from assessment.rounds.selectors.votes import GOLD, round_agreement
 from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart, time_sheet_of
-from evaluation.permissions import VisibleBoard
+from evaluation.permissions import VisibleBoard, visible_board
 from evaluation.selectors.boards import (
     live_board,
     released_board,
     released_leaderboard,
     topic_matrix,
 )
-from evaluation.services.paper_tables import paper_tables
-from evaluation.services.progress import MEASURES
+from evaluation.services.further_measures import (
+    first_answers,
+    first_answers_access,
+    measure_correlations,
+    question_columns,
+    question_rounds,
+)
+from evaluation.services.progress import MEASURES, ProgressTask, system_progress
+from submissions.models import Run
 
+FEWEST = 3
+"""The fewest runs whose measures are correlated in a paper."""
+LOWER_IS_BETTER = ("MG", "UI")
+"""The special questions of 004, whose best value is the lowest. Others have no best value."""
+DEEP = ("baseline-primary", WRITTEN)
+"""The kinds of baselines that are pooled like primary runs: all answers of Task 3 are."""
 UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}
+"""What a paper calls labels that are no assessor's."""
+Values = dict[int, dict[str, float]]
+Trained = Mapping[int, Iterable[str]]
+
+
+def paper_tables(
+    user: Visitor, visible: VisibleBoard, *, waits: bool
+) -> list[PaperTable | CorrelationTable]:
+    """Return the tables for which the board has data, as an organizer sees them.
+
+    Scores that take long are complete if it `waits`.
+    """
+    if not visible.board.rows:
+        return []
+    by_lab = _by_lab(user, visible)
+    # A lab whose systems have no runs in other labs gets the table of its results only.
+    has_others = len({column.panel for column in by_lab.columns}) > 1
+    tables: Iterable[PaperTable | CorrelationTable | None] = (_results(visible),)
+    if visible.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
+        first = _first_answers(user, visible, waits=waits)
+        tables = (_generated(visible), _correlations(visible), first)
+    return [table for table in (*tables, by_lab if has_others else None) if table]
+
+
+def _results(visible: VisibleBoard) -> PaperTable:
+    """Return the table of 000 (A1, A2)."""
+    task, board = visible.qrel_set.task, visible.board
+    rows, measures = _rows(task, board), board.measures[:MEASURES]
+    title = f"{task.name} results, averaged over {counted(board.topics, 'topic')}"
+    if visible.qrel_set.items == ItemKind.VISUAL_IDS:
+        title += " and computed over deduplicated ranked lists of visually distinct formulae"
+    text = caption(title, rows, notes=_notes(visible.qrel_set, measures))
+    return PaperTable("results", text, tuple(_columns(measures, "Evaluation measures")), rows)
+
+
+def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
+    """Return the table of 004 (3, 4): systems on the topics of each lab, those of this one last."""
+    task, measures = visible.qrel_set.task, visible.board.measures[:MEASURES]
+    progress = system_progress(user, task, visible)
+    columns: list[ScoreColumn] = []
+    values: Values = defaultdict(dict)
+    trained: dict[int, set[str]] = defaultdict(set)
+    for place, other in enumerate(progress.tasks):
+        cells = {row.run.key: row.cells[place] for row in progress.rows}
+        is_own = other.task == task
+        if not is_own and not any(cell.run for cell in cells.values()):
+            continue
+        prefix = "" if is_own else f"{other.task.lab.slug}/{other.task.slug}:"
+        added = _columns(other.measures, _panel(other, progress.tasks), prefix)
+        columns += added
+        for key, cell in cells.items():
+            both = zip(added, cell.values, strict=True)
+            known = {column.key: value for column, value in both if value is not None}
+            values[key].update(known)
+            if cell.run and cell.run.is_trained:
+                trained[key].update(known)
+    rows = _rows(task, visible.board, values, trained)
+    return _with_letters(
+        "results-by-lab",
+        f"{task.lab.name} {task.name} results",
+        columns,
+        rows,
+        _notes(visible.qrel_set, measures),
+    )
+
+
+def _panel(progress_task: ProgressTask, tasks: Iterable[ProgressTask]) -> str:
+    """Return the heading over a task's columns: its lab, and the task if the lab has another."""
+    task, lab = progress_task.task, progress_task.task.lab
+    of_lab = [other for other in tasks if other.task.lab_id == lab.pk]
+    name = f"{lab.name} {task.name}" if of_lab[1:] else lab.name
+    return f"{name}\n{counted(progress_task.topics, 'topic')}"
+
+
+def _generated(visible: VisibleBoard) -> PaperTable:
+    """Return the table of 004 (5): all measures of Task 3, and its special questions."""
+    task, board = visible.qrel_set.task, visible.board
+    columns = _columns(board.measures, counted(board.topics, "topic"))
+    values: Values = defaultdict(dict)
+    notes = {"": _notes(visible.qrel_set, board.measures)}
+    for round_ in question_rounds(task):
+        panel = counted(round_.pool.items.values("topic").distinct().count(), "topic")
+        asked = zip(round_.questions, question_columns(task, [round_]), strict=True)
+        for question, column in asked:
+            key, is_rated = f"question:{question.key}", question.key in LOWER_IS_BETTER
+            columns = [earlier for earlier in columns if earlier.key != key]
+            columns.append(ScoreColumn(key, question.key, panel, rises=False, is_rated=is_rated))
+            answer = round_.pool.label_scale.of(question.counted).word
+            notes[key] = question_note(question, answer)
+            for run, share in column.values.items():
+                values[run][key] = share
+    rows = _rows(task, board, values)
+    title = f"{task.lab.name} {task.name} results"
+    return _with_letters("results", title, columns, rows, " ".join(notes.values()))
+
+
+def _correlations(visible: VisibleBoard) -> CorrelationTable | None:
+    """Return the table of 004 (6): measures of Task 3 against each other."""
+    correlations = measure_correlations(visible.board)
+    if correlations.runs < FEWEST or not correlations.columns[1:]:
+        return None
+    task = visible.qrel_set.task
+    text = correlations_caption(f"{task.lab.name} {task.name}", correlations.runs)
+    measures = [measure for measure in visible.board.measures if measure.is_rating]
+    notes = _notes(visible.qrel_set, measures)
+    headings = [column.heading for column in correlations.columns]
+    return CorrelationTable(
+        "correlations", f"{text} {notes}".strip(), headings, correlations.matrices
+    )
+
+
+def _first_answers(user: Visitor, board: VisibleBoard, *, waits: bool) -> PaperTable | None:
+    """Return the table of 004 (7): Task 1's runs, cut to their first answers."""
+    task = board.qrel_set.task
+    access = first_answers_access(user, task)
+    visible = visible_board(access) if access else None
+    if access is None or visible is None or not visible.board.rows:
+        return None
+    first = first_answers(visible, waits=waits).visible
+    measures = first.board.measures
+    return _with_letters(
+        "first-answers",
+        f"{task.lab.name} {task.name} results for the first answers of {access.task.name} runs",
+        _columns(measures, counted(first.board.topics, "topic")),
+        _rows(access.task, first.board),
+        _notes(first.qrel_set, measures),
+    )
+
+
+def _with_letters(
+    name: str, title: str, columns: Sequence[ScoreColumn], rows: tuple[PaperRun, ...], notes: str
+) -> PaperTable:
+    text = caption(title, rows, notes=notes, has_letters=True)
+    return PaperTable(name, text, tuple(columns), rows, has_letters=True)
+
+
+def _notes(qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
+    return measure_notes(measures, qrel_set.label_scale, qrel_set.relevant_from)
+
+
+def _columns(measures: Sequence[Measure], panel: str, prefix: str = "") -> list[ScoreColumn]:
+    return [
+        ScoreColumn(f"{prefix}{measure.name}", measure.heading, panel, is_rated=measure.is_rating)
+        for measure in measures
+    ]
+
+
+def _rows(
+    task: Task, board: Board, values: Values | None = None, trained: Trained | None = None
+) -> tuple[PaperRun, ...]:
+    """Return the runs of a board with further values, and with their part in the pools."""
+    pools = Pool.official.filter(task=host_of(task) or task)
+    kinds = {row["run"]: row["kind"] for pool in pools for row in pool.runs}
+    generated = Run.objects.filter(task=task, answer_kind=Run.AnswerKind.GENERATIVE)
+    generative = set(generated.values_list("pk", flat=True))
+    rows = []
+    for run in (row.run for row in board.rows):
+        kind, further = kinds.get(run.key), (values or {}).get(run.key, {})
+        rows.append(
+            PaperRun(
+                replace(run, values={**run.values, **further}),
+                is_deep=kind in DEEP if kinds else run.is_primary,
+                is_pooled=kind is not None if kinds else None,
+                is_generative=run.key in generative,
+                trained=frozenset((trained or {}).get(run.key, ())),
+            )
+        )
+    return tuple(rows)
 
 
 def pooling_facts(task: Task) -> PoolFacts:
@@ -62,17 +255,17 @@ def pooling_facts(task: Task) -> PoolFacts:
     sizes = pool_sizes(pools[0].task).values()
     topics = {size.query_id for pool in pools for size in topic_sizes(pool) if size.items}
     runs = [row for pool in pools for row in pool.runs]
-    kinds = {
-        kind: sorted({str(row["tag"]) for row in runs if row["kind"] == kind})
+    deep, shallow = (
+        sorted({str(row["tag"]) for row in runs if row["kind"] == kind})
         for kind in ("baseline-primary", "baseline-alternate")
-    }
+    )
     return PoolFacts(
         topics=len(topics),
         items=sum(size.items for size in sizes),
         labels=sum(size.labels for size in sizes),
         depths=_depths(pools[0], {row["kind"] for row in runs}),
-        deep=kinds["baseline-primary"],
-        shallow=kinds["baseline-alternate"],
+        deep=deep,
+        shallow=shallow,
         supplements=len(pools) - 1,
     )
 
@@ -91,8 +284,8 @@ def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
 def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
     """Return the numbers of the judged items of qrels, and the time of the official judging."""
     topics, scale = version_topics(qrel_set), qrel_set.label_scale
-    lowest = min(label.value for label in scale.judgments)
     values = [label.value for label in scale.judgments]
+    lowest = min(values)
     task = host_of(qrel_set.task) or qrel_set.task
     sheet = time_sheet_of(task.lab).part(SheetPart(task=task, kinds={OFFICIAL}))
     work = sheet.total
@@ -115,33 +308,22 @@ def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
 def kappa_facts(task: Task) -> list[KappaFacts]:
     """Return the agreement in the rounds that compare labels, when organizers see them."""
     return [
-        _kappas(row.round, agreement)
+        KappaFacts(
+            title=str(row.round),
+            is_training=row.round.rules.compares is Comparison.VOTES,
+            items=agreement.items,
+            assessors={
+                name: (graded.assessors[key].value, binary.assessors[key].value)
+                for key, name in _numbered(graded.assessors).items()
+            },
+            total=(graded.total.value, binary.total.value),
+            fleiss=(graded.fleiss.value, binary.fleiss.value),
+        )
         for row in round_rows(task)
-        if row.done and (agreement := _agreement(row)) is not None and agreement.items
+        if row.done and row.shows_labels and not row.round.archived_at
+        if (agreement := round_agreement(row.round, resamples=0)) is not None and agreement.items
+        for graded, binary in [(agreement.graded, agreement.binary)]
     ]
-
-
-def _agreement(row: RoundRow) -> Agreement | None:
-    """Return the agreement in a round as its page shows it, or None if it is not to be seen."""
-    round_ = row.round
-    if round_.archived_at or not row.shows_labels:
-        return None
-    return round_agreement(round_, resamples=0)
-
-
-def _kappas(round_: Round, agreement: Agreement) -> KappaFacts:
-    graded, binary = agreement.graded, agreement.binary
-    return KappaFacts(
-        title=str(round_),
-        is_training=round_.rules.compares is Comparison.VOTES,
-        items=agreement.items,
-        assessors={
-            name: (graded.assessors[key].value, binary.assessors[key].value)
-            for key, name in _numbered(graded.assessors).items()
-        },
-        total=(graded.total.value, binary.total.value),
-        fleiss=(graded.fleiss.value, binary.fleiss.value),
-    )
 
 
 def _numbered(assessors: Mapping[str, object]) -> dict[str, str]:
@@ -149,10 +331,6 @@ def _numbered(assessors: Mapping[str, object]) -> dict[str, str]:
     people = sorted((key for key in assessors if key not in UNNUMBERED), key=int)
     names = {key: str(number) for number, key in enumerate(people, start=1)}
     return names | {key: name for key, name in UNNUMBERED.items() if key in assessors}
-
-
-LONGEST_DRAWING = 120
-"""Seconds after which figures that were not drawn, because a message was lost, can be asked for."""
 
 
 class PaperKit(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from arqkit.leaderboard import Board, BoardRun
@@ -74,23 +73,24 @@ def system_progress(user: Visitor, task: Task, visible: VisibleBoard) -> SystemP
         ProgressTask(other_task, board.measures[:MEASURES], board.topics)
         for other_task, board in [*boards.items(), (task, visible.board)]
     ]
-    by_key = {run.key: run for board in boards.values() for run in _runs(board)} | own
+    by_key = {row.run.key: row.run for board in boards.values() for row in board.rows} | own
     of_system = {(run.system, run.task_id): run for runs in linked.values() for run in runs}
     of_system |= {(run.system, run.task_id): run for run in systems.values()}
-    rows = [
-        ProgressRow(
-            row.run,
-            [
-                _cell(of_system.get((systems[row.run.key].system, column.task.pk)), column, by_key)
-                for column in columns
-            ],
-        )
-        for row in visible.board.rows
-        if row.run.key in systems
-    ]
-    return SystemProgress(
-        columns, [row for row in rows if any(cell.run for cell in row.cells[:-1])]
-    )
+
+    def cell(run: Run | None, column: ProgressTask) -> ProgressCell:
+        scored = by_key.get(run.pk) if run else None
+        values = scored.values if scored else {}
+        known = [values.get(measure.name) for measure in column.measures]
+        return ProgressCell(run if scored else None, known)
+
+    rows = []
+    for row in visible.board.rows:
+        if row.run.key in systems:
+            system = systems[row.run.key].system
+            cells = [cell(of_system.get((system, other.task.pk)), other) for other in columns]
+            if any(other.run for other in cells[:-1]):
+                rows.append(ProgressRow(row.run, cells))
+    return SystemProgress(columns, rows)
 
 
 def _board(user: Visitor, runs: list[Run]) -> Board | None:
@@ -103,14 +103,3 @@ def _board(user: Visitor, runs: list[Run]) -> Board | None:
         return all_runs_of(access, visible).board
     late = Run.objects.filter(pk__in=[run.pk for run in runs if run.is_post_hoc])
     return with_post_hoc(visible.board, visible.qrel_set, late)
-
-
-def _runs(board: Board) -> Iterable[BoardRun]:
-    return (row.run for row in board.rows)
-
-
-def _cell(run: Run | None, column: ProgressTask, by_key: dict[int, BoardRun]) -> ProgressCell:
-    scored = by_key.get(run.pk) if run else None
-    if scored is None:
-        return ProgressCell(None, [None] * len(column.measures))
-    return ProgressCell(run, [scored.values.get(measure.name) for measure in column.measures])

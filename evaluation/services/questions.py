@@ -19,7 +19,7 @@ from assessment.qrels.selectors.versions import qrels_named
 from assessment.rounds.selectors.items import question_labels
 from assessment.rounds.selectors.votes import round_votes
 from evaluation.models import RunScore, TopicScore
-from evaluation.services.effects import comparable_indexes
+from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
 MEASURES = ("AR", "P@1")

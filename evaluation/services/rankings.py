@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -26,22 +26,18 @@ from collection.selectors.formulas import FormulaShown, formulas_shown
 from collection.selectors.threads import corrected_post, posts_of
 from collection.services.addresses import post_url
 from collection.services.lookup import snippet_html
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.scoring import comparable_items
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 
 _NOTHING = SafeString("")
-
-
 LENGTH = 160  # characters
-
-
 KEPT = 2048
 """How many texts with their snippets a process keeps: about 10 MB."""
-
-
 _FORMULAS = (ItemKind.FORMULA_IDS, ItemKind.VISUAL_IDS)
+_COLUMNS = ("topic", "item", "post", "rank", "score")
+_FOUND = {"item": pl.String, "run": pl.Int64, "order": pl.Int32}
 
 
 @dataclass(frozen=True)
@@ -72,14 +68,10 @@ def item_texts(
 def _post(
     post: Post | None, item: str, lab: Lab, closed: Set[str], corrections: Corrections
 ) -> ItemText:
-    if post is None or _thread_of(post, corrections.threads) in closed:
+    if post is None or corrections.threads.get(post.post_id, post.thread_id) in closed:
         return ItemText()
     corrected = corrected_post(post, item, corrections)
     return ItemText(_snippet(corrected.safe_body if corrected else ""), post_url(lab.slug, item))
-
-
-def _thread_of(post: Post, moved: Mapping[str, str]) -> str:
-    return moved.get(post.post_id, post.thread_id)
 
 
 def _snippet(html: str) -> SafeString:
@@ -113,12 +105,6 @@ def _formula(
     return ItemText(SafeString(html), url)
 
 
-_COLUMNS = ("topic", "item", "post", "rank", "score")
-
-
-_FOUND = {"item": pl.String, "run": pl.Int64, "order": pl.Int32}
-
-
 def ranking_of(run: Run, *, qrel_set: QrelSet, query_id: str) -> pl.DataFrame:
     """Return the run's items for a topic in the order in which measures read them.
 
@@ -142,12 +128,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
 
     The result is cached: neither qrels nor the index of a run ever change.
     """
-    index = formulas_index_of(qrel_set)
-    order = qrel_set.task.protocol.order
-    names = [
-        (run.pk, run.index.name, item_identity(run, qrel_set, formulas_index=index)) for run in runs
-    ]
-    inputs = (qrel_set.sha256, qrel_set.scale, qrel_set.relevant_from, query_id, order, names)
+    key = key_of("relevant-found", qrels_rules(qrel_set), query_id, item_facts(runs, qrel_set))
 
     def compute() -> list[tuple[Any, ...]]:
         judged = topic_frame(qrel_set, query_id)
@@ -160,7 +141,7 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
         ]
         return pl.concat([pl.DataFrame(schema=_FOUND), *parts]).rows()
 
-    known = cached_value(key_of("relevant-found", qrel_set.pk, inputs), compute, seconds=None)
+    known = cached_value(key, compute, seconds=None)
     return pl.DataFrame(known, schema=_FOUND, orient="row")
 
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from arqkit.measures.names import parse_measure
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
+from arqlab.core.oddities import counted
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -19,12 +20,12 @@ from evaluation.models import Leaderboard
 from evaluation.selectors.boards import live_scores, released_leaderboard
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.scoring import score_waiting
-from submissions.services.left_out import LeftOutRun, set_out_of_competition
+from submissions.services.left_out import set_out_of_competition
 
 
 def notify_of_release(board: Leaderboard) -> None:
     """Notify the teams that have runs on a leaderboard of its release."""
-    task, runs = board.task, board.runs.count()
+    task = board.task
     notify(
         lab=task.lab,
         kind=Kind.LEADERBOARD_RELEASED,
@@ -34,7 +35,7 @@ def notify_of_release(board: Leaderboard) -> None:
         values={
             "task": task.name,
             "version": str(board.version),
-            "runs": f"{runs} run{'s' if runs != 1 else ''}",
+            "runs": counted(board.runs.count(), "run"),
             "measure": parse_measure(board.measures[0]).heading,
         },
     )
@@ -78,15 +79,21 @@ def _release(
             code="nothing-to-release",
         )
     out = set_out_of_competition(task, apart)
-    _require_change(task, qrel_set, measures, scores, out)
+    released = released_leaderboard(task)
+    facts = {"measures": measures, "scores": scores, "out_of_competition": out}
+    before = {name: getattr(released, name, None) for name in facts}
+    if released and released.qrel_set_id == qrel_set.pk and facts == before:
+        raise UserError(
+            f"Version {released.version} of this leaderboard is already released, "
+            "and nothing has changed since.",
+            code="already-released",
+        )
     newest = task.leaderboards.order_by("-version").first()
     board = Leaderboard.objects.create(
         task=task,
         version=newest.version + 1 if newest else 1,
         qrel_set=qrel_set,
-        measures=measures,
-        scores=scores,
-        out_of_competition=out,
+        **facts,
         reason=reason,
         released_at=at,
         released_by=by,
@@ -106,29 +113,6 @@ def _release(
     )
     notify_of_release(board)
     return board
-
-
-def _require_change(
-    task: Task,
-    qrel_set: QrelSet,
-    measures: list[str],
-    scores: dict[str, dict[str, float]],
-    out: list[LeftOutRun],
-) -> None:
-    """Raise `UserError` if the released leaderboard is the same."""
-    released = released_leaderboard(task)
-    new = qrel_set.pk, measures, scores, out
-    if released and new == (
-        released.qrel_set_id,
-        released.measures,
-        released.scores,
-        released.out_of_competition,
-    ):
-        raise UserError(
-            f"Version {released.version} of this leaderboard is already released, "
-            "and nothing has changed since.",
-            code="already-released",
-        )
 
 
 @transaction.atomic

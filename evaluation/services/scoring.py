@@ -1,14 +1,13 @@
 """Scoring of runs.
 
-The database shows which runs lack scores. Scoring twice changes nothing, and a worker may die at
-any time.
+The database shows which runs lack scores: scoring twice changes nothing, and workers may die.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
@@ -23,7 +22,6 @@ from arqkit.formulas.visual_ids import distinct_visual
 from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.overlap import LexicalOverlap, Reference
 from arqkit.measures.scoring import Scorer, means
-from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.records import ItemKind
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
@@ -36,6 +34,7 @@ from evaluation.selectors.pending_scores import (
     item_identity,
     measures_of,
     pending_scores,
+    scoring_obstacle,
 )
 from evaluation.selectors.references import (
     answers_qrels,
@@ -47,7 +46,7 @@ from evaluation.selectors.references import (
     text_measures,
 )
 from submissions.models import Run
-from submissions.selectors import ordered_index, run_index, run_items
+from submissions.selectors import ordered_index, readable, run_index, run_items
 
 SCORES = {"topic": pl.String, "measure": pl.String, "value": pl.Float64}
 
@@ -98,9 +97,6 @@ RUNS_AT_ONCE = 20
 """The number of runs stored in one transaction: what a dying worker loses at most."""
 
 
-_UNREADABLE = "The index of run %s (%s) cannot be read; it is not scored."
-
-
 class _ScoredRun(NamedTuple):
     run: Run
     identity: str  # see `item_identity`
@@ -123,28 +119,26 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
     others are scored.
     """
     judged = judged_frame(qrel_set)
-    scorer = Scorer(
-        judged,
-        measures_of(qrel_set),
-        relevant_from=qrel_set.relevant_from,
-        answered_only=qrel_set.task.protocol.answered_only,
-    )
+    scorer = scorer_of(qrel_set, judged, measures_of(qrel_set))
     # Read the name before the columns: if they change in between, the scores carry the old name,
     # and the next call replaces them.
     formulas_index, references = formulas_index_of(qrel_set), references_key(qrel_set)
     texts = TextScorer(qrel_set, judged)
-    mapping = visual_ids(qrel_set.task.lab) if qrel_set.items == ItemKind.VISUAL_IDS else None
+    names = [measure.name for measure in (*scorer.measures, *texts.measures)]
     done = 0
     for start in range(0, len(runs), RUNS_AT_ONCE):
         part = runs[start : start + RUNS_AT_ONCE]
-        identities = [
-            item_identity(run, qrel_set, formulas_index=formulas_index, references=references)
+        identities = {
+            run.pk: item_identity(
+                run, qrel_set, formulas_index=formulas_index, references=references
+            )
             for run in part
+        }
+        indexes = comparable_indexes(part, qrel_set, judged)
+        scored = [
+            _ScoredRun(run, identities[run.pk], topics, _means(topics, scorer, texts))
+            for run, topics in _scored(indexes, scorer, texts)
         ]
-        comparable = partial(comparable_index, qrel_set=qrel_set, judged=judged, mapping=mapping)
-        pairs = list(zip(part, identities, strict=True))
-        scored = list(_scored(pairs, scorer, texts, comparable))
-        names = [measure.name for measure in (*scorer.measures, *texts.measures)]
         done += _store(scored, qrel_set=qrel_set, measures=names, at=at)
     if done:
         log.info("Scored runs of %s with qrels %s: %s.", qrel_set.task, qrel_set.name, done)
@@ -152,60 +146,64 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
 
 
 def _scored(
-    runs: Sequence[tuple[Run, str]],
-    scorer: Scorer,
-    texts: TextScorer,
-    comparable: Callable[[Run], pl.DataFrame],
-) -> Iterator[_ScoredRun]:
-    waiting = []
+    indexes: Iterable[tuple[Run, pl.DataFrame]], scorer: Scorer, texts: TextScorer
+) -> Iterator[tuple[Run, pl.DataFrame]]:
+    """Yield each run that can be scored with its scores by topic: topic, measure, value."""
     with ThreadPoolExecutor(2) as pool:  # scores runs while the indexes of others are read
-        for run, identity in runs:
-            try:
-                with panics_as_errors():
-                    index = comparable(run)
-            except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-                log.exception(_UNREADABLE, run.pk, run.tag)
-            else:
-                waiting.append((run, identity, pool.submit(scorer.score, index)))
-    for run, identity, future in waiting:
+        waiting = [(run, pool.submit(scorer.score, index)) for run, index in indexes]
+    for run, future in waiting:
         try:
-            with panics_as_errors():
-                scores = pl.concat([future.result(), texts.score(run)])
-        except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-            log.exception(_UNREADABLE, run.pk, run.tag)
-            continue
+            scores = readable(run, lambda: pl.concat([future.result(), texts.score(run)]))  # noqa: B023
         except MeasureFailedError:
             log.exception("A measure of run %s (%s) fails; it is not scored.", run.pk, run.tag)
-            continue
-        mean_of = means(scores)
-        # A run that answers no topic of the qrels has no mean; its score is 0.
-        everything = {
-            measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures
-        }
-        everything |= {
-            text_measure.name: mean_of[text_measure.name]
-            for text_measure in texts.measures
-            if text_measure.name in mean_of
-        }
-        yield _ScoredRun(run, identity, scores.select("topic", "measure", "value"), everything)
+        else:
+            if scores is not None:
+                yield run, scores.select("topic", "measure", "value")
 
 
-def comparable_index(
-    run: Run,
-    *,
+def _means(topics: pl.DataFrame, scorer: Scorer, texts: TextScorer) -> dict[str, float]:
+    """Return the means of a run. One that answers no topic of the qrels has no mean, but 0."""
+    mean_of = means(topics)
+    known = {measure.name: float(mean_of.get(measure.name) or 0.0) for measure in scorer.measures}
+    names = (measure.name for measure in texts.measures)
+    return known | {name: mean_of[name] for name in names if name in mean_of}
+
+
+def scorer_of(
     qrel_set: QrelSet,
     judged: pl.DataFrame,
-    mapping: pl.DataFrame | None,
-    scores: bool = False,
-) -> pl.DataFrame:
-    """Return the run's index with items of the type that the qrels have.
+    measures: Sequence[Measure],
+    *,
+    answered_only: bool | None = None,
+) -> Scorer:
+    """Return the scorer of measures under the rules of qrels, and of their task unless given."""
+    if answered_only is None:
+        answered_only = qrel_set.task.protocol.answered_only
+    return Scorer(
+        judged, measures, relevant_from=qrel_set.relevant_from, answered_only=answered_only
+    )
 
-    With `scores`, it has rank and score. `scoring_obstacle` has ruled out the other types.
+
+def comparable_indexes(
+    runs: Iterable[Run], qrel_set: QrelSet, judged: pl.DataFrame, *, scores: bool = False
+) -> Iterator[tuple[Run, pl.DataFrame]]:
+    """Yield each run with its items of the type of the qrels; unreadable runs are logged.
+
+    With `scores`, the items have their rank and score.
     """
-    with_scores = scores or qrel_set.items == ItemKind.VISUAL_IDS
-    columns = ("topic", "item", "rank", "score") if with_scores else ("topic", "item")
-    index = ordered_index(run, order=qrel_set.task.protocol.order, columns=columns).collect()
-    return comparable_items(index, run, qrel_set=qrel_set, judged=judged, mapping=mapping)
+    is_visual = qrel_set.items == ItemKind.VISUAL_IDS
+    mapping = visual_ids(qrel_set.task.lab) if is_visual else None
+    columns = ("topic", "item", *(("rank", "score") if scores or is_visual else ()))
+
+    def read(run: Run) -> pl.DataFrame:
+        index = ordered_index(run, order=qrel_set.task.protocol.order, columns=columns).collect()
+        return comparable_items(index, run, qrel_set=qrel_set, judged=judged, mapping=mapping)
+
+    for run in runs:
+        if not scoring_obstacle(run, qrel_set, joins_formulas=mapping is not None):
+            index = readable(run, partial(read, run))
+            if index is not None:
+                yield run, index
 
 
 def comparable_items(
@@ -234,23 +232,22 @@ def _store(
     if locked.filter(pk=qrel_set.pk).first() is None:
         return 0  # An organizer has deleted the version.
     order = qrel_set.task.protocol.order
-    before = {
-        scoring.run_id: scoring
-        for scoring in Scoring.objects.filter(qrel_set=qrel_set, run__in=_ids(scored))
-    }
+    stored = Scoring.objects.filter(qrel_set=qrel_set, run__in=[row.run.pk for row in scored])
+    before = {scoring.run_id: scoring for scoring in stored}
     new = [
-        scored_run
-        for scored_run in scored
-        if not (known := before.get(scored_run.run.pk))
-        or not known.covers(measures, order, scored_run.identity)
+        row
+        for row in scored
+        if not (known := before.get(row.run.pk)) or not known.covers(measures, order, row.identity)
     ]
-    identities = {scored_run.run.pk: scored_run.identity for scored_run in new}
     kept = {
-        pk: known.measures
-        for pk, known in before.items()
-        if known.holds(order, identities.get(pk, ""))
+        row.run.pk: known.measures
+        for row in new
+        if (known := before.get(row.run.pk)) and known.holds(order, row.identity)
     }
-    _remove_scores(_ids(new), qrel_set=qrel_set, measures=measures, kept=kept)
+    for model in (RunScore, TopicScore):
+        stale = model.objects.filter(qrel_set=qrel_set, run__in=[row.run.pk for row in new])
+        stale.filter(measure__in=measures).delete()
+        stale.exclude(run__in=list(kept)).delete()
     _insert_scores(new, qrel_set)
     Scoring.objects.bulk_create(
         [
@@ -269,24 +266,6 @@ def _store(
         update_fields=["measures", "order", "identity", "scored_at"],
     )
     return len(new)
-
-
-def _ids(scored: Sequence[_ScoredRun]) -> list[int]:
-    return [scored_run.run.pk for scored_run in scored]
-
-
-def _remove_scores(
-    run_ids: Sequence[int],
-    *,
-    qrel_set: QrelSet,
-    measures: Sequence[str],
-    kept: dict[int, list[str]],
-) -> None:
-    """Delete the scores that are about to be stored, and all scores of runs not in `kept`."""
-    for model in (RunScore, TopicScore):
-        stale = model.objects.filter(qrel_set=qrel_set, run__in=run_ids)
-        stale.filter(measure__in=measures).delete()
-        stale.exclude(run__in=list(kept)).delete()
 
 
 def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:

@@ -1,30 +1,37 @@
-"""The leaderboards of a task: the page with its chart, released versions, and downloads."""
+"""The leaderboards of a task: the page with its chart, versions, their release, look-alikes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
+from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 
+from arqkit.comparison.look_alikes import PURITY, SUSPICIOUS
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.leaderboard import Board, BoardRun, by_mean, columns_in
-from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
+from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqkit.standings import POST_HOC
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
-from arqlab.core.permissions import task_or_404
+from arqlab.core.oddities import Ceremony, is_preview, with_left_out
+from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
+from arqlab.core.views.answers import refused, told
+from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
-from evaluation.forms import BoardPartForm
+from assessment.qrels.selectors.versions import qrels_named
+from evaluation.forms import BoardPartForm, ReleaseForm
 from evaluation.models import Leaderboard
 from evaluation.permissions import (
     ScoreAccess,
@@ -35,22 +42,36 @@ from evaluation.permissions import (
     score_access_of,
     visible_board,
 )
-from evaluation.selectors.boards import released_board, topic_matrix
+from evaluation.selectors.boards import (
+    live_scores,
+    released_board,
+    released_leaderboard,
+    topic_matrix,
+)
+from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import unscored_runs
 from evaluation.services.further_measures import first_answers_access, with_further_measures
+from evaluation.services.look_alikes import look_alikes, replays
 from evaluation.services.progress import has_linked_runs
-from evaluation.views.tables import BoardLine, board_lines, link_ends, live_query
+from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
+from evaluation.views.tables import (
+    BoardLine,
+    board_file_name,
+    board_lines,
+    lines_context,
+    link_ends,
+    live_query,
+)
+from submissions.forms import LeftOutRunsForm
 from submissions.models import Run
+from submissions.services.left_out import out_of_competition
 
-pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
+pages = Pages(TASK, task_or_404, section="leaderboard")
 
-Figures = tuple[int, float, float, float, float, float]
-
-
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
-
-
+KEPT = frozenset({"qrels", "live", "sort"})
+"""The parameters of the page that its forms keep."""
+SHOWN_TOPICS = 5
+"""The topics that are listed at once; the others open with a click."""
 MOST_RUNS = 100
 """The number of runs whose spread is shown: with more, those with the best means."""
 
@@ -71,15 +92,13 @@ class RunSpread(NamedTuple):
 def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[RunSpread]:
     """Return the spreads of the best runs of a board in a measure, the best mean first.
 
-    The runs that do not count follow the others.
-
-    Quartiles are interpolated between topics. A run has only the topics for which it has a score.
+    The runs that do not count follow the others. Quartiles are interpolated between topics.
     """
     runs = by_mean((row.run for row in board.rows), measure.name)[:MOST_RUNS]
     means = [(run.key, run.values[measure.name]) for run in runs]
-    parts = _RULES, qrel_set.pk, qrel_set.sha256, measure.name, means
+    key = key_of("run-spreads-1", qrel_set.pk, qrel_set.sha256, measure.name, means)
     keys = [run for run, _ in means]
-    figures = cached_value(key_of("run-spreads", parts), lambda: _figures(keys, qrel_set, measure))
+    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure))
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs
@@ -87,7 +106,7 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     ]
 
 
-def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, Figures]:
+def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, list[Any]]:
     """Return the number of topics and the five figures of each run that has topics."""
     _, scores = topic_matrix(runs=runs, qrel_set=qrel_set, measure=measure.name)
     known = ~np.isnan(scores)
@@ -96,10 +115,8 @@ def _figures(runs: list[int], qrel_set: QrelSet, measure: Measure) -> dict[int, 
         return {}
     figures = np.nanquantile(scores[some], [0, 0.25, 0.5, 0.75, 1], axis=1).T.tolist()
     counts = known[some].sum(axis=1).tolist()
-    return {
-        runs[place]: (count, *five)
-        for place, count, five in zip(some, counts, figures, strict=True)
-    }
+    rows = zip(some, counts, figures, strict=True)
+    return {runs[place]: [count, *five] for place, count, five in rows}
 
 
 def spread_context(
@@ -115,41 +132,30 @@ def spread_context(
     if measure is None:
         return {}
     spreads = run_spreads(visible.board, qrel_set=visible.qrel_set, measure=measure)
+    own = sight.own_teams.values()
     return {
         "spread_measure": measure,
         "spread_measures": measures.values(),
         "spreads": spreads,
         "most_runs": MOST_RUNS,
-        "spread_chart": _chart(spreads, measure, sight, link_ends(visible, sight, [measure])[0]),
+        "spread_chart": {
+            "measure": measure.heading,
+            "end": link_ends(visible, sight, [measure])[0],
+            "runs": [
+                [
+                    run.key,
+                    run.label,
+                    run.team,
+                    "own" if run.team in own else "base" if run.is_baseline else "",
+                    *(round(value, 4) for value in (mean, *figures)),
+                ]
+                for run, mean, _, *figures in spreads
+            ],
+        },
     }
 
 
-def _chart(
-    spreads: Sequence[RunSpread], measure: Measure, sight: ScoreAccess, end: str
-) -> dict[str, Any]:
-    """Return the data of the chart, as `js/charts.js` reads them."""
-    own = sight.own_teams.values()
-    return {
-        "measure": measure.heading,
-        "end": end,
-        "runs": [
-            [
-                spread.run.key,
-                spread.run.label,
-                spread.run.team,
-                "own" if spread.run.team in own else "base" if spread.run.is_baseline else "",
-                *(round(value, 4) for value in (spread.mean, *spread[3:])),
-            ]
-            for spread in spreads
-        ],
-    }
-
-
-KEPT = frozenset({"qrels", "live", "sort"})
-"""The parameters of the page that its forms keep."""
-
-
-@pages.read("", "leaderboard")
+@pages.read("leaderboard/", "leaderboard")
 def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the leaderboard as the user can see it, or return it as a file.
 
@@ -162,51 +168,42 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible if further else None
     if format_:
         return board_file(visible, format_)
-    context = _board_context(request, sight, visible)
-    if further:
-        columns, sort = further.columns, request.GET.get("sort", "")
-        part = BoardPartForm(request.GET, further.visible.board)
-        context |= {"part": part, "measures": part.shown_measures(columns)}
-        context["lines"] = board_lines(
-            further.visible, sight, part=part, sort=sort, further=columns
-        )
-        context["post_hoc"] = _post_hoc_lines(further.visible, sight, part)
-        if further.visible.board.rows:
+    context = _board_context(request, sight, visible) | {"further": further}
+    if further and visible:
+        context |= lines_context(request, visible, sight, further=further.columns)
+        context["post_hoc"] = _post_hoc_lines(visible, sight, context["part"])
+        if visible.board.rows:
             label = request.GET.get("chart", "")
-            context |= spread_context(further.visible, sight, label, further=columns)
-    return render(request, "evaluation/leaderboard.html", context | {"further": further})
+            context |= spread_context(visible, sight, label, further=further.columns)
+    return render(request, "evaluation/leaderboard.html", context)
 
 
 def _board_context(
     request: HttpRequest, sight: ScoreAccess, visible: VisibleBoard | None
 ) -> dict[str, Any]:
     """Return what the page of a leaderboard shows beside its lines."""
-    task = sight.task
+    task, released, certificate_url = sight.task, sight.leaderboard, ""
+    if released and sight.may_open_certificate(released.qrel_set):
+        address = [task.lab.slug, task.slug, released.qrel_set.version]
+        certificate_url = reverse("evaluation:certificate-detail", args=address)
+    is_live = visible is not None and visible.state == "live"
     return {
         "sight": sight,
-        "visible": visible,
         "own": None if visible else own_means(sight),
         "columns": columns_in("page"),
-        "lines": (),
-        "board_query": f"?{urlencode(live_query(visible))}"
-        if visible and visible.state == "live"
-        else "",
+        "board_query": f"?{urlencode(live_query(visible))}" if visible and is_live else "",
         "has_progress": visible and has_linked_runs(visible),
-        "sort": request.GET.get("sort", ""),
         "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
-        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures]
-        if visible
-        else (),
         "unscored": _unscored(visible, sight) if visible else (),
         "versions": QrelSet.objects.filter(task=task) if sight.organizes else (),
         "first_answers": first_answers_access(request.user, task) is not None,
         "history": _history(sight),
-        "certificate_url": _certificate_url(sight),
+        "certificate_url": certificate_url,
     }
 
 
-@pages.read("versions/<int:version>/", "leaderboard-version")
+@pages.read("leaderboard/versions/<int:version>/", "leaderboard-version")
 def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the leaderboard as it was released, or return it as a file.
 
@@ -217,20 +214,10 @@ def leaderboard_version(request: HttpRequest, task: Task, version: int) -> HttpR
     visible = VisibleBoard("version", released.qrel_set, released_board(released))
     if format_ := request.GET.get("format"):
         return board_file(visible, format_, name=f"version-{version}")
-    sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
-    lines = board_lines(visible, sight, part=part, sort=sort, task_url="../../../")
+    context = lines_context(request, visible, sight, task_url="../../../")
     newest = set(sight.leaderboard.scores) if sight.leaderboard else set()
-    context = {
-        "sight": sight,
-        "visible": visible,
-        "released": released,
-        "columns": columns_in("page"),
-        "part": part,
-        "measures": part.shown_measures(0),
-        "lines": [_openable(line, sight, newest) for line in lines],
-        "sort": sort,
-        "history": _history(sight),
-    }
+    context["lines"] = [_openable(line, sight, newest) for line in context["lines"]]
+    context |= {"released": released, "history": _history(sight)}
     return render(request, "evaluation/leaderboard_version.html", context)
 
 
@@ -248,20 +235,11 @@ def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:
     return released_versions(sight)
 
 
-@pages.read("<int:run>/<path:measure>", "score-link", access=None, section="")
+@pages.read("leaderboard/<int:run>/<path:measure>", "score-link", access=None, section="")
 def score_link(request: HttpRequest, lab: str, task: str, run: int, measure: str) -> HttpResponse:
     """Lead from a cell of the leaderboard to the run's scores by topic, which check permissions."""
     query = request.GET.dict() | {"measure": measure}
     return redirect(reverse("evaluation:run-scores", args=[lab, task, run], query=query))
-
-
-def _certificate_url(sight: ScoreAccess) -> str:
-    """Return the address of the certificate of the released leaderboard, "" if it is closed."""
-    task, released = sight.task, sight.leaderboard
-    if released is None or not sight.may_open_certificate(released.qrel_set):
-        return ""
-    address = [task.lab.slug, task.slug, released.qrel_set.version]
-    return reverse("evaluation:certificate-detail", args=address)
 
 
 def _post_hoc_lines(
@@ -277,8 +255,7 @@ def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") ->
     """Return a board as a file that is named after its task and qrels and, if given, a name."""
     if visible is None or format_ not in FILE_ENDINGS:
         raise Http404
-    parts = [visible.board.task.replace("/", "-"), visible.board.qrels, name]
-    stem = "-".join(part for part in parts if part)
+    stem = board_file_name(visible.board, visible.board.qrels, name)
     return exact_response(write_board(visible.board, format_), f"{stem}.{FILE_ENDINGS[format_]}")
 
 
@@ -288,3 +265,93 @@ def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]
         return []
     runs = unscored_runs(visible.qrel_set, [row.run.key for row in visible.board.rows])
     return [(run, reason) for run, reason in runs if sight.may_see_run_of(run.team.name)]
+
+
+@pages.form(
+    "runs/look-alikes/",
+    "look-alike-list",
+    section="runs",
+    in_archive=True,
+    access=organized_task_or_404,
+)
+def look_alike_list(request: HttpRequest, task: Task) -> HttpResponse:
+    """Show organizers copied runs of different teams, and runs that replay the qrels."""
+    if request.method == "POST":
+        return requested(request, "look-alikes", task.pk, task)
+    qrel_set, pairs, replaying = qrels_named(task), look_alikes(task), replays(task)
+    context = {
+        "pairs": pairs,
+        "qrel_set": qrel_set,
+        "replays": replaying,
+        "is_ready": pairs is not None and replaying is not None,
+        "shown_topics": SHOWN_TOPICS,
+        "percent": {"topics": round(100 * SUSPICIOUS), "relevant": round(100 * PURITY)},
+    }
+    return page_of_job(request, "evaluation/look_alike_list.html", context, "look-alikes", task.pk)
+
+
+@pages.form("leaderboard/release/", "leaderboard-release", access=organized_task_or_404)
+def leaderboard_release(request: HttpRequest, task: Task) -> HttpResponse:
+    """List what is odd about the board of the chosen qrels, and release it."""
+    qrel_set = qrels_named(task, (request.POST or request.GET).get("qrels", ""))
+    if qrel_set is None:
+        raise Http404
+    data = with_left_out(request.POST) if request.POST else None
+    runs = Run.objects.valid().filter(task=task)
+    form = LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs))
+    release = ReleaseForm(data)
+    ceremony = Ceremony(release_oddities(qrel_set, at=timezone.now()), form.entered)
+    is_sent = request.method == "POST" and not is_preview(request.POST)
+    if is_sent and form.is_valid() and release.is_valid():
+        with refused(form):
+            ceremony.require_acknowledged(request.POST)
+            return _released(request, qrel_set, form.run_reasons, release.cleaned_data["reason"])
+    context = {
+        "qrel_set": qrel_set,
+        "ceremony": ceremony,
+        "runs": len(live_scores(qrel_set)),
+        "released": released_leaderboard(task),
+        "form": form,
+        "release": release,
+    }
+    status = 422 if is_sent else 200
+    return render(request, "evaluation/leaderboard_release.html", context, status=status)
+
+
+def _released(
+    request: HttpRequest, qrel_set: QrelSet, apart: dict[int, str], reason: str
+) -> HttpResponse:
+    by, at = signed_in(request), timezone.now()
+    with told(request):
+        board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart, reason=reason)
+        messages.success(
+            request,
+            f"Version {board.version} is released. Everyone who can see the lab can now see it.",
+        )
+        return _back_to_board(qrel_set.task)
+    return _back_to_board(qrel_set.task, live=qrel_set)
+
+
+@pages.action("leaderboard/hide/", "leaderboard-hide", access=organized_task_or_404)
+def leaderboard_hide(request: HttpRequest, task: Task) -> HttpResponse:
+    """Hide the released leaderboard with all versions, or only an earlier `version`."""
+    by, at, version = signed_in(request), timezone.now(), request.POST.get("version", "")
+    with told(request):
+        if version:
+            number = int(version) if version.isdecimal() else 0
+            hide_version(task=task, version=number, by=by, at=at)
+            text = f"Version {number} is hidden."
+        else:
+            hide_leaderboard(task=task, by=by, at=at)
+            text = (
+                "The leaderboard is hidden. Only organizers can see it until it is released again."
+            )
+            if task.threads == Task.Threads.OPEN:
+                text += " The threads of the topics stay open, because people may have read them."
+        messages.success(request, text)
+    return _back_to_board(task)
+
+
+def _back_to_board(task: Task, *, live: QrelSet | None = None) -> HttpResponse:
+    address = reverse("evaluation:leaderboard", args=[task.lab.slug, task.slug])
+    return redirect(f"{address}?live=1&qrels={live.name}" if live else address)

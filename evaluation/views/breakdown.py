@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -31,18 +31,16 @@ from arqlab.web.tables import Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.permissions import VisibleBoard
-from evaluation.selectors.boards import live_board, topic_matrix
+from evaluation.selectors.boards import live_board, number_or_none, topic_matrix
 from evaluation.services.comparison import ComparedRuns
-from evaluation.views.comparison import board_context
-from evaluation.views.tables import version_query
+from evaluation.views.comparison import compared_board
+from evaluation.views.tables import board_file_name, scores_page
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
-RUN_SCORES = "evaluation:run-scores"
 SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually distinct"}
 """The kinds of items that qrels of formulas have, and what they score."""
-
-
+GROUPS = Column("Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True)
 MOST_MEASURES = 3
 MOST_BARS = 39
 """The most runs that are drawn as bars for each group; of more, the table says it better."""
@@ -112,7 +110,14 @@ def instances(request: HttpRequest, task: Task) -> HttpResponse:
     other = other_version(chosen)
     scores = instance_scores(chosen, other) if other else None
     context = {"scores": scores, "chosen": chosen}
-    tables = (_instances_table(task, chosen, scores), _taus_table(scores)) if scores else ()
+    tables = []
+    if scores:
+        first = Column("Measure", "measure.heading", is_head=True)
+        sides = "by all instances and by visually distinct formulas"
+        tables = [
+            _instances_table(task, chosen, scores),
+            _taus_table(first, scores.measures, "pair.", sides),
+        ]
     return answer(request, "evaluation/instances.html", context, *tables)
 
 
@@ -123,7 +128,7 @@ def _instances_table(task: Task, chosen: QrelSet, scores: InstanceScores) -> Tab
     return Table(
         "instances",
         [
-            *run_columns("1", url=to(RUN_SCORES, *address, of="1.key", query=query)),
+            *run_columns("1", url=to("evaluation:run-scores", *address, of="1.key", query=query)),
             *(
                 Column(
                     f"{rated.measure.heading}, {('all', 'distinct')[side]}",
@@ -144,26 +149,18 @@ def _instances_table(task: Task, chosen: QrelSet, scores: InstanceScores) -> Tab
 
 def _mean(group: TopicGroup) -> Callable[[tuple[int, BoardRun]], float | None]:
     """Return what reads the mean of a numbered run in a group; None without a score."""
-    means = [None if np.isnan(mean) else float(mean) for mean in group.means]
-    return lambda row: means[row[0]]
+    return lambda row: number_or_none(group.means[row[0]])
 
 
-def _taus_table(scores: InstanceScores) -> Table:
+def _taus_table(first: Column, rows: Sequence[Any], pair: str, sides: str) -> Table:
+    """Return the correlations of pairs of rankings, each with the path `pair` in its row."""
     return Table(
         "taus",
-        [
-            Column("Measure", "measure.heading", is_head=True),
-            Column("Runs", "pair.runs", COUNT),
-            Column("Kendall’s tau", "pair.tau", TAU),
-        ],
-        scores.measures,
-        caption="Kendall’s tau-b between the rankings by all instances and by visually distinct "
-        "formulas: 1 for the same ranking, −1 for the reverse.",
+        [first, Column("Runs", f"{pair}runs", COUNT), Column("Kendall’s tau", f"{pair}tau", TAU)],
+        rows,
+        caption=f"Kendall’s tau-b between the rankings {sides}: 1 for the same ranking, −1 for the "
+        "reverse.",
     )
-
-
-FREE_TEXT = ("elements",)
-"""Information that makes no groups."""
 
 
 def topic_attributes(task: Task) -> dict[str, dict[str, str]]:
@@ -176,29 +173,24 @@ def topic_attributes(task: Task) -> dict[str, dict[str, str]]:
     attributes = {
         name: {topic: values[name] for topic, values in facts.items() if values.get(name)}
         for name in PUBLIC_INFO
-        if name not in FREE_TEXT
+        if name != "elements"  # free text, which makes no groups
     }
     return {name: values for name, values in attributes.items() if values}
-
-
-def usual_values(attribute: str) -> tuple[str, ...]:
-    """Return the usual values of an attribute in their order, such as easy, medium and hard."""
-    kinds = [info_fields(TaskKind(kind)) for kind in Task.Kind.values]
-    return next((fields[attribute] for fields in kinds if attribute in fields), ())
 
 
 @pages.read("breakdown/", "breakdown")
 def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the board that the user sees by groups of topics, or return it as a file."""
-    visible, compared, context = board_context(request, task)
+    _, compared, context = compared_board(request, task)
     attributes = topic_attributes(task)
     chosen = request.GET.get("by", next(iter(attributes), ""))
     if chosen and chosen not in attributes:
         raise Http404
     topics, scores = compared.matrix
-    values = attributes.get(chosen, {})
-    ranked = len(compared.competing.runs)
-    groups = topic_groups(scores, topics, values, usual_values(chosen), ranked=ranked)
+    values, ranked = attributes.get(chosen, {}), len(compared.competing.runs)
+    fields = [info_fields(TaskKind(kind)) for kind in Task.Kind.values]
+    usual = next((known[chosen] for known in fields if chosen in known), ())
+    groups = topic_groups(scores, topics, values, usual, ranked=ranked)
     columns = [topic_group("all", scores, ranked=ranked), *groups]
     context |= {
         "shows_instances": task.kind == Task.Kind.FORMULAS and may_organize(request.user, task.lab),
@@ -209,7 +201,10 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
         "ungrouped": sum(topic not in values for topic in topics),
         "chart": _chart(columns, compared, [task.lab.slug, task.slug]),
     }
-    tables = (_groups_table(chosen, columns, compared, visible), _pairs_table(groups))
+    tables = (
+        _groups_table(chosen, columns, compared, context["visible"]),
+        _taus_table(GROUPS, group_pairs(groups), "", "of the runs by two groups"),
+    )
     return answer(request, "evaluation/breakdown.html", context, *tables if groups else ())
 
 
@@ -217,14 +212,12 @@ def _groups_table(
     by: str, columns: list[TopicGroup], compared: ComparedRuns, visible: VisibleBoard
 ) -> Table:
     """Return the runs with their means by group; as on the leaderboard, only some are the best."""
-    query = urlencode({"measure": compared.measure.label, **version_query(visible)})
-    task = visible.qrel_set.task
-    address = [task.lab.slug, task.slug]
+    page = scores_page(visible, compared.measure, of="1.key")
     return Table(
         "groups",
         [
             Column("No.", lambda row: row[0] + 1, COUNT, name=None),
-            *run_columns("1", url=to(RUN_SCORES, *address, of="1.key", query=query)),
+            *run_columns("1", url=page),
             *(
                 Column(
                     f"{group.name.capitalize()} ({group.topics})",
@@ -243,7 +236,7 @@ def _groups_table(
         "the ranking of the runs that count.",
         foot=[["", "Mean gap", "", *(group.gap for group in columns)]],
         css="group-table",
-        file=f"{visible.board.task.replace('/', '-')}-{visible.board.qrels}-by-{by}",
+        file=board_file_name(visible.board, visible.board.qrels, "by", by),
     )
 
 
@@ -251,26 +244,6 @@ def _is_best(group: TopicGroup, compared: ComparedRuns) -> Callable[[tuple[int, 
     counts = np.array([run.counts for run in compared.runs], dtype=bool)
     most = np.nanmax(group.means, initial=0.0, where=counts)
     return lambda row: bool(row[1].counts and group.means[row[0]] >= most > 0)
-
-
-def _pairs_table(groups: list[TopicGroup]) -> Table:
-    return Table(
-        "taus",
-        [
-            Column(
-                "Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True
-            ),
-            Column("Runs", "runs", COUNT),
-            Column("Kendall’s tau", "tau", TAU),
-        ],
-        group_pairs(groups),
-        caption="Kendall’s tau-b between the rankings of the runs by two groups: 1 for the same "
-        "ranking, −1 for the reverse.",
-    )
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _chart(
@@ -286,7 +259,7 @@ def _chart(
             {
                 "run": run.label,
                 "team": run.team,
-                "values": [_known(group.means[place]) for group in columns],
+                "values": [number_or_none(group.means[place]) for group in columns],
                 "url": reverse("evaluation:run-scores", args=[*address, run.key]),
             }
             for place, run in enumerate(compared.runs)

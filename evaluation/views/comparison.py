@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -35,8 +35,9 @@ from arqlab.web.cells import (
 )
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, to
-from evaluation.permissions import VisibleBoard, all_runs_of, score_access_of, visible_board
+from arqlab.web.tables import Column, Table, answer
+from evaluation.permissions import ScoreAccess, VisibleBoard, all_runs_of
+from evaluation.selectors.boards import number_or_none
 from evaluation.services.comparison import (
     SIGNIFICANT,
     ComparedRuns,
@@ -52,11 +53,12 @@ from evaluation.services.comparison import (
     several_runs,
 )
 from evaluation.views.tables import (
-    board_words,
-    file_words,
+    board_file_name,
+    live_query,
     measure_or_404,
+    scores_page,
+    seen_board,
     topic_columns,
-    version_query,
 )
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
@@ -69,139 +71,57 @@ TESTS = {
     "randomization": "Randomization test",
     "tukey": "Tukey’s HSD",
 }
-
-
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "plain": "none"}
-
-
-class PairCell(NamedTuple):
-    """The p-value of a pair, or None if it cannot be tested, and the URL of its page."""
-
-    value: float | None
-    is_significant: bool
-    url: str
-
-
-class PairLine(NamedTuple):
-    """A run with its mean and its tests against the runs with better means."""
-
-    run: BoardRun
-    mean: float
-    cells: list[PairCell]
-
-
-def pair_lines(compared: ComparedRuns, values: Reals, *, address: str, most: int) -> list[PairLine]:
-    """Return the first runs with the p-values (a square matrix) of their pairs."""
-    runs = compared.runs[:most]
-    return [
-        PairLine(
-            run,
-            run.values[compared.measure.name],
-            [
-                _cell(float(values[row, column]), f"{address}&first={better.key}&second={run.key}")
-                for column, better in enumerate(runs[:row])
-            ],
-        )
-        for row, run in enumerate(runs)
-    ]
-
-
-def _cell(value: float, url: str) -> PairCell:
-    return PairCell(None if np.isnan(value) else value, value < SIGNIFICANT, url)
-
-
-def pair_table(compared: ComparedRuns, family: PairFamily) -> pl.DataFrame:
-    """Return all pairs with their mean differences and p-values."""
-    first, second = run_pairs(len(compared.runs))
-    differences = pair_differences(compared.matrix.scores)
-    known = ~np.isnan(differences)
-    topics = known.sum(axis=1)
-    totals = np.where(known, differences, 0).sum(axis=1)
-    means = np.divide(totals, topics, out=np.full(len(topics), np.nan), where=topics > 0)
-    names = {
-        f"{side} {part}": [getattr(compared.runs[place], name) for place in places]
-        for side, places in (("first", first), ("second", second))
-        for part, name in (("team", "team"), ("run", "label"))
-    }
-    tested = {
-        {"plain": "p"}.get(name, f"p {name}"): values[first, second]
-        for name, values in family._asdict().items()
-    }
-    return pl.DataFrame(names | {"topics": topics, "mean difference": means} | tested).fill_nan(
-        None
-    )
-
-
 MOST = 8
 """The most runs that are compared topic by topic."""
+ENOUGH = 60
+"""The most runs in the table of all pairs: with more, the page has those with the best means."""
 
 
-def also_runs(compared: ComparedRuns, chosen: Sequence[int]) -> list[tuple[BoardRun, bool]]:
-    """Return the runs that can be added to the first two, and whether each is chosen."""
-    return [
-        (run, place in chosen[2:])
-        for place, run in enumerate(compared.runs)
-        if place not in chosen[:2]
-    ]
-
-
-def several_response(
-    request: HttpRequest, compared: ComparedRuns, places: Sequence[int], context: dict[str, Any]
-) -> HttpResponse:
-    """Return the page of more than two runs (places), or their scores as a file."""
-    test, correction = request.GET.get("test", "t"), request.GET.get("correction", "holm")
-    if test not in TESTS or correction not in CORRECTIONS:
-        raise Http404
-    several = several_runs(compared, places, test=test, correction=correction)
-    topics = task_topics(context["task"])
+@pages.read("compare/", "comparison")
+def comparison(request: HttpRequest, task: Task) -> HttpResponse:
+    """Compare runs of the board that the user sees, or return their scores as a file."""
+    sight, everyone, context = compared_board(request, task, post_hoc=True)
+    chosen = _places(request, everyone)
+    compared, places = everyone.around(chosen)
+    also = [place for place in range(len(everyone.runs)) if place not in chosen[:2]]
     context |= {
-        "several": several,
-        "first": several.runs[0],
-        "second": several.runs[1],
-        "test": test,
-        "tests": TESTS,
-        "correction": correction,
-        "corrections": CORRECTIONS,
-        "is_corrected": test == TUKEY,
-        "chart": {
-            "measure": compared.measure.heading,
-            "runs": [run.label for run in several.runs],
-            "topics": [
-                {**_point(context["task"], topics, name), "values": values}
-                for name, values in several.topics
-            ],
-        },
+        "family": compared,
+        "most": MOST,
+        "also": [(everyone.runs[place], place in chosen) for place in also],
+        "is_cut": len(request.GET.getlist("also")) > MOST - 2,
+        "is_same": len(everyone.runs) > 1 and len(set(chosen)) == 1,
     }
-    tables = (
-        _several_topics_table(several, topics, context),
-        _pairs_table(request, several, context),
-    )
+    context |= {
+        name: compared.runs[place] for name, place in zip(("first", "second"), places, strict=False)
+    }
+    if len(places) > 2:
+        tables = _several_tables(request, compared, places, context)
+    elif len(set(places)) == 2 and (pair := run_pair(compared, *places)):
+        context["pair"] = pair
+        tables = _pair_tables(sight, pair, context)
+    else:
+        tables = []
     return answer(request, "evaluation/comparison.html", context, *tables)
 
 
-def _several_topics_table(
-    several: SeveralRuns, topics: Mapping[str, Topic], context: Mapping[str, Any]
-) -> Table:
-    keys = "-".join(str(run.key) for run in several.runs)
-    return Table(
-        "topics",
-        [
-            *topic_columns(context["task"], lambda row: (row[0], topics.get(row[0]))),
-            *(
-                Column(
-                    run.label,
-                    f"1.{place}",
-                    SCORE,
-                    name=f"{run.label} ({place + 1})",
-                    title=str(run),
-                )
-                for place, run in enumerate(several.runs)
-            ),
-        ],
-        several.topics,
-        css="topic-table",
-        file=f"{board_words(context['visible'].board)}-{keys}-{file_words(context['measure'])}",
-    )
+def _several_tables(
+    request: HttpRequest, compared: ComparedRuns, places: Sequence[int], context: dict[str, Any]
+) -> list[Table]:
+    """Return the tables of more than two runs (places), and add the chart to the context."""
+    context |= _test_choice(request, "t")
+    several = several_runs(compared, places, test=context["test"], correction=context["correction"])
+    rows = [{"values": values} for _, values in several.topics]
+    context |= {"several": several}
+    context["chart"] = {"runs": [run.label for run in several.runs]}
+    columns = [
+        Column(run.label, f"1.{place}", SCORE, name=f"{run.label} ({place + 1})", title=str(run))
+        for place, run in enumerate(several.runs)
+    ]
+    return [
+        _topics_table(context, several.runs, several.topics, rows, columns),
+        _pairs_table(request, several, context),
+    ]
 
 
 def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[str, Any]) -> Table:
@@ -240,116 +160,73 @@ def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[st
     )
 
 
-def task_topics(task: Task) -> dict[str, Topic]:
-    """Return the topics of a task by their ids, without the texts of the questions."""
-    topics = Topic.objects.filter(task=task).defer("body", "body_html")
-    return {topic.query_id: topic for topic in topics}
-
-
-def _point(task: Task, topics: Mapping[str, Topic], name: str) -> dict[str, Any]:
-    """Return the title and the address of a topic in a chart, None without a page."""
-    if name not in topics:
-        return {"topic": name, "title": "", "url": None}
-    url = reverse("core:topic-detail", args=[task.lab.slug, task.slug, name])
-    return {"topic": name, "title": title_text(topics[name].title), "url": url}
-
-
-ENOUGH = 60
-"""The most runs in the table of all pairs: with more, the page has those with the best means."""
-
-
-@pages.read("compare/", "comparison")
-def comparison(request: HttpRequest, task: Task) -> HttpResponse:
-    """Compare runs of the board that the user sees, or return their scores as a file."""
-    visible, everyone, context = board_context(request, task, post_hoc=True)
-    chosen = _places(request, everyone)
-    compared, places = everyone.around(chosen)
-    context |= {"family": compared, "most": MOST, "also": also_runs(everyone, chosen)}
-    context["is_cut"] = len(request.GET.getlist("also")) > MOST - 2
-    if len(places) > 2:
-        return several_response(request, compared, places, context)
-    first, second = places if everyone.runs else (0, 0)
-    pair = None if first == second else run_pair(compared, first, second)
-    context |= {
-        "pair": pair,
-        "first": compared.runs[first] if compared.runs else None,
-        "second": compared.runs[second] if compared.runs else None,
-        "is_same": len(everyone.runs) > 1 and first == second,
-    }
-    tables = _pair_tables(request, pair, compared, visible, context) if pair else ()
-    return answer(request, "evaluation/comparison.html", context, *tables)
-
-
-def _pair_tables(
-    request: HttpRequest,
-    pair: RunPair,
-    compared: ComparedRuns,
-    visible: VisibleBoard,
-    context: dict[str, Any],
-) -> list[Table]:
+def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> list[Table]:
     """Return the tables of two runs, and add the chart to the context."""
-    task = context["task"]
-    topics = task_topics(task)
-    context["chart"] = {
-        "measure": compared.measure.heading,
-        "first": pair.first.label,
-        "second": pair.second.label,
-        "topics": [{**row._asdict(), **_point(task, topics, row.query_id)} for row in pair.topics],
-    }
+    runs, compared, visible = (pair.first, pair.second), context["family"], context["visible"]
+    context["chart"] = {"first": pair.first.label, "second": pair.second.label}
+    columns = [
+        Column(
+            f"{side.capitalize()} run",
+            side,
+            SCORE,
+            name=f"{run.label} ({place + 1})",
+            best=_is_won(place),
+            title=run.label,
+        )
+        for place, (side, run) in enumerate(zip(("first", "second"), runs, strict=True))
+    ]
+    columns.append(Column("Difference", "difference", SIGNED, name="difference"))
+    rows = [row._asdict() for row in pair.topics]
     tables = [
-        _pair_topics_table(pair, compared, topics, visible),
+        _topics_table(context, runs, pair.topics, rows, columns),
         _figures_table(pair, compared, visible),
         _tests_table(pair, compared),
     ]
-    sight = score_access_of(request.user, task)
-    if all(sight.may_open(run) for run in (pair.first, pair.second)):
+    if all(sight.may_open(run) for run in runs):
         similarity = run_similarity(visible.qrel_set, pair.first.key, pair.second.key)
         tables += [_similarity_table(similarity)] if similarity else []
     return tables
 
 
-def _pair_topics_table(
-    pair: RunPair, compared: ComparedRuns, topics: Mapping[str, Topic], visible: VisibleBoard
+def _is_won(place: int) -> Callable[[ComparedTopic], bool]:
+    return lambda row: row.difference < 0 if place else row.difference > 0
+
+
+def _topics_table(
+    context: dict[str, Any],
+    runs: Sequence[BoardRun],
+    rows: Sequence[tuple[Any, ...]],
+    points: Sequence[Mapping[str, Any]],
+    columns: Sequence[Column],
 ) -> Table:
-    first, second = pair.first, pair.second
+    """Return the scores of runs by topic, whose id is first in a row, and complete the chart.
+
+    A topic without a page has no title and no address.
+    """
+    task, measure, board = context["task"], context["measure"], context["visible"].board
+    tasks_own = Topic.objects.filter(task=task).defer("body", "body_html")
+    topics = {topic.query_id: topic for topic in tasks_own}
+    address = [task.lab.slug, task.slug]
+    titles = {name: title_text(topic.title) for name, topic in topics.items()}
+    urls = {name: reverse("core:topic-detail", args=[*address, name]) for name in topics}
+    context["chart"] |= {
+        "measure": measure.heading,
+        "topics": [
+            {**point, "topic": row[0], "title": titles.get(row[0], ""), "url": urls.get(row[0])}
+            for row, point in zip(rows, points, strict=True)
+        ],
+    }
     return Table(
         "topics",
-        [
-            *topic_columns(
-                visible.qrel_set.task, lambda row: (row.query_id, topics.get(row.query_id))
-            ),
-            *(
-                Column(
-                    f"{side.capitalize()} run",
-                    side,
-                    SCORE,
-                    name=f"{run.label} ({place})",
-                    best=_is_won(place),
-                    title=run.label,
-                )
-                for place, side, run in ((1, "first", first), (2, "second", second))
-            ),
-            Column("Difference", "difference", SIGNED, name="difference"),
-        ],
-        pair.topics,
+        [*topic_columns(task, topics), *columns],
+        rows,
         css="topic-table",
-        file=f"{board_words(visible.board)}-{first.key}-{second.key}-{file_words(compared.measure)}",
+        file=board_file_name(board, *(run.key for run in runs), measure),
     )
-
-
-def _is_won(place: int) -> Callable[[ComparedTopic], bool]:
-    return lambda row: row.difference > 0 if place == 1 else row.difference < 0
 
 
 def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> Table:
-    task, query = visible.qrel_set.task, version_query(visible)
-    page = to(
-        "evaluation:run-scores",
-        task.lab.slug,
-        task.slug,
-        of="0.key",
-        query=urlencode({"measure": compared.measure.label, **query}),
-    )
+    page = scores_page(visible, compared.measure, of="0.key")
     return Table(
         "figures",
         [
@@ -406,61 +283,100 @@ def _similarity_table(similarity: RunSimilarity) -> Table:
 @pages.read("pairs/", "comparison-matrix")
 def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show a test of all pairs of runs of the board that the user sees, or return it as TSV."""
-    visible, every, context = board_context(request, task)
-    compared = every.competing
-    test = request.GET.get("test", FAMILY_TESTS[0])
-    correction = request.GET.get("correction", "holm")
-    if test not in TESTS or correction not in CORRECTIONS:
-        raise Http404
-    family = compared.family(test)
+    _, every, context = compared_board(request, task)
+    compared, choice = every.competing, _test_choice(request, FAMILY_TESTS[0])
+    family = compared.family(choice["test"])
     if request.GET.get("format") == "tsv":
-        name = f"{board_words(visible.board)}-{visible.board.qrels}-pairs.tsv"
-        return table_response(pair_table(compared, family), name)
-    context |= {
+        board = context["visible"].board
+        return table_response(
+            _pair_frame(compared, family), f"{board_file_name(board, board.qrels)}-pairs.tsv"
+        )
+    page = reverse("evaluation:comparison", args=[task.lab.slug, task.slug])
+    address = f"{page}?{urlencode({**context['board_query'], 'measure': compared.measure.label})}"
+    lines = _pair_lines(compared, getattr(family, choice["correction"]), address)
+    cells = [cell for line in lines for cell in line["cells"]]
+    context |= choice | {
         "compared": compared,
         "apart": every.runs[len(compared.runs) :],
-        "tests": TESTS,
-        "test": test,
-        "corrections": CORRECTIONS,
-        "correction": correction,
-        "is_corrected": test == TUKEY,
-        **_matrix(compared, getattr(family, correction), task, context["board_query"]),
+        "lines": lines,
+        "pairs": sum(cell["value"] is not None for cell in cells),
+        "significant": sum(cell["is_significant"] for cell in cells),
+        "enough": ENOUGH,
     }
     return render(request, "evaluation/comparison_matrix.html", context)
 
 
-def _matrix(
-    compared: ComparedRuns, values: Reals, task: Task, query: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the rows of the table of all pairs, and how many pairs differ significantly."""
-    page = reverse("evaluation:comparison", args=[task.lab.slug, task.slug])
-    address = f"{page}?{urlencode({**query, 'measure': compared.measure.label})}"
-    lines = pair_lines(compared, values, address=address, most=ENOUGH)
-    cells = [cell for line in lines for cell in line.cells]
+def _pair_lines(compared: ComparedRuns, values: Reals, address: str) -> list[dict[str, Any]]:
+    """Return the first runs with their means, and their tests against the runs with better means.
+
+    A test has its p-value (of a square matrix), None if it is impossible, and the URL of its page.
+    """
+    runs = compared.runs[:ENOUGH]
+    return [
+        {
+            "run": run,
+            "mean": run.values[compared.measure.name],
+            "cells": [
+                {
+                    "value": number_or_none(p),
+                    "is_significant": p < SIGNIFICANT,
+                    "url": f"{address}&first={better.key}&second={run.key}",
+                }
+                for better, p in zip(runs, values[row, :row], strict=False)
+            ],
+        }
+        for row, run in enumerate(runs)
+    ]
+
+
+def _pair_frame(compared: ComparedRuns, family: PairFamily) -> pl.DataFrame:
+    """Return all pairs with their mean differences and p-values."""
+    first, second = run_pairs(len(compared.runs))
+    differences = pair_differences(compared.matrix.scores)
+    known = ~np.isnan(differences)
+    topics = known.sum(axis=1)
+    totals = np.where(known, differences, 0).sum(axis=1)
+    means = np.divide(totals, topics, out=np.full(len(topics), np.nan), where=topics > 0)
+    names = {
+        f"{side} {part}": [getattr(compared.runs[place], name) for place in places]
+        for side, places in (("first", first), ("second", second))
+        for part, name in (("team", "team"), ("run", "label"))
+    }
+    tested = {
+        {"plain": "p"}.get(name, f"p {name}"): values[first, second]
+        for name, values in family._asdict().items()
+    }
+    return pl.DataFrame(names | {"topics": topics, "mean difference": means} | tested).fill_nan(
+        None
+    )
+
+
+def _test_choice(request: HttpRequest, default: str) -> dict[str, Any]:
+    """Return the chosen test and correction with what can be chosen, or raise `Http404`."""
+    test, correction = request.GET.get("test", default), request.GET.get("correction", "holm")
+    if test not in TESTS or correction not in CORRECTIONS:
+        raise Http404
     return {
-        "lines": lines,
-        "pairs": sum(cell.value is not None for cell in cells),
-        "significant": sum(cell.is_significant for cell in cells),
-        "enough": ENOUGH,
+        "test": test,
+        "tests": TESTS,
+        "correction": correction,
+        "corrections": CORRECTIONS,
+        "is_corrected": test == TUKEY,
     }
 
 
-def board_context(
+def compared_board(
     request: HttpRequest, task: Task, *, post_hoc: bool = False
-) -> tuple[VisibleBoard, ComparedRuns, dict[str, Any]]:
-    """Return the board that the user sees, its runs, and what both pages show of them.
+) -> tuple[ScoreAccess, ComparedRuns, dict[str, Any]]:
+    """Return the user's access to scores, the runs on the board, and what all pages show of them.
 
     Post-hoc runs can be compared, but are in no family of tests.
     """
-    qrels, is_live = request.GET.get("qrels", ""), "live" in request.GET
-    sight = score_access_of(request.user, task)
-    visible = visible_board(sight, qrels=qrels, live=is_live)
-    if visible is None:
-        raise Http404
+    sight, visible = seen_board(request, task)
     if post_hoc:
         visible = all_runs_of(sight, visible)
     compared = compared_runs(visible, measure_or_404(visible.board, request.GET.get("measure", "")))
-    query = {"live": "1", "qrels": visible.qrel_set.name} if visible.state == "live" else {}
+    query = live_query(visible)
     context = {
         "task": task,
         "visible": visible,
@@ -469,7 +385,7 @@ def board_context(
         "board_query": query,
         "board_address": f"?{urlencode(query)}" if query else "",
     }
-    return visible, compared, context
+    return sight, compared, context
 
 
 def _places(request: HttpRequest, compared: ComparedRuns) -> list[int]:

@@ -16,15 +16,14 @@ from django.utils.safestring import mark_safe
 
 from arqkit.comparison.correlation import top_stability
 from arqkit.judgments.qrels import JudgedTopic
-from arqkit.leaderboard import columns_in
-from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of
+from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.web.cells import COUNT, HUNDREDTHS, SCORE, TAU, score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns
-from evaluation.forms import BoardPartForm
-from evaluation.permissions import score_access_of, visible_board
+from evaluation.permissions import visible_board
+from evaluation.selectors.boards import number_or_none
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
     MeasureCorrelations,
@@ -37,13 +36,11 @@ from evaluation.services.further_measures import (
 )
 from evaluation.services.progress import ProgressRow, SystemProgress, system_progress
 from evaluation.views.boards import board_file
-from evaluation.views.tables import board_lines, board_words, live_query
+from evaluation.views.tables import board_file_name, lines_context, live_query, seen_board
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 
 TOP = 5
-
-
 SEED = 1
 
 
@@ -141,10 +138,7 @@ def _judged_table(board: ProvisionalBoard) -> Table:
 @pages.read("progress/", "progress")
 def progress(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the scores of linked runs in all labs, or return them as TSV."""
-    qrels, live = request.GET.get("qrels", ""), "live" in request.GET
-    visible = visible_board(score_access_of(request.user, task), qrels=qrels, live=live)
-    if visible is None:
-        raise Http404
+    _, visible = seen_board(request, task)
     systems = system_progress(request.user, task, visible)
     context = {"visible": visible}
     file = f"progress-{task.lab.slug}-{task.slug}-{visible.qrel_set.name}"
@@ -192,11 +186,7 @@ def _long_table(systems: SystemProgress, file: str) -> Table:
     """Return a row for each run of a system, task and measure, for files."""
     names = ["team", "run", "standing", "task", "run_in_task", "trained", "measure", "value"]
     columns = [Column("", str(place), name=name) for place, name in enumerate(names)]
-    return Table("progress", columns, _progress_rows(systems), file=file)
-
-
-def _progress_rows(systems: SystemProgress) -> list[tuple[object, ...]]:
-    return [
+    rows = [
         (
             row.run.team,
             row.run.tag,
@@ -212,6 +202,7 @@ def _progress_rows(systems: SystemProgress) -> list[tuple[object, ...]]:
         if cell.run
         for measure, value in zip(column.measures, cell.values, strict=True)
     ]
+    return Table("progress", columns, rows, file=file)
 
 
 @pages.read("first-answers/", "first-answers")
@@ -225,32 +216,18 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible
     if format_:
         return board_file(visible, format_, name="first-answers")
-    sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
     task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
-    context = {
-        "source": access.task,
-        "visible": visible,
-        "sight": access,
-        "further": further,
-        "columns": columns_in("page"),
-        "part": part,
-        "measures": part.shown_measures(further.columns),
-        "lines": board_lines(
-            visible, access, part=part, sort=sort, further=further.columns, task_url=task_url
-        ),
-        "sort": sort,
-        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],
-    }
+    context = {"source": access.task, "further": further} | lines_context(
+        request, visible, access, further=further.columns, task_url=task_url
+    )
     return render(request, "evaluation/first_answers.html", context)
 
 
 @pages.read("correlations/", "correlation-matrix")
 def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show how the measures of the board that the user sees correlate, or return it as TSV."""
-    access, is_file = score_access_of(request.user, task), request.GET.get("format") == "tsv"
-    visible = visible_board(access, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
-    if visible is None:
-        raise Http404
+    access, visible = seen_board(request, task)
+    is_file = request.GET.get("format") == "tsv"
     further = with_further_measures(visible, request.GET.get("also", ""), waits=is_file)
     rounds = question_rounds(task) if access.organizes else []
     result = measure_correlations(further.visible.board, question_columns(task, rounds))
@@ -264,7 +241,7 @@ def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
         "result": result,
         "rounds": rounds,
     }
-    file = f"{board_words(visible.board)}-{visible.board.qrels}-correlations"
+    file = board_file_name(visible.board, visible.board.qrels, "correlations")
     tables = _matrix_table(result, "pearson", file=file), _matrix_table(result, "kendall")
     written = _correlations_file(result, file)
     return answer(request, "evaluation/correlations.html", context, *tables, file=written)
@@ -278,7 +255,7 @@ COEFFICIENTS = {
 
 def _matrix_table(result: MeasureCorrelations, name: str, *, file: str = "") -> Table:
     matrix = getattr(result.matrices, name)
-    known = [[None if np.isnan(value) else value for value in row] for row in matrix.tolist()]
+    known = [[number_or_none(value) for value in row] for row in matrix]
     return Table(
         name,
         [

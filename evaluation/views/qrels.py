@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -30,8 +31,8 @@ from evaluation.views.tables import FEW_BARS, file_words
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 
-RISE = CellKind(lambda places: f"{places:+d}" if places > 0 else str(places), "num")
-PARTS = ("teams", "runs", "depths")
+RANKS = CellKind(lambda change: f"{change:+d}".replace("-", "−") if change else "0", "num")
+"""A change of rank. A fall is a plus, because rank 1 is the best."""
 
 
 @pages.form("<int:version>/certificate/", "certificate-detail", access=task_or_404, in_archive=True)
@@ -54,8 +55,11 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
     if certificate := certified.certificate:
         if request.GET.get("format") == "tsv":
             return _file(certified, certificate, request.GET.get("part", ""), qrel_set)
-        measure = _chosen(certified, request.GET.get("measure", ""))
-        context |= _tables(certified, certificate, measure)
+        name = request.GET.get("measure", "")
+        measures = [measure for measure in certified.measures if name in (measure.name, "")]
+        if not measures:
+            raise Http404
+        context |= _tables(certified, certificate, measures[0])
     template = "evaluation/certificate_detail.html"
     return page_of_job(request, template, context, "certificate", qrel_set.pk)
 
@@ -73,23 +77,22 @@ def _opened(certified: Certification, sight: ScoreAccess) -> Certification:
     return certified._replace(names=names, certificate=part)
 
 
-def _chosen(certified: Certification, name: str) -> Measure:
-    """Return the measure named in the query, or the main one."""
-    for measure in certified.measures:
-        if name in (measure.name, ""):
-            return measure
-    raise Http404
-
-
 def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, Any]:
     teams = _named(certified, _only(certificate.teams.changes, measure))
-    own = _named(certified, _with_items(certificate.each_run, measure))
+    counts = _parties(certificate.each_run, measure)
+    own = _named(
+        certified,
+        _only(certificate.each_run.changes, measure).join(
+            counts, on="party", maintain_order="left"
+        ),
+    )
     depths = _only(certificate.depths, measure).to_dicts()
     parties = _parties(certificate.teams, measure)
+    parties = parties.sort("relevant", "items", descending=True, maintain_order=True)
     return {
         "measure": measure,
         "certificate": certificate,
-        "teams": parties,
+        "teams": parties.to_dicts(),
         "depths": depths,
         "primes": certificate.primes.to_dicts(),
         "tables": {
@@ -148,7 +151,7 @@ def _primes_table(certificate: Certificate) -> Table:
     )
 
 
-def _teams_table(parties: list[dict[str, Any]]) -> Table:
+def _teams_table(parties: pl.DataFrame) -> Table:
     return Table(
         "teams",
         [
@@ -166,7 +169,14 @@ def _teams_table(parties: list[dict[str, Any]]) -> Table:
 def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure: Measure) -> Table:
     """Return the runs with all judgments, and without those of their team (0) or their own (1)."""
     every, team, alone = "All judgments", "Team left out", "Run left out"
-    runs = [{"name": f"{row['tag']}, {row['team']}", **_pair(row)} for row in teams]
+    runs = [
+        {
+            "name": f"{row['tag']}, {row['team']}",
+            "with": row["value"],
+            "without": row["value_without"],
+        }
+        for row in teams
+    ]
     return Table(
         "runs",
         [
@@ -177,11 +187,11 @@ def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure:
             Column("Unjudged", "0.unjudged", TENTHS, over=every),
             Column("Score", "0.value_without", SCORE, over=team),
             Column("Change", "0.change", SIGNED, over=team),
-            Column("Ranks", "0.rank_change", css="num", over=team),
+            Column("Ranks", "0.rank_change", RANKS, over=team),
             Column("Unjudged", "0.unjudged_without", TENTHS, over=team),
             Column("Items", "1.items", COUNT, over=alone),
             Column("Change", "1.change", SIGNED, over=alone),
-            Column("Ranks", "1.rank_change", css="num", over=alone),
+            Column("Ranks", "1.rank_change", RANKS, over=alone),
             Column("Unjudged", "1.unjudged_without", TENTHS, over=alone),
         ],
         list(zip(teams, own, strict=True)),
@@ -226,38 +236,20 @@ def _depths_table(depths: list[dict[str, Any]], measure: Measure) -> Table:
     )
 
 
-def _pair(row: dict[str, Any]) -> dict[str, float]:
-    return {"with": row["value"], "without": row["value_without"]}
-
-
 def _only(frame: pl.DataFrame, measure: Measure) -> pl.DataFrame:
     return frame.filter(pl.col("measure") == measure.name)
 
 
-def _parties(left: LeftOut, measure: Measure) -> list[dict[str, Any]]:
-    """Return party, items, relevant and tau, with the most relevant items first."""
-    rows = left.parties.select("party", "items", "relevant", tau=measure.name)
-    return rows.sort("relevant", "items", descending=True, maintain_order=True).to_dicts()
-
-
-def _with_items(left: LeftOut, measure: Measure) -> pl.DataFrame:
-    """Return the changes of each run with the items that only it contributed."""
-    counts = left.parties.select("party", "items", "relevant", tau=measure.name)
-    return _only(left.changes, measure).join(counts, on="party", maintain_order="left")
+def _parties(left: LeftOut, measure: Measure) -> pl.DataFrame:
+    return left.parties.select("party", "items", "relevant", tau=measure.name)
 
 
 def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, Any]]:
     """Return changes with team and tag, best runs first."""
-    rank_change = pl.col("rank_change").map_elements(_ranks, pl.String)
     return [
         row | dict(zip(("team", "tag"), certified.names[row["run"]], strict=True))
-        for row in changes.with_columns(rank_change).sort("rank", "run").to_dicts()
+        for row in changes.sort("rank", "run").to_dicts()
     ]
-
-
-def _ranks(change: int) -> str:
-    """Return a change of rank with its sign; a fall has a plus, because rank 1 is the best."""
-    return f"{change:+d}".replace("-", "−") if change else "0"
 
 
 def _finding(certificate: Certificate, measure: Measure) -> dict[str, Any]:
@@ -278,29 +270,21 @@ def _finding(certificate: Certificate, measure: Measure) -> dict[str, Any]:
 def _file(
     certified: Certification, certificate: Certificate, part: str, qrel_set: QrelSet
 ) -> HttpResponseBase:
-    if part not in PARTS:
-        raise Http404
-    left = {"teams": certificate.teams.changes, "runs": certificate.each_run.changes}
-    if part == "depths":
+    frames = {"teams": certificate.teams.changes, "runs": certificate.each_run.changes}
+    if part in frames:
+        teams = {key: team for key, (team, _) in certified.names.items()}
+        tags = {key: tag for key, (_, tag) in certified.names.items()}
+        run = pl.col("run")
+        names = {"team": run.replace_strict(teams), "run": run.replace_strict(tags)}
+        frame = frames[part].drop("party").with_columns(**names)
+        frame = frame.select("team", pl.exclude("team"))
+    elif part == "depths":
         frame = certificate.depths
     else:
-        names = certified.names
-        frame = (
-            left[part]
-            .drop("party")
-            .with_columns(
-                team=pl.col("run").replace_strict({key: team for key, (team, _) in names.items()}),
-                run=pl.col("run").replace_strict({key: tag for key, (_, tag) in names.items()}),
-            )
-        )
-        frame = frame.select("team", pl.exclude("team"))
-    columns = {name: _column(name) for name in frame.columns}
+        raise Http404
+    columns = {name: itemgetter(name) for name in frame.columns}
     name = f"certificate-{qrel_set.task.lab.slug}-{qrel_set.task.slug}-{qrel_set.name}-{part}.tsv"
     return file_response(tsv_lines(columns, frame.to_dicts()), name)
-
-
-def _column(name: str) -> Any:
-    return lambda row: row[name]
 
 
 @pages.form("<int:version>/paper-kit/", "paper-kit-detail", in_archive=True)
@@ -322,15 +306,6 @@ def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResp
     context = {"qrel_set": qrel_set, "kit": kit}
     template = "evaluation/paper_kit_detail.html"
     return page_of_job(request, template, context, "paper-kit", qrel_set.pk)
-
-
-_COLUMNS = {
-    "key": pl.Int64,
-    "team": pl.String,
-    "tag": pl.String,
-    "before": pl.Float64,
-    "after": pl.Float64,
-}
 
 
 class VersionEffect(NamedTuple):
@@ -357,23 +332,18 @@ def shared_measures(before: QrelSet, after: QrelSet) -> dict[Measure, Measure]:
 
 def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> VersionEffect:
     """Return the effect of two versions on the ranking of the runs in a measure of `after`."""
-    earlier = shared_measures(before, after)[measure]
-    sides = {
-        side: {row.run.key: row.run for row in live_board(version).rows if row.run.counts}
-        for side, version in (("before", before), ("after", after))
+    name = shared_measures(before, after)[measure].name
+    earlier = {row.run.key: row.run.values.get(name) for row in live_board(before).rows}
+    runs = [row.run for row in live_board(after).rows if row.run.counts]
+    rows = {
+        "key": [run.key for run in runs],
+        "team": [run.team for run in runs],
+        "tag": [run.label for run in runs],
+        "before": [earlier.get(run.key) for run in runs],
+        "after": [run.values.get(measure.name) for run in runs],
     }
-    names = {"before": earlier.name, "after": measure.name}
-    rows = [
-        (
-            run.key,
-            run.team,
-            run.label,
-            *(sides[side][key].values[name] for side, name in names.items()),
-        )
-        for key, run in sides["after"].items()
-        if all(name in getattr(sides[side].get(key), "values", ()) for side, name in names.items())
-    ]
-    frame = pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+    types = {"team": pl.String, "tag": pl.String, "before": pl.Float64, "after": pl.Float64}
+    frame = pl.DataFrame(rows, schema_overrides=types).drop_nulls()
     frame = frame.with_columns(
         change=pl.col("after") - pl.col("before"),
         rank_before=pl.col("before").rank("min", descending=True),
@@ -401,16 +371,14 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
     if before is None or after is None:
         raise Http404
     context |= {"before": before, "after": after}
-    label = request.GET.get("measure", "")
-    measures = [
-        measure for measure in shared_measures(before, after) if label in ("", measure.label)
-    ]
-    if label and not measures:
+    label, shared = request.GET.get("measure", ""), list(shared_measures(before, after))
+    chosen = [measure for measure in shared if label in ("", measure.label)]
+    if label and not chosen:
         raise Http404
     tables = []
-    if measures:
-        effect = version_effect(before, after, measures[0])
-        context |= {"effect": effect, "measures": list(shared_measures(before, after))}
+    if chosen:
+        effect = version_effect(before, after, chosen[0])
+        context |= {"effect": effect, "measures": shared}
         context["moved"] = sum(row["rise"] != 0 for row in effect.rows)
         tables.append(_effect_table(effect, before, after))
     return answer(request, "evaluation/qrels_effect.html", context, *tables)
@@ -429,7 +397,7 @@ def _effect_table(effect: VersionEffect, before: QrelSet, after: QrelSet) -> Tab
             Column("Change", "change", SIGNED),
             Column("Rank before", "rank_before", COUNT),
             Column("Rank after", "rank_after", COUNT),
-            Column("Places gained", "rise", RISE),
+            Column("Places gained", "rise", RANKS),
         ],
         effect.rows,
         caption=f"{effect.measure.heading} by {before.name} and {after.name}. Equal scores have "

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 import polars as pl
 from django.core.paginator import Page, Paginator
@@ -13,14 +12,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.safestring import mark_safe
 
-from arqkit.labels import ScaleLabel
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
-from arqlab.core.models import Lab, Topic, Visitor
+from arqlab.core.models import Topic
 from arqlab.core.oddities import counted
 from arqlab.web.cells import COUNT, SCORE, label, score
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Column, Table, answer, to
+from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.related import judged_ids
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
@@ -31,30 +29,13 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.topics import RunValue, Spread, spread_of, topic_values, values_of_runs
-from evaluation.services.rankings import ItemText, item_texts, ranking_of
-from evaluation.views.tables import measure_or_404, version_query
+from evaluation.selectors.boards import RunValue, Spread, scores_by_topic, spread_of, topic_values
+from evaluation.services.rankings import item_texts, ranking_of
+from evaluation.views.tables import measure_or_404, measure_query, scores_page
 from submissions.models import Run
 from submissions.selectors import run_items
 
 pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", run_of_task_or_404, section="runs")
-
-
-def closed_to(user: Visitor, lab: Lab) -> Set[str]:
-    """Return the ids of the threads that a user may not see."""
-    collection = collection_of(lab)
-    return closed_threads(user, collection) if collection else frozenset()
-
-
-def judgments_links(access: ScoreAccess, query_id: str) -> dict[str, str]:
-    """Return the addresses of the pages of judgments, by item of the topic, for organizers."""
-    if not access.organizes:
-        return {}
-    address = [access.task.lab.slug, access.task.slug, query_id]
-    return {
-        item: reverse("assessment:item-judgments", args=[*address, item])
-        for item in judged_ids(access.task, query_id)
-    }
 
 
 ROWS_A_PAGE = 50
@@ -63,25 +44,12 @@ ITEM_COLUMNS = (
     Column("Item", template="evaluation/_item_text.html", is_head=True),
     Column(
         "Label",
-        lambda row: label(row.label) if row.label else UNJUDGED,
+        lambda row: label(row["label"]) if row["label"] else UNJUDGED,
         link="judgments_url",
         css="item-label",
     ),
 )
 """The columns of an item with its text and its label, which leads to its judgments."""
-
-
-@dataclass(frozen=True)
-class RankedRow:
-    """An item of a ranking; `other` is its place in the ranking beside, or None."""
-
-    order: int
-    item: str
-    source: str
-    label: ScaleLabel | None
-    other: int | None
-    text: ItemText
-    judgments_url: str
 
 
 @dataclass(frozen=True)
@@ -122,7 +90,7 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
         "measure": measure,
         "others": others,
         "chosen": chosen,
-        "query": urlencode({"measure": measure.label, **version_query(visible)}),
+        "query": measure_query(visible, measure),
         **_sides(request, [run, *second], visible, sight, query_id),
     }
     table = _values_table(context["sides"], visible, query_id, measure, spread_of(values))
@@ -149,30 +117,64 @@ def _sides(
     query_id: str,
 ) -> dict[str, Any]:
     """Return a side for each run, on the page and with the filter of the address."""
-    only_judged = "judged" in request.GET
-    frames = [ranking_of(run, qrel_set=visible.qrel_set, query_id=query_id) for run in runs]
-    measures = visible.board.measures
-    known = values_of_runs(
-        [run.pk for run in runs], qrel_set=visible.qrel_set, query_id=query_id, measures=measures
+    only_judged, qrel_set, measures = (
+        "judged" in request.GET,
+        visible.qrel_set,
+        visible.board.measures,
     )
-    closed = closed_to(request.user, sight.task.lab)
-    judgments = judgments_links(sight, query_id)
-    sides = []
+    frames = [ranking_of(run, qrel_set=qrel_set, query_id=query_id) for run in runs]
+    keys, listed = [run.pk for run in runs], item_reader(request, visible, sight, query_id)
+    known = scores_by_topic(runs=keys, qrel_set=qrel_set, measures=measures, query_id=query_id)
+    sides, kind = [], ItemKind(qrel_set.items)
     for number, (run, frame) in enumerate(zip(runs, frames, strict=True)):
-        rows = frame.filter(pl.col("label").is_not_null()) if only_judged else frame
-        page = Paginator(range(rows.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
-        part = rows.slice(max(page.start_index() - 1, 0), len(page.object_list))
-        texts = item_texts(part, items=_kind(run, visible), lab=sight.task.lab, closed=closed)
-        other = dict(frames[1 - number].select("item", "order").iter_rows()) if runs[1:] else {}
-        listed = _rows(part, texts, other, visible, judgments)
-        values = [known[run.pk].get(measure.name) for measure in measures]
-        table = _items_table(run, listed, is_pair=len(runs) > 1)
+        items = frame.filter(pl.col("label").is_not_null()) if only_judged else frame
+        if runs[1:]:
+            others = frames[1 - number].select("item", other="order")
+            items = items.join(others, on="item", how="left", maintain_order="left")
+        # A run that is scored by visual ids may have formula ids.
+        ids = run_items(run, sight.task) if kind is ItemKind.VISUAL_IDS else kind
+        page, rows = listed(items, ids)
+        values = [known[run.pk][query_id].get(measure.label) for measure in measures]
+        table = _items_table(run, rows, is_pair=len(runs) > 1)
         sides.append(RankingSide(run, frame.height, page, table, values))
     longest = max((side.page for side in sides), key=lambda page: page.paginator.num_pages)
     return {"sides": sides, "page": longest, "only_judged": only_judged}
 
 
-def _items_table(run: Run, rows: Sequence[RankedRow], *, is_pair: bool) -> Table:
+def item_reader(
+    request: HttpRequest, visible: VisibleBoard, sight: ScoreAccess, query_id: str
+) -> Callable[[pl.DataFrame, ItemKind], tuple[Page[int], list[dict[str, Any]]]]:
+    """Return what reads the page of a topic's items that the address asks for.
+
+    It takes the items and the type of their ids (source). Each item gets its label, its text unless
+    the user may not see the thread, and for organizers the address of its judgments.
+    """
+    lab, task, scale = sight.task.lab, sight.task, visible.qrel_set.label_scale
+    collection = collection_of(lab)
+    closed = closed_threads(request.user, collection) if collection else frozenset()
+    place = [lab.slug, task.slug, query_id]
+    judged = judged_ids(task, query_id) if sight.organizes else ()
+    urls = {item: reverse("assessment:item-judgments", args=[*place, item]) for item in judged}
+
+    def read(items: pl.DataFrame, kind: ItemKind) -> tuple[Page[int], list[dict[str, Any]]]:
+        page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
+        part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
+        texts = item_texts(part, items=kind, lab=lab, closed=closed)
+        rows = [
+            row
+            | {
+                "label": None if row["label"] is None else scale.of(row["label"]),
+                "text": text,
+                "judgments_url": urls.get(row["item"], ""),
+            }
+            for row, text in zip(part.iter_rows(named=True), texts, strict=True)
+        ]
+        return page, rows
+
+    return read
+
+
+def _items_table(run: Run, rows: Sequence[Mapping[str, Any]], *, is_pair: bool) -> Table:
     other = Column("Other", "other", COUNT, title="Place in the other ranking", css="other")
     return Table(
         f"items-{run.pk}",
@@ -189,10 +191,7 @@ def _values_table(
     measure: Measure,
     spread: Spread | None,
 ) -> Table:
-    task, query = visible.qrel_set.task, {"measure": measure.label, **version_query(visible)}
-    page = to(
-        "evaluation:run-scores", task.lab.slug, task.slug, of="run.pk", query=urlencode(query)
-    )
+    page = scores_page(visible, measure, of="run.pk")
     caption = f"Values for {query_id}."
     if spread:
         caption += (
@@ -211,33 +210,3 @@ def _values_table(
         sides,
         caption=caption,
     )
-
-
-def _rows(
-    part: pl.DataFrame,
-    texts: Sequence[ItemText],
-    other: Mapping[str, int],
-    visible: VisibleBoard,
-    judgments: Mapping[str, str],
-) -> list[RankedRow]:
-    scale = visible.qrel_set.label_scale
-    return [
-        RankedRow(
-            order=order,
-            item=item,
-            source=source,
-            label=None if label is None else scale.of(label),
-            other=other.get(item),
-            text=text,
-            judgments_url=judgments.get(item, ""),
-        )
-        for (order, item, source, label), text in zip(
-            part.select("order", "item", "source", "label").iter_rows(), texts, strict=True
-        )
-    ]
-
-
-def _kind(run: Run, visible: VisibleBoard) -> ItemKind:
-    """Return the type of the ids in the run: a run scored by visual ids may have formula ids."""
-    kind = ItemKind(visible.qrel_set.items)
-    return run_items(run, visible.qrel_set.task) if kind is ItemKind.VISUAL_IDS else kind

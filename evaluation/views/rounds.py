@@ -63,11 +63,8 @@ from assessment.rounds.views.charts import agreement_table, confusion_table, rou
 from assessment.rounds.views.selection import scores_table
 from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
 from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers
-from submissions.models import Run
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
-
-
 Part = dict[str, Any]
 
 
@@ -252,13 +249,13 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table:
         [
             Column("", "run.task.slug", name="task"),
             Column("Team", "run.team.name", name="team"),
-            Column("Run", lambda row: run_name(row.run, _page(lab, row)), name=None, is_head=True),
+            Column("Run", _run_link, name=None, is_head=True),
             Column("", "run.tag", name="run"),
             Column("", "run.is_baseline", name="baseline"),
             Column("", "run.standing.key", name="standing"),
             Column("", "run.is_manual", name="manual"),
             Column("", "run.answer_kind", name="kind"),
-            Column("Type", lambda row: ", ".join(_types(row.run)), name=None),
+            Column("Type", _types, name=None),
             Column("Topics" if scored else "", "means.topics", COUNT, name="topics"),
             *means,
             Column("Items", "items", COUNT, name="items"),
@@ -271,18 +268,16 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table:
     )
 
 
-def _page(lab: str, row: RunAnswers) -> str:
-    return reverse("desk:run-detail", args=[lab, row.run.task.slug, row.run.pk])
+def _run_link(row: RunAnswers) -> str:
+    task = row.run.task
+    return run_name(
+        row.run, reverse("desk:run-detail", args=[task.lab.slug, task.slug, row.run.pk])
+    )
 
 
-def _types(run: Run) -> list[str]:
-    kind = [run.get_answer_kind_display().lower()] if run.answer_kind else []
-    return ["manual" if run.is_manual else "automatic", *kind]
-
-
-def _nothing(request: HttpRequest, seen: SeenRound) -> Part:
-    """Return nothing more than the page has."""
-    return {}
+def _types(row: RunAnswers) -> str:
+    kind = row.run.get_answer_kind_display().lower() if row.run.answer_kind else ""
+    return ", ".join(filter(None, ["manual" if row.run.is_manual else "automatic", kind]))
 
 
 PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
@@ -292,8 +287,8 @@ PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
     "agreement": ("assessment/rounds/_training_agreement.html", _agreement),
     "again": ("evaluation/_judged_again.html", _again),
     "answers": ("evaluation/_question_answers.html", _answers),
-    "progress": ("assessment/rounds/_progress.html", _nothing),
-    "items": ("assessment/rounds/_items.html", _nothing),
+    "progress": ("assessment/rounds/_progress.html", lambda request, seen: {}),
+    "items": ("assessment/rounds/_items.html", lambda request, seen: {}),
 }
 """The parts of the pages of rounds: what a kind reports, each with its template."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.http import Http404
-from django.urls import reverse
+from django.http import Http404, HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.leaderboard import (
@@ -21,16 +20,14 @@ from arqkit.leaderboard import (
     part_of_board,
     sorted_board,
 )
-from arqkit.measures.names import Measure
+from arqkit.measures.names import Measure, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
-from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import ID, SAFE
 from arqlab.web.tables import Column, to
 from evaluation.forms import BoardPartForm
-from evaluation.permissions import ScoreAccess, VisibleBoard
-from evaluation.selectors.boards import Certainty, certainties
-from evaluation.selectors.topics import TopicScoreRow
+from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
+from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 from submissions.models import Run
 
 FEW_BARS = 12
@@ -68,8 +65,7 @@ def board_lines(
 
     The last columns (`further`) are not stored, and have no links. The others lead to addresses
     relative to the leaderboard's, to keep long pages small. On a page below another task or address
-    (`task_url`) only runs have links.
-    The main measures show how certain they are.
+    (`task_url`) only runs have links. The main measures show how certain they are.
     """
     board, measures = visible.board, part.shown_measures(further)
     own = board.measures[: len(board.measures) - further]
@@ -126,31 +122,22 @@ def _cell(cell: BoardCell, url: str, certainty: Certainty | None) -> str:
     return f"{start} data-value={figure}>{value}{mark} <small>{interval}</small>"
 
 
-def topic_columns(
-    task: Task, topic: Callable[[Any], tuple[str, Topic | None]]
-) -> tuple[Column, ...]:
-    """Return the columns of a topic: its id, with a link if the task has it, and its title.
+def topic_columns(task: Task, topics: Mapping[str, Topic]) -> tuple[Column, ...]:
+    """Return the columns of the topic whose id is first in a row: the id and the title.
 
-    `topic` returns the id and the topic of a row.
+    The id leads to the page of the topic if the task has it.
     """
-    page = to("core:topic-detail", task.lab.slug, task.slug, of=lambda row: topic(row)[0])
+    page = to("core:topic-detail", task.lab.slug, task.slug, of="0")
+
+    def title(row: Any) -> str:
+        return getattr(topics.get(row[0]), "title_html", "")
+
+    def link(row: Any) -> str:
+        return page(row) if row[0] in topics else ""
+
     return (
-        Column(
-            "Topic",
-            lambda row: topic(row)[0],
-            ID,
-            name="topic",
-            is_head=True,
-            link=lambda row: page(row) if topic(row)[1] else "",
-            css="nowrap",
-        ),
-        Column(
-            "Title",
-            lambda row: getattr(topic(row)[1], "title_html", ""),
-            SAFE,
-            name=None,
-            css="topic-title",
-        ),
+        Column("Topic", "0", ID, name="topic", is_head=True, link=link, css="nowrap"),
+        Column("Title", title, SAFE, name=None, css="topic-title"),
     )
 
 
@@ -159,9 +146,57 @@ def file_words(measure: Measure) -> str:
     return measure.label.replace("'", "-prime").replace("@", "-")
 
 
-def board_words(board: Board) -> str:
-    """Return the task of a board for the name of a file."""
-    return board.task.replace("/", "-")
+def board_file_name(board: Board, *parts: object) -> str:
+    """Return the name of a file about a board, without an ending: its task and further parts."""
+    words = (file_words(part) if isinstance(part, Measure) else str(part) for part in parts)
+    return "-".join(filter(None, [board.task.replace("/", "-"), *words]))
+
+
+def scores_page(visible: VisibleBoard, measure: Measure, *, of: str) -> Callable[[Any], str]:
+    """Return what makes the address of a run's scores by topic from its key in a row."""
+    task, query = visible.qrel_set.task, measure_query(visible, measure)
+    return to("evaluation:run-scores", task.lab.slug, task.slug, of=of, query=query)
+
+
+def measure_query(visible: VisibleBoard, measure: Measure) -> str:
+    """Return the parameters that lead to pages of the same board in a measure."""
+    return urlencode({"measure": measure.label, **version_query(visible)})
+
+
+def seen_board(request: HttpRequest, task: Task) -> tuple[ScoreAccess, VisibleBoard]:
+    """Return a user's access to scores, and the board that the address asks for.
+
+    Raises `Http404` if the user may not see a board.
+    """
+    sight = score_access_of(request.user, task)
+    visible = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
+    if visible is None:
+        raise Http404
+    return sight, visible
+
+
+def lines_context(
+    request: HttpRequest,
+    visible: VisibleBoard,
+    sight: ScoreAccess,
+    *,
+    further: int = 0,
+    task_url: str = "",
+) -> dict[str, Any]:
+    """Return what `_board_table.html` shows of the part of a board that the address asks for."""
+    sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
+    return {
+        "visible": visible,
+        "sight": sight,
+        "columns": columns_in("page"),
+        "sort": sort,
+        "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],
+        "part": part,
+        "measures": part.shown_measures(further),
+        "lines": board_lines(
+            visible, sight, part=part, sort=sort, further=further, task_url=task_url
+        ),
+    }
 
 
 def measure_or_404(board: Board, label: str) -> Measure:
@@ -192,40 +227,21 @@ def chart_of(
 
     A bar leads to the page of its topic, with the parameters in `query`.
     """
+    task = run.task
+    page = to("evaluation:topic-scores", task.lab.slug, task.slug, of="query_id", query=query)
     return {
         "title": f"{measure.heading} of {run.tag} by topic, with the median and best of all runs",
         "measure": measure.heading,
         "run": run.label,
-        "topics": [_point(row, run, query) for row in rows],
+        "topics": [
+            {
+                "topic": row.query_id,
+                "title": title_text(row.topic.title) if row.topic else "",
+                "own": row.own,
+                "median": row.median,
+                "best": row.best,
+                "url": page(row),
+            }
+            for row in rows
+        ],
     }
-
-
-def _point(row: TopicScoreRow, run: Run, query: str) -> dict[str, Any]:
-    address = [run.task.lab.slug, run.task.slug, row.query_id]
-    return {
-        "topic": row.query_id,
-        "title": title_text(row.topic.title) if row.topic else "",
-        "own": row.own,
-        "median": row.median,
-        "best": row.best,
-        "url": f"{reverse('evaluation:topic-scores', args=address)}?{query}",
-    }
-
-
-def info_columns(rows: Sequence[TopicScoreRow]) -> list[str]:
-    """Return the topic information to show as columns."""
-    return [
-        name
-        for name in TOPIC_FILTERS
-        if any(row.topic and row.topic.facts.get(name) for row in rows)
-    ]
-
-
-def means_of(rows: Sequence[TopicScoreRow]) -> dict[str, float | None]:
-    """Return the means of the run's, median and best scores over the topics that have them."""
-    return {name: _mean([getattr(row, name) for row in rows]) for name in ("own", "median", "best")}
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
 
 import polars as pl
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from arqkit.labels import ScaleLabel
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
-from arqkit.measures.scoring import Scorer, has_tie_bounds, means, tie_orders
+from arqkit.measures.scoring import has_tie_bounds, means, tie_orders
 from arqkit.records import ItemKind
 from arqkit.topics import heading
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task, Topic
 from arqlab.core.permissions import task_or_404
+from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Chart, Column, Table, answer, run_columns, to
@@ -34,10 +32,8 @@ from evaluation.permissions import (
     board_with_run,
     run_of_task_or_404,
     score_access_of,
-    visible_board,
 )
-from evaluation.selectors.pending_scores import formulas_index_of, item_identity
-from evaluation.selectors.topics import (
+from evaluation.selectors.boards import (
     RunValue,
     Spread,
     TopicScoreRow,
@@ -45,25 +41,21 @@ from evaluation.selectors.topics import (
     topic_rows,
     topic_values,
 )
-from evaluation.services.effects import comparable_indexes
-from evaluation.services.rankings import ItemText, item_texts, relevant_found, relevant_items
-from evaluation.views.rankings import ITEM_COLUMNS, closed_to, judgments_links
+from evaluation.selectors.pending_scores import item_facts, qrels_rules
+from evaluation.services.rankings import relevant_found, relevant_items
+from evaluation.services.scoring import comparable_indexes, scorer_of
+from evaluation.views.rankings import ITEM_COLUMNS, item_reader
 from evaluation.views.tables import (
     FEW_BARS,
-    board_words,
+    board_file_name,
     chart_of,
-    file_words,
-    info_columns,
-    means_of,
     measure_or_404,
-    version_query,
+    measure_query,
+    seen_board,
 )
 from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
-
-_RULES = 1
-"""The version of the computation. Increase it with every change, so that nothing old is read."""
 
 
 class TieBounds(NamedTuple):
@@ -86,38 +78,22 @@ def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
     measures = [measure for measure in visible.board.measures if has_tie_bounds(measure)]
     if not measures:
         return None
-    key = _key(run, visible.qrel_set, measures)
-    bounds = cached_value(key, lambda: _bounds(run, visible.qrel_set, measures))
+    qrel_set, names = visible.qrel_set, [measure.name for measure in measures]
+    key = key_of("tie-bounds-1", qrels_rules(qrel_set), names, item_facts([run], qrel_set))
+    bounds = cached_value(key, lambda: _bounds(run, qrel_set, measures))
     return bounds if bounds and bounds.items else None
-
-
-def _key(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> str:
-    identity = item_identity(run, qrel_set, formulas_index=formulas_index_of(qrel_set))
-    protocol = qrel_set.task.protocol
-    scale = qrel_set.label_scale.unjudged
-    qrels = (qrel_set.pk, qrel_set.sha256, qrel_set.items, qrel_set.relevant_from, scale)
-    rules = (
-        _RULES,
-        qrels,
-        protocol.order,
-        protocol.answered_only,
-        [measure.name for measure in measures],
-    )
-    return key_of("tie-bounds", rules, run.pk, run.index.name, identity)
 
 
 def _bounds(run: Run, qrel_set: QrelSet, measures: Sequence[Measure]) -> TieBounds | None:
     """Return the bounds, or None if the index of the run cannot be read."""
-    judged, protocol = judged_frame(qrel_set), qrel_set.task.protocol
+    judged = judged_frame(qrel_set)
     indexes = [index for _, index in comparable_indexes([run], qrel_set, judged, scores=True)]
     if not indexes:
         return None
-    orders = tie_orders(indexes[0], judged, by=protocol.order)
+    orders = tie_orders(indexes[0], judged, by=qrel_set.task.protocol.order)
     if not orders.items:
         return TieBounds(0, 0, [])
-    scorer = Scorer(
-        judged, measures, relevant_from=qrel_set.relevant_from, answered_only=protocol.answered_only
-    )
+    scorer = scorer_of(qrel_set, judged, measures)
     worst, reported, best = (
         means(scorer.score(index)) for index in (orders.worst, indexes[0], orders.best)
     )
@@ -139,7 +115,7 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     rows = topic_rows(run=run, qrel_set=visible.qrel_set, measure=measure.name, peers=peers)
     line = visible.board.row_of(run.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
-    query = urlencode({"measure": measure.label, **version_query(visible)})
+    query = measure_query(visible, measure)
     context = {
         "run": run,
         "visible": visible,
@@ -169,7 +145,11 @@ def _topics_table(
 ) -> Table:
     address = [run.task.lab.slug, run.task.slug]
     ranking = to("evaluation:run-ranking", *address, run.pk, of="query_id", query=query)
-    means, infos = means_of(rows), info_columns(rows)
+    infos = [n for n in TOPIC_FILTERS if any(row.topic and row.topic.facts.get(n) for row in rows)]
+    means = []
+    for part in ("own", "median", "best"):
+        known = [value for row in rows if (value := getattr(row, part)) is not None]
+        means.append(fmean(known) if known else None)
     return Table(
         "topics",
         [
@@ -197,9 +177,9 @@ def _topics_table(
             Column("Relevant", "judgments.relevant", COUNT),
         ],
         rows,
-        foot=[["Mean", "", *("" for _ in infos), *means.values(), "", "", ""]],
+        foot=[["Mean", "", *("" for _ in infos), *means, "", "", ""]],
         css="topic-table",
-        file=f"{board_words(visible.board)}-{visible.board.qrels}-{run.pk}-{file_words(measure)}",
+        file=board_file_name(visible.board, visible.board.qrels, run.pk, measure),
     )
 
 
@@ -218,28 +198,10 @@ def _bounds_table(bounds: TieBounds) -> Table:
     )
 
 
-ROWS_A_PAGE = 50
-RunPage = Callable[[RunValue], str]
-
-
-@dataclass(frozen=True)
-class FoundBy:
-    """A run that found an item, the place of the item, and the address of the ranking."""
-
-    run: BoardRun
-    order: int
-    url: str
-
-
-@dataclass(frozen=True)
-class RelevantRow:
-    """A relevant item with the runs that found it, best place first."""
-
-    item: str
-    label: ScaleLabel
-    text: ItemText
-    judgments_url: str
-    found_by: list[FoundBy]
+FINDER_COLUMNS = (
+    Column("Runs", lambda row: len(row["found_by"]), COUNT, css="place"),
+    Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
+)
 
 
 @pages.read("topics/<str:query_id>/scores/", "topic-scores", section="topics")
@@ -248,13 +210,12 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
 
     Which runs found a relevant item is shown of the runs that the user may open.
     """
-    sight = score_access_of(request.user, task)
-    visible = visible_board(sight, qrels=request.GET.get("qrels", ""))
-    if visible is None or not visible.qrel_set.qrels.filter(query_id=query_id).exists():
+    sight, visible = seen_board(request, task)
+    if not visible.qrel_set.qrels.filter(query_id=query_id).exists():
         raise Http404
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     values = topic_values(visible.board, visible.qrel_set, query_id, measure)
-    query = urlencode({"measure": measure.label, **version_query(visible)})
+    query = measure_query(visible, measure)
     spread = spread_of(values)
 
     def page(value: RunValue) -> str:
@@ -268,33 +229,9 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "measure": measure,
         **_labels(request, visible, sight, query_id, query),
     }
-    chart = _values_chart(measure, values, spread, page)
-    tables = [_values_table(visible, query_id, measure, values, page, chart)]
+    tables = [_values_table(visible, query_id, measure, values, page)]
     tables += [_spread_table(measure, spread)] if spread else []
     return answer(request, "evaluation/topic_scores.html", context, *tables)
-
-
-def _values_chart(
-    measure: Measure, values: Sequence[RunValue], spread: Spread | None, page: RunPage
-) -> Chart:
-    return Chart(
-        "run-values",
-        {
-            "measure": measure.heading,
-            "median": spread.median if spread else None,
-            "runs": [
-                {
-                    "run": value.run.label,
-                    "team": value.run.team,
-                    "value": value.value,
-                    "url": page(value),
-                }
-                for value in values
-            ],
-        },
-        f"{measure.heading} of each run for the topic, best first, with the median",
-        css="chart-middle" if len(values) <= FEW_BARS else "",
-    )
 
 
 def _values_table(
@@ -302,15 +239,25 @@ def _values_table(
     query_id: str,
     measure: Measure,
     values: Sequence[RunValue],
-    page: RunPage,
-    chart: Chart,
+    page: Callable[[RunValue], str],
 ) -> Table:
+    spread = spread_of(values)
+    runs = [
+        {"run": value.run.label, "team": value.run.team, "value": value.value, "url": page(value)}
+        for value in values
+    ]
+    median = spread.median if spread else None
     return Table(
         "run-values",
         [*run_columns("run", url=page), Column(measure.heading, "value", SCORE, link=page)],
         values,
-        chart=chart,
-        file=f"{board_words(visible.board)}-{visible.board.qrels}-{query_id}-{file_words(measure)}",
+        chart=Chart(
+            "run-values",
+            {"measure": measure.heading, "median": median, "runs": runs},
+            f"{measure.heading} of each run for the topic, best first, with the median",
+            css="chart-middle" if len(values) <= FEW_BARS else "",
+        ),
+        file=board_file_name(visible.board, visible.board.qrels, query_id, measure),
     )
 
 
@@ -344,49 +291,37 @@ def _labels(
     """Return the labels of the topic, and a page of its relevant items with who found them."""
     judged = version_topics(visible.qrel_set, query_id=query_id)
     items = relevant_items(visible.qrel_set, query_id)
-    page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
-    part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
-    kind, closed = ItemKind(visible.qrel_set.items), closed_to(request.user, sight.task.lab)
-    texts = item_texts(part, items=kind, lab=sight.task.lab, closed=closed)
     found_by = _found_by(visible, sight, query_id, query)
-    judgments = judgments_links(sight, query_id)
-    scale = visible.qrel_set.label_scale
-    rows = [
-        RelevantRow(item, scale.of(label), text, judgments.get(item, ""), found_by.get(item, []))
-        for (item, label), text in zip(part.select("item", "label").iter_rows(), texts, strict=True)
-    ]
+    kind = ItemKind(visible.qrel_set.items)
+    page, rows = item_reader(request, visible, sight, query_id)(items, kind)
+    rows = [row | {"found_by": found_by.get(row["item"], [])} for row in rows]
     has_finders = any(sight.may_open(row.run) for row in visible.board.rows)
     return {
-        "shares": label_shares(judged, scale),
-        "relevant": _relevant_table(rows, has_finders=has_finders),
+        "shares": label_shares(judged, visible.qrel_set.label_scale),
+        "relevant": Table(
+            "relevant",
+            [*ITEM_COLUMNS, *(FINDER_COLUMNS if has_finders else ())],
+            rows,
+            css="ranking-table relevant-table",
+        ),
         "page": page,
         "retrieved": sum(item in found_by for item in items["item"]),
         "has_finders": has_finders,
     }
 
 
-def _relevant_table(rows: Sequence[RelevantRow], *, has_finders: bool) -> Table:
-    finders = [
-        Column("Runs", lambda row: len(row.found_by), COUNT, css="place"),
-        Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
-    ]
-    return Table(
-        "relevant",
-        [*ITEM_COLUMNS, *(finders if has_finders else [])],
-        rows,
-        css="ranking-table relevant-table",
-    )
-
-
 def _found_by(
     visible: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
-) -> Mapping[str, list[FoundBy]]:
-    """Return the runs that found each relevant item, of the runs that the user may open."""
+) -> Mapping[str, list[dict[str, Any]]]:
+    """Return the runs that found each relevant item, with its place and the address of the ranking.
+
+    They are runs that the user may open.
+    """
     seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
     runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
     positions = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
     urls = {key: _url(sight.task, run, sight, query_id, query) for key, run in seen.items()}
-    by: dict[str, list[FoundBy]] = defaultdict(list)
+    by: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for item, run, order in positions.sort(pl.col("order"), "run").iter_rows():
-        by[item].append(FoundBy(seen[run], order, urls[run]))
+        by[item].append({"run": seen[run], "order": order, "url": urls[run]})
     return by

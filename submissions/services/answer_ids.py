@@ -12,9 +12,9 @@ from arqkit.loads import Change, Fate, LoadChanges
 from arqlab.core.models import Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
-from submissions.models import AnswerId, Run, RunProblem
+from submissions.models import AnswerId, Run
+from submissions.services.rules import set_warning
 
-KIND = "no-answer-ids"
 FIELDS = ("run_file", "query_id", "answer_id")
 
 
@@ -68,23 +68,11 @@ def join_answer_ids(task: Task) -> None:
         own = ids.pop(stem, {})
         if own != run.answer_ids:
             Run.objects.filter(pk=run.pk).update(answer_ids=own)
-        run.problems.filter(kind=KIND).delete()
-        if not own:
-            _warn(run, stem, is_taken=stem in files)
-
-
-def _warn(run: Run, stem: str, *, is_taken: bool) -> None:
-    reason = (
-        f"The answer ids of the file name {stem} belong to another run of the task."
-        if is_taken
-        else f"The lab's answer ids do not name the file {stem}."
-    )
-    RunProblem.objects.create(
-        run=run,
-        position=run.problems.count(),
-        kind=KIND,
-        severity=RunProblem.Level.WARNING,
-        count=1,
-        message=f"{reason} The answers of this run have no labels in the published qrels.",
-        todo="If it is a published run, submit it under the file name of the lab's answer ids.",
-    )
+        reason = (
+            f"The answer ids of the file name {stem} belong to another run of the task."
+            if stem in files
+            else f"The lab's answer ids do not name the file {stem}."
+        )
+        text = f"{reason} The answers of this run have no labels in the published qrels."
+        todo = "If it is a published run, submit it under the file name of the lab's answer ids."
+        set_warning(run, "no-answer-ids", "" if own else text, todo)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from uuid import uuid4
 
@@ -78,11 +79,9 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
     """Move a run to another team of its lab. Return sentences about what changed besides the team.
 
     Its identifier, labels and scores stay. It never takes the place of the other team's primary
-    run: it becomes an alternate run then. Moved to the lab itself, it becomes a baseline; moved
-    from the lab to a team, it is no longer one.
-
-    Raise `UserError` for a user who is not an organizer, for a team of another lab or the same
-    team, and if the other team uses the tag or its whole quota.
+    run: it becomes an alternate run then. A run of the lab itself is a baseline. Raise `UserError`
+    for a user who is not an organizer, for a team of another lab or the same team, and if the other
+    team uses the tag or its whole quota.
     """
     sender = Sender(run.task, team, by, at)
     _require_movable(sender, run)
@@ -148,8 +147,7 @@ def _primary_run(task: Task, team: Team) -> Run | None:
 def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
     """Make a valid run the team's primary run and the earlier primary run an alternate.
 
-    Raise `UserError` after the deadline, for a user outside the team, and for a run that is not
-    valid and submitted.
+    Raise `UserError` after the deadline, for outsiders, and if it is not valid and submitted.
     """
     require_change(_sender(run, by, at), run)
     if not (run.is_baseline or run.is_post_hoc):
@@ -173,7 +171,7 @@ def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetim
     sender = _sender(run, by, at)
     _require_correctable(sender, run, metadata)
     changed = {
-        name: value for name, value in metadata.as_fields().items() if value != getattr(run, name)
+        name: value for name, value in asdict(metadata).items() if value != getattr(run, name)
     }
     if metadata.is_baseline and not run.is_baseline:
         changed["team"] = lab_team(run.task.lab)
@@ -205,8 +203,7 @@ def publish_run(*, run: Run, publication: Mapping[str, str], by: User | None, at
 def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> None:
     """Withdraw a run from pools and leaderboards, at any time. Keep its file, report and reason.
 
-    Raise `UserError` without a reason, for a user outside the team, and for a run that is already
-    withdrawn or was only checked.
+    Raise `UserError` without a reason, for outsiders, and if it is withdrawn or was only checked.
     """
     require_role(_sender(run, by, at))
     if not reason.strip():
@@ -228,8 +225,7 @@ def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> Non
 def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     """Turn a run that was only checked into a submission, without another upload.
 
-    Raise `UserError` if a rule for submissions refuses it, if its check found errors, or if it is
-    already a submission.
+    Raise `UserError` if a rule refuses it, if its check found errors, or if it is submitted.
     """
     sender = _sender(run, by, at)
     require_submission(sender, tags=[run.tag], baseline=run.is_baseline)

@@ -47,8 +47,7 @@ def out_of_competition(runs: QuerySet[Run]) -> list[LeftOutRun]:
 def set_out_of_competition(task: Task, reasons: Mapping[int, str] | None) -> list[LeftOutRun]:
     """Mark the valid runs that have a reason as out of competition. Return their records.
 
-    Without `reasons`, nothing changes. Call this in a transaction. Raises `UserError` as
-    `left_out_runs` does.
+    Without `reasons`, nothing changes. Call this in a transaction. Raises as `left_out_runs` does.
     """
     runs = Run.objects.valid().filter(task=task)
     if reasons is None:

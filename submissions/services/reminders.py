@@ -12,10 +12,16 @@ from django.urls import reverse
 from django.utils.dateformat import format as format_date
 
 from arqlab.core.models import Task, Team
+from arqlab.core.oddities import counted
 from arqlab.notices.models import Kind, Notice
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify
 from submissions.models import Run, RunProblem, Upload
+from submissions.selectors import runs_page
+
+PRIMARY_REMINDER = timedelta(hours=48)
+DEADLINE_REMINDER = timedelta(hours=24)
+ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
 
 
 def notify_of_validation(run: Run, *, at: datetime) -> None:
@@ -39,7 +45,7 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
         lab=run.task.lab,
         kind=Kind.RUNS_VALIDATED,
         people=members_of(run.team),
-        path=_path(runs, run.task),
+        path=runs_page(run.task, runs),
         key=f"runs-validated {run.pk} {at.isoformat()}",
         values={
             "task": run.task.name,
@@ -50,14 +56,6 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
             "runs": _result_lines(runs),
         },
     )
-
-
-def _path(runs: Sequence[Run], task: Task) -> str:
-    """Return the page of the only run, or of the list of runs."""
-    place = [task.lab.slug, task.slug]
-    if len(runs) == 1:
-        return reverse("desk:run-detail", args=[*place, runs[0].pk])
-    return reverse("submissions:run-list", args=place)
 
 
 def _summary(runs: Sequence[Run]) -> str:
@@ -78,17 +76,12 @@ def _result_lines(runs: Sequence[Run]) -> str:
         parts = ["valid" if run.status == Run.Status.VALID else "not valid"]
         parts += ["primary run"] if run.is_primary and run.status == Run.Status.VALID else []
         parts += [
-            f"{count:,} {level}{'s' if count != 1 else ''}"
+            counted(count, level)
             for level in (RunProblem.Level.ERROR, RunProblem.Level.WARNING)
             if (count := counts.get((run.pk, level)))
         ]
         lines.append(f"- {run.tag}: {', '.join(parts)}")
     return "\n".join(lines)
-
-
-PRIMARY_REMINDER = timedelta(hours=48)
-DEADLINE_REMINDER = timedelta(hours=24)
-ANYWHERE_ON_EARTH = ZoneInfo("Etc/GMT+12")
 
 
 def remind_teams(*, at: datetime) -> None:
@@ -114,11 +107,8 @@ def _remind_of_deadline(task_pk: int, at: datetime) -> None:
     is_last = task.deadline - at <= DEADLINE_REMINDER
     kind = Kind.DEADLINE if is_last else Kind.NO_PRIMARY_RUN
     event = f"{kind} {task.pk} {task.deadline.isoformat()}"
-    told = set(
-        Notice.objects.filter(lab=task.lab, kind=kind, key__startswith=event)
-        .values_list("key", flat=True)
-        .distinct()
-    )
+    notices = Notice.objects.filter(lab=task.lab, kind=kind, key__startswith=event)
+    told = set(notices.values_list("key", flat=True))
     for team, valid, primary in _teams_with_runs(task):
         key = f"{event} {team.pk}"
         if key in told or (primary and not is_last):
@@ -145,13 +135,11 @@ def _teams_with_runs(task: Task) -> list[tuple[Team, int, int]]:
     A primary run that still waits for its validation counts as primary.
     """
     runs = Run.objects.counting().filter(task=task).order_by().values("team")
-    counts = {
-        row["team"]: (row["valid"], row["primary"])
-        for row in runs.annotate(
-            valid=Count("pk", filter=Q(status=Run.Status.VALID)),
-            primary=Count("pk", filter=Q(is_primary=True)),
-        )
-    }
+    numbers = runs.values_list("team").annotate(
+        valid=Count("pk", filter=Q(status=Run.Status.VALID)),
+        primary=Count("pk", filter=Q(is_primary=True)),
+    )
+    counts = {team: (valid, primary) for team, valid, primary in numbers}
     teams = task.lab.teams.filter(memberships__isnull=False).distinct()
     return [(team, *counts.get(team.pk, (0, 0))) for team in teams]
 
@@ -169,7 +157,7 @@ def hours_in_words(remaining: timedelta) -> str:
     hours = round(remaining.total_seconds() / 3600)
     if hours < 1:
         return "less than an hour"
-    return f"{hours} hour{'s' if hours > 1 else ''}"
+    return counted(hours, "hour")
 
 
 def moment_in_words(moment: datetime) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, Team, User
-from arqlab.core.oddities import utc_text
+from arqlab.core.oddities import counted, utc_text
 from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event
@@ -21,8 +21,7 @@ from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
 def demote_primary_run(run: Run, *, by: User | None) -> None:
     """Make the team's current primary run an alternate run, so that `run` can take its place.
 
-    Baselines keep their marks. Call this for a run that is not a baseline, in the transaction that
-    makes it primary.
+    Baselines keep their marks. Call this for another run, in the transaction that makes it primary.
     """
     # Lock the team: when two runs become primary at once, one waits here.
     Team.objects.select_for_update().get(pk=run.team_id)
@@ -58,35 +57,41 @@ def assign_identifier(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(identifier=identifier)
 
 
-KIND = "identical-run"
 OTHER_TEAM = "An identical run was already submitted to this task. The organizers can see both."
+
+
+def set_warning(run: Run, kind: str, message: str, todo: str) -> None:
+    """Add a warning to the report of a checked run, instead of an earlier one of its kind.
+
+    An empty message only removes that one.
+    """
+    run.problems.filter(kind=kind).delete()
+    if message:
+        RunProblem.objects.create(
+            run=run,
+            position=run.problems.count(),
+            kind=kind,
+            severity=RunProblem.Level.WARNING,
+            count=1,
+            message=message,
+            todo=todo,
+        )
 
 
 def warn_of_identical_runs(run: Run) -> None:
     """Add a warning to the report of a checked run if a valid run of the task has the same bytes.
 
     The warning names only runs of the same team: a team must not learn whose run is like its own.
-    An earlier warning is replaced.
     """
-    run.problems.filter(kind=KIND).delete()
     run.refresh_from_db(fields=["sha256"])
     same = Run.objects.scorable().filter(task=run.task_id, sha256=run.sha256).exclude(pk=run.pk)
     pairs = same.exclude(sha256="").order_by("tag").values_list("tag", "team")
     own = [tag for tag, team in pairs if team == run.team_id]
-    if not pairs:
-        return
     sentences = [f"Your team already submitted an identical run: {', '.join(own)}."] if own else []
     if len(own) < len(pairs):
         sentences.append(OTHER_TEAM)
-    RunProblem.objects.create(
-        run=run,
-        position=run.problems.count(),
-        kind=KIND,
-        severity=RunProblem.Level.WARNING,
-        count=1,
-        message=" ".join(sentences),
-        todo="Check that you uploaded the right file.",
-    )
+    todo = "Check that you uploaded the right file."
+    set_warning(run, "identical-run", " ".join(sentences), todo)
 
 
 @dataclass(frozen=True)
@@ -186,18 +191,16 @@ def require_open(sender: Sender, *, post_hoc: bool) -> None:
 def require_quota(sender: Sender, *, runs: int) -> None:
     """Raise `UserError` for more runs than the team's quota has left.
 
-    Locks the team's row until the transaction ends: of two simultaneous uploads, the second then
-    sees the first.
+    Locks the team's row until the transaction ends, so that simultaneous uploads see each other.
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
     is_post_hoc, quota = sender.is_post_hoc, sender.task.protocol.quota
     left = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
     if runs > left:
         kind = "post-hoc run" if is_post_hoc else "run"
-        sent = f"1 {kind}" if runs == 1 else f"{runs} {kind}s"
         raise UserError(
-            f"You submitted {sent}, but team {sender.team.name} has only {left} of its {quota} "
-            f"{kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
+            f"You submitted {counted(runs, kind)}, but team {sender.team.name} has only {left} of "
+            f"its {quota} {kind}s left for {sender.task.name}. Withdraw a run or submit fewer.",
             code="quota",
         )
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from arqkit.formats.runs.filename import read_name
 from arqlab.core.models import Lab, Task
@@ -26,10 +25,6 @@ class RunMetadata:
     answer_kind: str = ""
     description: str = ""
     items: str = ""
-
-    def as_fields(self) -> dict[str, Any]:
-        """Return the values of the fields of a `Run`."""
-        return asdict(self)
 
 
 def metadata_from_name(name: str) -> RunMetadata:

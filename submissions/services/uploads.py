@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
@@ -18,7 +18,7 @@ from django.template.defaultfilters import filesizeformat
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
 from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, Team, User
+from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
 from submissions.models import Run, Upload
@@ -49,33 +49,43 @@ class HashedFile(File):
             yield chunk
 
 
-def submit_upload(*, file: File, **submission: Any) -> list[Run]:
-    """Store a file as a submission, as `submit_uploads` does."""
-    return submit_uploads(files=[file], **submission)
+def submit_upload(
+    *, file: File, metadata: Mapping[str, RunMetadata] | None = None, **sent: Any
+) -> list[Run]:
+    """Store a file as a submission, as `take_uploads` does; `sent` are fields of `Sender`."""
+    return take_uploads(files=[file], sender=Sender(**sent), metadata=metadata)
+
+
+def check_upload(
+    *, file: File, metadata: Mapping[str, RunMetadata] | None = None, **sent: Any
+) -> list[Run]:
+    """Store a file only to check it, as `take_uploads` does; `sent` are fields of `Sender`."""
+    return take_uploads(files=[file], sender=Sender(**sent), metadata=metadata, check_only=True)
 
 
 @transaction.atomic
-def submit_uploads(
+def take_uploads(
     *,
     files: Sequence[File],
-    task: Task,
-    team: Team,
-    by: User | None,
-    at: datetime,
+    sender: Sender,
     metadata: Mapping[str, RunMetadata] | None = None,
+    check_only: bool = False,
 ) -> list[Run]:
     """Store files as a submission: one run each, or one run for each member of a zip.
 
     `metadata` is keyed by file name; the metadata of other files is read from their names. An
-    archive that cannot be listed is stored as one run, whose report names the fault. The caller
-    queues the validation. Raise `UserError` and store nothing if a rule (role, deadline, quota,
-    tags) refuses a run.
+    archive that cannot be listed is stored as one run, whose report names the fault. Files can be
+    stored only to be checked, at any time and without counting toward the quota. The caller queues
+    the validation. Raise `UserError` and store nothing if a rule (role, and for submissions
+    deadline, quota, tags) refuses a run.
     """
-    sender = Sender(task, team, by, at)
+    task = sender.task
+    if check_only:
+        require_role(sender)
     for file in files:
         require_size(file, task)
     by_file = [_metadata(sender, file, metadata) for file in files]
-    for baseline in (True, False):
+    for baseline in () if check_only else (True, False):
         sent = [own for by_member in by_file for own in by_member.values()]
         tags = [own.tag for own in sent if own.is_baseline == baseline]
         if tags:
@@ -84,38 +94,33 @@ def submit_uploads(
     runs = [
         run
         for file, by_member in zip(files, by_file, strict=True)
-        for run in _create_runs(sender, file, by_member, check_only=False)
+        for run in _create_runs(sender, file, by_member, check_only=check_only)
     ]
-    for run in runs:
-        record_event("run.submit", run, by, task=task.slug, run=run.pk, file=run.file_name)
+    for run in () if check_only else runs:
+        record_event("run.submit", run, sender.by, task=task.slug, run=run.pk, file=run.file_name)
     return runs
-
-
-@transaction.atomic
-def check_upload(
-    *,
-    file: File,
-    task: Task,
-    team: Team,
-    by: User | None,
-    at: datetime,
-    metadata: Mapping[str, RunMetadata] | None = None,
-) -> list[Run]:
-    """Store a file only to check it, at any time and without counting toward the quota.
-
-    Raise `UserError` if the user is neither a member of the team nor an organizer.
-    """
-    sender = Sender(task, team, by, at)
-    require_role(sender)
-    require_size(file, task)
-    return _create_runs(sender, file, _metadata(sender, file, metadata), check_only=True)
 
 
 def _metadata(
     sender: Sender, file: File, metadata: Mapping[str, RunMetadata] | None
 ) -> dict[str, RunMetadata]:
-    """Return the metadata of the runs in a file. Files of the lab itself are baselines."""
-    by_member = metadata_by_member(file, metadata or {})
+    """Return the metadata of the runs in a file by path in the archive, "" for a plain file.
+
+    The keys of `metadata` are the names that users see: the path or the file's name. Files of the
+    lab itself are baselines. Raise `UserError` for a path or a tag that cannot be stored.
+    """
+    members = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
+    if long := next((member for member in members if len(member) > NAME_LENGTH), None):
+        raise UserError(
+            f"The zip contains a file with a path of more than {NAME_LENGTH} characters: "
+            f"{long[:60]}… Shorten the path.",
+            code="name",
+        )
+    by_member = {
+        member: (metadata or {}).get(name) or metadata_from_name(name)
+        for member, name in members.items()
+    }
+    require_tags(own.tag for own in by_member.values())
     names = [standing.field for standing in SET_BY_ORGANIZERS if standing.has_team]
     if any(getattr(own, name) for own in by_member.values() for name in names):
         require_organizer(sender)
@@ -136,26 +141,6 @@ def require_size(file: File, task: Task) -> None:
             f"{filesizeformat(limit)}. {todo}",
             code="size",
         )
-
-
-def metadata_by_member(file: File, metadata: Mapping[str, RunMetadata]) -> dict[str, RunMetadata]:
-    """Return the metadata of every run in a file by its path in the archive, "" for a plain file.
-
-    The keys of `metadata` are the names that users see: the member's path or the file's name. Raise
-    `UserError` for a path or a tag that cannot be stored.
-    """
-    names = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
-    if long := next((member for member in names if len(member) > NAME_LENGTH), None):
-        raise UserError(
-            f"The zip contains a file with a path of more than {NAME_LENGTH} characters: "
-            f"{long[:60]}… Shorten the path.",
-            code="name",
-        )
-    by_member = {
-        member: metadata.get(name) or metadata_from_name(name) for member, name in names.items()
-    }
-    require_tags(own.tag for own in by_member.values())
-    return by_member
 
 
 def metadata_by_name(file: File, **given: Any) -> dict[str, RunMetadata]:
@@ -205,7 +190,7 @@ def _create_runs(
             submitted_by=sender.by,
             submitted_at=sender.at,
             status_changed_at=sender.at,
-            **own.as_fields(),
+            **asdict(own),
         )
         for member, own in by_member.items()
     ]

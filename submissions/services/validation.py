@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,13 +26,48 @@ from arqkit.formats.runs.results import (
 )
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind, Severity
+from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
+from collection.selectors.collections import scan_columns
 from submissions.models import Run, RunProblem
-from submissions.selectors import run_bytes, task_pack
+from submissions.selectors import run_bytes, run_items, task_pack
 from submissions.services.answer_ids import join_answer_ids
-from submissions.services.known_items import knows_any
 from submissions.services.reminders import notify_of_validation
 from submissions.services.rules import assign_identifier, demote_primary_run, warn_of_identical_runs
+
+Source = Callable[[Task, ItemKind], Iterator[pl.Series]]
+
+JUDGED: list[Source] = []
+"""Sources of judged items, which upper apps add (`assessment.apps`)."""
+
+
+def knows_any(run: Run, items: ItemKind, ids: pl.Series) -> bool | None:
+    """Return whether the task knows any of the ids of a run, or None without anything to compare.
+
+    The answer is about the whole run and names no id. It compares with the runs of other teams, and
+    with judged items only for submissions, which are few: a file that is only checked could ask
+    about one item after the other, and so could a team that submits and withdraws.
+    """
+    if items is ItemKind.ANSWERS:  # written by the run, so no other run has them
+        return None
+    is_compared = False
+    for known in _known_items(run, items):
+        is_compared = True
+        if ids.is_in(known.implode()).any():
+            return True
+    return False if is_compared else None
+
+
+def _known_items(run: Run, items: ItemKind) -> Iterator[pl.Series]:
+    sent = Run.objects.submitted().filter(task=run.task_id, team=run.team_id).count()
+    if not run.check_only and sent <= 2 * run.task.protocol.quota:
+        for source in JUDGED:
+            yield from source(run.task, items)
+    others = Run.objects.scorable().filter(task=run.task_id).exclude(team=run.team_id)
+    for other in others.order_by("pk"):
+        if run_items(other, run.task) == items:
+            yield scan_columns(other.index).select(pl.col("item").unique()).collect()["item"]
+
 
 log = logging.getLogger(__name__)
 MAX_ATTEMPTS = 3
@@ -115,22 +151,18 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
         if not won:
             transaction.set_rollback(True)
             return False
-        _replace_problems(run, result)
+        RunProblem.objects.filter(run=run).delete()
+        RunProblem.objects.bulk_create(
+            RunProblem(run=run, position=position, **vars(problem))
+            for position, problem in enumerate(result.problems)
+        )
+        if not run.check_only:
+            verb = "run.valid" if result.is_valid else "run.invalid"
+            record_event(verb, run, None, task=run.task.slug, run=run.pk)
         warn_of_identical_runs(run)
         join_answer_ids(run.task)
         notify_of_validation(run, at=at)
     return True
-
-
-def _replace_problems(run: Run, result: CheckResult) -> None:
-    RunProblem.objects.filter(run=run).delete()
-    RunProblem.objects.bulk_create(
-        RunProblem(run=run, position=position, **vars(problem))
-        for position, problem in enumerate(result.problems)
-    )
-    if not run.check_only:
-        verb = "run.valid" if result.is_valid else "run.invalid"
-        record_event(verb, run, None, task=run.task.slug, run=run.pk)
 
 
 def _release_claim(run: Run, *, at: datetime) -> bool:
@@ -142,22 +174,19 @@ def _release_claim(run: Run, *, at: datetime) -> bool:
             run.task,
             run.attempts,
         )
-        return _finish(run, _failed_result(run.attempts), at=at)
+        # The check failed through no fault of the team.
+        problem = ReportedProblem(
+            kind="check-failed",
+            severity=Severity.ERROR.value,
+            count=1,
+            message=f"Validation failed {run.attempts} times because of an error in ArqLab. The "
+            "run may or may not have problems.",
+            todo="You do not need to do anything. The file is stored and the error was logged.",
+        )
+        result = CheckResult({}, [problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
+        return _finish(run, result, at=at)
     claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
     return bool(claimed.update(status=Run.Status.UPLOADED, status_changed_at=at))
-
-
-def _failed_result(attempts: int) -> CheckResult:
-    """Return the result for a run whose check failed, through no fault of the team."""
-    problem = ReportedProblem(
-        kind="check-failed",
-        severity=Severity.ERROR.value,
-        count=1,
-        message=f"Validation failed {attempts} times because of an error in ArqLab. The run "
-        "may or may not have problems.",
-        todo="You do not need to do anything. The file is stored and the error was logged.",
-    )
-    return CheckResult({}, [problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
 
 
 def _store(run: Run, place: FieldFile, frame: pl.DataFrame) -> str:

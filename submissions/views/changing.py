@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.contrib import messages
-from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import QuerySet
 from django.forms import Form
 from django.forms.models import model_to_dict
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -17,12 +16,12 @@ from django.utils import timezone
 
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqlab.core.errors import UserError
-from arqlab.core.models import AuditEvent, Task
+from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.services.labs import close_task, reopen_task
 from arqlab.core.views.answers import refused, told
-from arqlab.core.views.editing import edited
+from arqlab.core.views.editing import F, edited
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemForm, WithdrawForm
@@ -40,7 +39,8 @@ from submissions.services.changing import (
     submit_checked_run,
     withdraw_run,
 )
-from submissions.services.uploads import check_upload, submit_upload
+from submissions.services.rules import Sender
+from submissions.services.uploads import take_uploads
 from submissions.tasks import validate_after_commit
 
 pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
@@ -89,18 +89,16 @@ def run_edit(request: HttpRequest, run: Run) -> HttpResponse:
     by, organizes = signed_in(request), may_organize(request.user, run.task.lab)
 
     def make(data: QueryDict | None) -> RunEditForm:
-        initial = metadata_of(run).as_fields()
+        initial = asdict(metadata_of(run))
         return RunEditForm(data, initial=initial, task=run.task, organizes=organizes)
 
-    def save(form: RunEditForm) -> HttpResponse:
+    def save(form: RunEditForm) -> str:
         metadata = replace(metadata_of(run), **form.filled())
         if correct_run(run=run, metadata=metadata, by=by, at=timezone.now()):
             validate_after_commit([run])
-        messages.success(request, "Run details saved.")
-        return _to(run)
+        return "Run details saved."
 
-    form, answer = edited(request, run, make, save, events=_events(run, "run.correct"))
-    return answer or _page(request, "run_edit", run, form)
+    return _edit(request, "run_edit", run, make, save, verb="run.correct")
 
 
 @pages.form("runs/<int:run>/publication/", "run-publish")
@@ -108,19 +106,14 @@ def run_publish(request: HttpRequest, run: Run) -> HttpResponse:
     """Edit the paper, code and citation of a run, also after the deadline."""
     by, at = signed_in(request), timezone.now()
 
-    def save(form: RunPublicationForm) -> HttpResponse:
-        publish_run(run=run, publication=form.cleaned_data, by=by, at=at)
-        messages.success(request, "Publication saved.")
-        return _to(run)
+    def make(data: QueryDict | None) -> RunPublicationForm:
+        return RunPublicationForm(data, initial=model_to_dict(run))
 
-    form, answer = edited(
-        request,
-        run,
-        lambda data: RunPublicationForm(data, initial=model_to_dict(run)),
-        save,
-        events=_events(run, "run.publish"),
-    )
-    return answer or _page(request, "run_publish", run, form)
+    def save(form: RunPublicationForm) -> str:
+        publish_run(run=run, publication=form.cleaned_data, by=by, at=at)
+        return "Publication saved."
+
+    return _edit(request, "run_publish", run, make, save, verb="run.publish")
 
 
 @pages.form("runs/<int:run>/progress/", "run-system")
@@ -133,13 +126,31 @@ def run_system(request: HttpRequest, run: Run) -> HttpResponse:
     def make(data: QueryDict | None) -> SystemForm:
         return SystemForm(data, run=run, others=list(linkable_runs(request.user, run)))
 
-    def save(form: SystemForm) -> HttpResponse:
+    def save(form: SystemForm) -> str:
         link_runs(run=run, links=form.links() or {run.pk: False}, by=by, at=at)
-        messages.success(request, "Links of the run saved.")
+        return "Links of the run saved."
+
+    return _edit(request, "run_system", run, make, save, verb="run.link")
+
+
+def _edit(
+    request: HttpRequest,
+    page: str,
+    run: Run,
+    make: Callable[[QueryDict | None], F],
+    save: Callable[[F], str],
+    *,
+    verb: str,
+) -> HttpResponse:
+    """Return the page of a form that edits a run, or store it; `save` returns the message."""
+
+    def store(form: F) -> HttpResponse:
+        messages.success(request, save(form))
         return _to(run)
 
-    form, answer = edited(request, run, make, save, events=_events(run, "run.link"))
-    return answer or _page(request, "run_system", run, form)
+    events = run.task.lab.audit_events.filter(verb=verb, detail__run=run.pk)
+    form, answer = edited(request, run, make, store, events=events)
+    return answer or _page(request, page, run, form)
 
 
 @pages.form("runs/<int:run>/withdraw/", "run-withdraw")
@@ -195,20 +206,21 @@ def run_submit(request: HttpRequest, run: Run) -> HttpResponse:
 @pages.form("runs/<int:run>/repaired/", "run-repaired")
 def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the repaired file, or submit or check it as a new run."""
-    repaired = _repaired_or_404(run)
+    try:
+        repaired = repaired_file(run)
+    except UploadRefusedError:
+        repaired = None
+    if repaired is None:
+        raise Http404
     if request.method != "POST":
         return exact_response(repaired.read(), str(repaired.name))
-    take = check_upload if "check" in request.POST else submit_upload
-    metadata = {str(repaired.name): metadata_of(run)}
     with told(request):
         with transaction.atomic():
-            runs = take(
-                file=repaired,
-                task=run.task,
-                team=run.team,
-                by=signed_in(request),
-                at=timezone.now(),
-                metadata=metadata,
+            runs = take_uploads(
+                files=[repaired],
+                sender=Sender(run.task, run.team, signed_in(request), timezone.now()),
+                metadata={str(repaired.name): metadata_of(run)},
+                check_only="check" in request.POST,
             )
             validate_after_commit(runs)
         messages.success(request, "The repaired file was uploaded as a new run.")
@@ -216,24 +228,10 @@ def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     return _to(run)
 
 
-def _repaired_or_404(run: Run) -> ContentFile:
-    try:
-        repaired = repaired_file(run)
-    except UploadRefusedError as refused:
-        raise Http404 from refused
-    if repaired is None:
-        raise Http404
-    return repaired
-
-
 def _page(request: HttpRequest, page: str, run: Run, form: Form, **context: object) -> HttpResponse:
     context |= {"run": run, "form": form}
     status = 422 if form.errors else 200
     return render(request, f"submissions/{page}.html", context, status=status)
-
-
-def _events(run: Run, verb: str) -> QuerySet[AuditEvent]:
-    return run.task.lab.audit_events.filter(verb=verb, detail__run=run.pk)
 
 
 def _to(run: Run) -> HttpResponse:

@@ -34,7 +34,15 @@ every_granted_role = pytest.mark.parametrize("role", Role.granted())
 
 
 def test_no_other_module_or_template_names_a_role():
-    folders = ("arqlab", "collection", "submissions", "assessment", "evaluation", "desk")
+    folders = (
+        "arqlab",
+        "collection",
+        "submissions",
+        "assessment",
+        "evaluation",
+        "retrieval",
+        "desk",
+    )
     files = [file for folder in folders for file in (ROOT / folder).rglob("*.py") if file.is_file()]
     files += (ROOT / "templates").rglob("*.html")
     naming = {str(file.relative_to(ROOT)) for file in files if NAMES.search(file.read_text())}

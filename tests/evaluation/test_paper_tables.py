@@ -18,8 +18,7 @@ from assessment.models import PoolInstance, QrelSet
 from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
 from benchmarks.papers.published import MEASURES_OF_TASK_3
 from evaluation.models import Leaderboard, RunScore
-from evaluation.services.paper_kits import paper_board, paper_figures
-from evaluation.services.paper_tables import paper_tables
+from evaluation.services.paper_kits import paper_board, paper_figures, paper_tables
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.services.changing import link_runs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 from django.core.management import load_command_class
 
@@ -35,7 +37,7 @@ def test_a_flag_is_in_the_files_the_api_and_on_the_board(flag):
 
 
 def test_a_run_that_declares_a_flag_is_marked_with_it(flag):
-    run = Run(**RunMetadata("bm25", **{flag.field: True}).as_fields())
+    run = Run(**asdict(RunMetadata("bm25", **{flag.field: True})))
 
     assert run.flags == [flag]
     assert (flag.label, flag.yes) in run.declared

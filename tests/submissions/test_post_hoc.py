@@ -20,8 +20,7 @@ from evaluation.permissions import board_with_run, may_see_scores, score_access_
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
-from submissions.run_map import run_map
-from submissions.selectors import quota_left
+from submissions.selectors import quota_left, run_map
 from submissions.services.changing import correct_run, mark_primary, metadata_of, submit_checked_run
 from submissions.services.run_metadata import RunMetadata
 from submissions.services.uploads import check_upload, submit_upload

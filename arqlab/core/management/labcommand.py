@@ -23,12 +23,26 @@ from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived_path
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path, todo: str = "Check the path.") -> bytes:
     """Return the content of a file, or raise `CommandError` with the reason and what to do."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise CommandError(f"Cannot read {path}: {error.strerror}. Check the path.") from error
+        raise CommandError(f"Cannot read {path}: {error.strerror}. {todo}") from error
+
+
+TASK = {"metavar": "LAB/TASK"}
+BY = {"metavar": "PERSON", "help": "email address or user name for the audit log"}
+
+
+def switch(text: str) -> dict[str, Any]:
+    """Return the options of an argument that is True if it is given."""
+    return {"action": "store_true", "help": text}
+
+
+def reasons(thing: str) -> dict[str, Any]:
+    """Return the options of an argument that names a thing with a reason, perhaps repeatedly."""
+    return {"nargs": 2, "action": "append", "default": [], "metavar": (thing, "REASON")}
 
 
 class LabCommand(BaseCommand):
@@ -41,10 +55,21 @@ class LabCommand(BaseCommand):
 
     changes_labs = True
     """False for a command that only reads the lab or task that it names."""
+    arguments: Mapping[str, Mapping[str, Any]] = {}
+    """The arguments by name, with the options of `ArgumentParser.add_argument`."""
 
     # System checks import all views, which takes longer than most commands; `migrate` and `serve`
     # run them.
     requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Add `arguments`."""
+        for name, options in self.arguments.items():
+            parser.add_argument(name, **options)
+
+    def actor(self, options: dict[str, Any]) -> User | None:
+        """Return the user named with `--by`, or None."""
+        return person_named(options["by"]) if options["by"] else None
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command; raise `CommandError` with the message of a `UserError`."""
@@ -78,11 +103,7 @@ class LoadCommand(LabCommand):
     It reports the problems of a file by cause.
     """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add `--yes`."""
-        parser.add_argument(
-            "--yes", action="store_true", help="change what is stored without asking"
-        )
+    arguments = {"--yes": switch("change what is stored without asking")}
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load the files; list what would change, ask, and load them again with the answer."""
@@ -114,22 +135,12 @@ class CeremonyCommand(LabCommand):
     If something is odd, it asks before it goes on; `--yes` answers.
     """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the task, `--yes` and `--by`."""
-        parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument(
-            "--yes", action="store_true", help="go on without asking if nothing is red"
-        )
-        parser.add_argument(
-            "--acknowledge", action="store_true", help="with --yes, go on although checks are red"
-        )
-        parser.add_argument(
-            "--by", metavar="PERSON", help="email address or user name for the audit log"
-        )
-
-    def actor(self, options: dict[str, Any]) -> User | None:
-        """Return the user named with `--by`, or None."""
-        return person_named(options["by"]) if options["by"] else None
+    arguments = {
+        "task": TASK,
+        "--yes": switch("go on without asking if nothing is red"),
+        "--acknowledge": switch("with --yes, go on although checks are red"),
+        "--by": BY,
+    }
 
     def confirm(
         self,

@@ -2,25 +2,225 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import reduce
 from math import ceil
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
 from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
-from arqlab.core.models import Lab, Membership, Role, Task, User
-from assessment.assignments.selectors.rows import (
-    AssignmentGrid,
-    JudgedCounts,
-    PersonRow,
-    Share,
-    TopicCounts,
-    TopicRow,
-    together,
-)
+from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
 from assessment.models import Assignment, Judgment, PoolItem, SetAsideTopic
+
+NO_PACE = Pace()
+
+
+class TopicCounts(NamedTuple):
+    """The items of a topic: all, completed, and those left to judge in open pools.
+
+    `labels` and `labels_left` count the labels that all items and those left need. A topic that is
+    set aside has no items left to judge, although its items stay open.
+    """
+
+    total: int = 0
+    done: int = 0
+    left: int = 0
+    labels: int = 0
+    labels_left: int = 0
+    is_set_aside: bool = False
+
+
+@dataclass(frozen=True)
+class JudgedCounts:
+    """A person's judgments in a topic; `lately` and `first` exclude imported ones."""
+
+    items: int = 0
+    pace: Pace = NO_PACE
+    lately: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+@dataclass
+class Share:
+    """A person's part of a topic. `assignment` is None if they judged in it earlier."""
+
+    person: User
+    judged: JudgedCounts
+    assignment: Assignment | None = None
+    may_judge: bool = True
+    left: int = 0
+    labels_left: int = 0
+    finish: datetime | None = None
+
+
+@dataclass
+class TopicRow:
+    """A topic with the counts of its items, as in TopicCounts, and its assessors."""
+
+    topic: Topic
+    total: int
+    done: int
+    left: int
+    labels: int
+    labels_left: int
+    is_set_aside: bool
+    shares: dict[int, Share] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def difficulty(self) -> str:
+        """Return the difficulty in the topic information, or ""."""
+        return self.topic.facts.get("difficulty", "")
+
+    @property
+    def open_shares(self) -> list[Share]:
+        """Return the shares with an assignment, even of users who may no longer judge."""
+        return [share for share in self.shares.values() if share.assignment]
+
+    @property
+    def judging_shares(self) -> list[Share]:
+        """Return the shares of the assigned users who may judge."""
+        return [share for share in self.open_shares if share.may_judge]
+
+    @property
+    def state(self) -> str:
+        """Return the state of the topic for the state chip."""
+        if not self.total:
+            return "no-items"
+        if self.left and not self.judging_shares:
+            return "unassigned"
+        if self.left:
+            is_started = self.done or any(share.judged.items for share in self.shares.values())
+            return "in-progress" if is_started else "not-started"
+        if self.done < self.total:
+            return "set-aside" if self.is_set_aside else "closed"
+        given = (share.assignment for share in self.shares.values())
+        return "in-review" if any(own and own.reviewed_since for own in given) else "done"
+
+    def state_of(self, share: Share) -> str:
+        """Return the state of the topic for one assessor, who may not have started yet."""
+        state = self.state
+        return "not-started" if state == "in-progress" and not share.judged.items else state
+
+    @property
+    def pace(self) -> Pace:
+        """Return the combined pace of all assessors in the topic."""
+        return together(share.judged.pace for share in self.shares.values())
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the expected seconds for the items left."""
+        return self.labels_left * self.seconds
+
+    @property
+    def hours(self) -> float:
+        """Return the expected hours for the items left."""
+        return self.seconds_left / 3600
+
+    @property
+    def finish(self) -> datetime | None:
+        """Return the estimated completion of the topic, or None if it is not known for everyone."""
+        ends = [share.finish for share in self.judging_shares]
+        return max((end for end in ends if end), default=None) if all(ends) else None
+
+
+@dataclass(frozen=True)
+class PersonRow:
+    """A person with the states of their topics and the items left."""
+
+    person: User
+    may_judge: bool
+    is_assessor: bool
+    states: dict[str, int]
+    judged: int
+    left: int
+    pace: Pace
+    hours: float
+    last: datetime | None
+    finish: datetime | None
+    deadline: datetime | None
+
+    @property
+    def is_late(self) -> bool:
+        """Return whether the estimated completion is after the judging deadline."""
+        return bool(self.finish and self.deadline and self.finish > self.deadline)
+
+    @property
+    def topics(self) -> int:
+        """Return the number of assigned topics."""
+        return sum(self.states.values())
+
+
+@dataclass(frozen=True)
+class TopicRows:
+    """Topics, with what is left to judge in all."""
+
+    rows: Sequence[TopicRow]
+
+    @property
+    def has_difficulty(self) -> bool:
+        """Return whether a topic has a difficulty."""
+        return any(row.difficulty for row in self.rows)
+
+    @property
+    def left(self) -> int:
+        """Return the number of items left in all topics; shared items count for every assessor."""
+        return sum(row.left for row in self.rows)
+
+    @property
+    def seconds_left(self) -> float:
+        """Return the expected seconds for the items left."""
+        return sum(row.seconds_left for row in self.rows)
+
+
+@dataclass(frozen=True)
+class AssignmentGrid(TopicRows):
+    """All topics of a task, and all users who have judged them or may judge them."""
+
+    people: list[PersonRow]
+
+    @property
+    def judges(self) -> list[PersonRow]:
+        """Return the assessors, and other users who have topics or judgments."""
+        return [row for row in self.people if row.is_assessor or row.states or row.judged]
+
+    @property
+    def total(self) -> int:
+        """Return the number of items."""
+        return sum(row.total for row in self.rows)
+
+    @property
+    def done(self) -> int:
+        """Return the number of items with all labels."""
+        return sum(row.done for row in self.rows)
+
+    @property
+    def unassigned(self) -> list[TopicRow]:
+        """Return the topics with items left and no assigned user who may judge."""
+        return [row for row in self.rows if row.state == "unassigned"]
+
+    @property
+    def late_people(self) -> list[PersonRow]:
+        """Return the people who are expected to finish after the judging deadline."""
+        return [row for row in self.people if row.is_late]
+
+    @property
+    def finish(self) -> datetime | None:
+        """Return the estimated completion of the task, or None if it is not known for everyone."""
+        ends = [row.finish for row in self.people if row.left]
+        if not ends or not all(ends) or self.unassigned:
+            return None
+        return max(end for end in ends if end)
+
+
+def together(paces: Iterable[Pace]) -> Pace:
+    """Return the combined pace."""
+    return reduce(Pace.plus, paces, NO_PACE)
+
 
 LEASE = timedelta(minutes=30)
 
@@ -55,12 +255,6 @@ def long_leases(at: datetime) -> QuerySet[PoolItem]:
     return long.filter(_HOLDERS_ROLE)
 
 
-def own_leases(topic_id: int, user: User, at: datetime) -> QuerySet[PoolItem]:
-    """Return the waiting items of a topic that are leased to a user, in their order."""
-    own = PoolItem.official.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
-    return own.filter(done_at=None).order_by("pool_id", "position")
-
-
 def trips_of_task(task: Task, *, at: datetime) -> list[LongLease]:
     """Return the offline trips in a task, by topic and assessor, in two queries."""
     rows = list(
@@ -70,7 +264,7 @@ def trips_of_task(task: Task, *, at: datetime) -> list[LongLease]:
         .values_list("topic__query_id", "leased_to")
         .annotate(items=Count("pk"), until=Max("leased_until"))
     )
-    people = User.objects.in_bulk({person for _, person, *_ in rows}) if rows else {}
+    people = User.objects.in_bulk({person for _, person, *_ in rows})
     return [LongLease(topic, people[person], *rest) for topic, person, *rest in rows]
 
 
@@ -121,18 +315,21 @@ def assignment_grid(
     people |= User.objects.in_bulk({person_id for _, person_id in judged} - people.keys())
     for (topic_id, person_id), known in judged.items():
         rows[topic_id].shares[person_id] = Share(people[person_id], known)
-    grid = AssignmentGrid(list(rows.values()), [])
-    _forecast(grid, people, set(staff), at)
-    for row in grid.people:
-        row.deadline = task.judging_deadline
-    return grid
+    paces = _estimate(rows.values(), people)
+    return AssignmentGrid(
+        list(rows.values()),
+        [
+            _person_row(task, rows.values(), person, paces[pk], may_judge=pk in staff, at=at)
+            for pk, person in people.items()
+        ],
+    )
 
 
 def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
     """Return the counts of items and of their labels by topic, in one query."""
     waits = Q(done_at=None, pool__closed_at=None)
     aside = Exists(SetAsideTopic.objects.filter(topic=OuterRef("topic"), ended_at=None))
-    counted = (
+    counted: QuerySet[Any, Any] = (
         items.order_by()
         .values("topic")
         .annotate(
@@ -141,18 +338,13 @@ def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
             left=Count("pk", distinct=True, filter=waits),
             labels=Count("instances"),
             labels_left=Count("instances", filter=waits),
-            aside=aside,
+            is_set_aside=aside,
         )
     )
-    by_topic = {
-        topic: TopicCounts(*counts)
-        for topic, *counts in counted.values_list("topic", *TopicCounts._fields[:-1], "aside")
-    }
+    nothing = {"left": 0, "labels_left": 0}
     return {
-        topic: topic_count._replace(left=0, labels_left=0)
-        if topic_count.is_set_aside
-        else topic_count
-        for topic, topic_count in by_topic.items()
+        row.pop("topic"): TopicCounts(**row | (nothing if row["is_set_aside"] else {}))
+        for row in counted
     }
 
 
@@ -161,14 +353,13 @@ def judged_by(
 ) -> dict[tuple[int, int], JudgedCounts]:
     """Return the counts of current judgments by topic and assessor.
 
-    Imported judgments do not count toward the pace per day, because their times may all be that of
-    the import.
+    Imported ones do not count toward the pace per day: all may have the time of the import.
     """
     is_judged_here = Q(is_imported=False)
     rows: QuerySet[Any, Any] = (
         judgments.filter(is_current=True, assessor__isnull=False)
         .order_by()
-        .values("instance__item__topic", "assessor")
+        .values_list("instance__item__topic", "assessor")
         .annotate(
             items=Count("instance__item", distinct=True),
             timed=Count("active_ms"),
@@ -177,26 +368,21 @@ def judged_by(
             first=Min("judged_at", filter=is_judged_here),
             last=Max("judged_at"),
         )
-        .values_list(
-            "instance__item__topic", "assessor", "items", "timed", "time", "lately", "first", "last"
-        )
     )
     return {
-        (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), lately, first, last)
-        for topic, person, count, timed, active_ms, lately, first, last in rows
+        (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), *times)
+        for topic, person, count, timed, active_ms, *times in rows
     }
 
 
-def _forecast(
-    grid: AssignmentGrid, people: Mapping[int, User], staff: Collection[int], at: datetime
-) -> None:
-    """Fill in the estimates: the seconds per label of each topic, and the rows of the people."""
+def _estimate(rows: Collection[TopicRow], people: Iterable[int]) -> dict[int, Pace]:
+    """Fill in the seconds per label and the shares of each topic; return the pace by person."""
     by_person = {
-        pk: together(row.shares[pk].judged.pace for row in grid.topics if pk in row.shares)
+        pk: together(row.shares[pk].judged.pace for row in rows if pk in row.shares)
         for pk in people
     }
     everybody = together(by_person.values())
-    for row in grid.topics:
+    for row in rows:
         judges = [share.person.pk for share in row.judging_shares]
         theirs = together(by_person[pk] for pk in judges)
         row.seconds = expected_seconds(
@@ -205,25 +391,20 @@ def _forecast(
         for pk in judges:
             row.shares[pk].left = ceil(row.left / len(judges))
             row.shares[pk].labels_left = ceil(row.labels_left / len(judges))
-    grid.people = [
-        _person_row(grid, person, by_person[pk], may_judge=pk in staff, at=at)
-        for pk, person in people.items()
-    ]
+    return by_person
 
 
 def _person_row(
-    grid: AssignmentGrid, person: User, pace: Pace, *, may_judge: bool, at: datetime
+    task: Task, rows: Iterable[TopicRow], person: User, pace: Pace, *, may_judge: bool, at: datetime
 ) -> PersonRow:
     """Return the row of a person.
 
     The estimate assumes that they judge the started topics first, and all in the task's order.
     """
-    rows = sorted(
-        (row for row in grid.topics if person.pk in row.shares),
-        key=lambda row: (not row.shares[person.pk].judged.items, row.topic.position),
-    )
-    shares = [row.shares[person.pk] for row in rows]
-    mine = [(row, share) for row, share in zip(rows, shares, strict=True) if share.assignment]
+    own = [(row, row.shares[person.pk]) for row in rows if person.pk in row.shares]
+    own.sort(key=lambda pair: (not pair[1].judged.items, pair[0].topic.position))
+    shares = [share for _, share in own]
+    mine = [(row, share) for row, share in own if share.assignment]
     first = min((share.judged.first for share in shares if share.judged.first), default=None)
     lately = sum(share.judged.lately for share in shares)
     ends = estimated_completions(
@@ -243,4 +424,5 @@ def _person_row(
         hours=sum(share.labels_left * row.seconds for row, share in mine) / 3600,
         last=max((share.judged.last for share in shares if share.judged.last), default=None),
         finish=max((end for end in ends if end), default=None),
+        deadline=task.judging_deadline,
     )

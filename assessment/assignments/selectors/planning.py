@@ -21,10 +21,9 @@ from arqkit.judgments.assignment_plan import (
     plan_of,
 )
 from arqkit.judgments.completion import expected_seconds
-from arqlab.core.models import Task
-from assessment.assignments.selectors.grid import assignment_grid
+from arqlab.core.models import Task, User
+from assessment.assignments.selectors.grid import TopicRow, assignment_grid, together
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
-from assessment.assignments.selectors.rows import AssignmentGrid, TopicRow, together
 from assessment.models import PoolInstance, PoolItem
 
 
@@ -37,10 +36,7 @@ class PlanEdits(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskPlanning:
-    """The planning problem of a task, with its topics and the assessors who may judge.
-
-    In the problem, topics have their ids, and assessors their keys as text.
-    """
+    """The planning problem of a task, by ids of topics and keys of the assessors who may judge."""
 
     task: Task
     topics: list[TopicRow]
@@ -89,11 +85,6 @@ class TaskPlanning:
         topics = [topic._replace(second="") for topic in self.problem.topics]
         return replace(self.problem, topics=topics)
 
-    @property
-    def given_seconds(self) -> dict[str, str]:
-        """Return the planned second assessors by topic."""
-        return {topic.name: topic.second for topic in self.problem.topics if topic.second}
-
 
 def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
     """Return the best plan that keeps what an organizer changed by hand."""
@@ -109,9 +100,10 @@ def plan_with_edits(planning: TaskPlanning, edits: PlanEdits) -> AssignmentPlan:
         if first.get(name) != ""
     ]
     plan = plan_assignments(replace(planning.problem, topics=topics))
+    given = {topic.name: topic.second for topic in planning.problem.topics}
     chosen = (
         {name: key for name, key in kept.items() if key}
-        for kept in ({**plan.first, **first}, {**planning.given_seconds, **plan.second, **second})
+        for kept in ({**plan.first, **first}, {**given, **plan.second, **second})
     )
     return plan_of(planning.open_problem, *chosen, is_optimal=plan.is_optimal)
 
@@ -154,10 +146,10 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
     seconds = planned_seconds(task)
     topics = [
         row
-        for row in grid.topics
+        for row in grid.rows
         if not row.is_set_aside and (row.left or row.judging_shares or not row.total)
     ]
-    known = {row.person.pk for row in people}
+    keys: dict[User | None, str] = {row.person: str(row.person.pk) for row in people}
     given = [
         PlanTopic(
             row.topic.query_id,
@@ -165,16 +157,22 @@ def task_planning(task: Task, *, overlap: int, expected_labels: int, at: datetim
             if row.total
             else expected_labels,
             tuple(str(share.person.pk) for share in row.judging_shares),
-            _key(seconds[row.topic.pk].pk if row.topic.pk in seconds else None, known),
+            keys.get(seconds.get(row.topic.pk), ""),
         )
         for row in topics
     ]
-    bids = {
-        (topic, str(row.person.pk)): choice for row in people for topic, choice in row.bids.items()
-    }
-    return TaskPlanning(
-        task, topics, people, PlanProblem(given, _assessors(task, grid, people), bids, overlap)
-    )
+    bids = {(topic, keys[row.person]): bid for row in people for topic, bid in row.bids.items()}
+    paces = {row.person: row.pace for row in grid.people}
+    everybody = together(paces.values())
+    assessors = [
+        PlanAssessor(
+            keys[row.person],
+            expected_seconds([paces[row.person], everybody], usual=task.protocol.seconds),
+            row.hours,
+        )
+        for row in people
+    ]
+    return TaskPlanning(task, topics, people, PlanProblem(given, assessors, bids, overlap))
 
 
 def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonPlan]:
@@ -184,13 +182,9 @@ def people_in_plan(planning: TaskPlanning, plan: AssignmentPlan) -> list[PersonP
         return [topic for topic, assessor in chosen.items() if assessor == key]
 
     return [
-        PersonPlan(
-            row,
-            plan.hours[str(row.person.pk)],
-            topics_of(plan.first, str(row.person.pk)),
-            topics_of(plan.second, str(row.person.pk)),
-        )
+        PersonPlan(row, plan.hours[key], topics_of(plan.first, key), topics_of(plan.second, key))
         for row in planning.people
+        for key in [str(row.person.pk)]
     ]
 
 
@@ -201,25 +195,5 @@ def typical_labels(task: Task) -> int | None:
     if not empty:
         return None
     filled = task.topics.count() - empty
-    return (
-        round(PoolInstance.official.filter(item__topic__task=task).count() / filled)
-        if filled
-        else 0
-    )
-
-
-def _assessors(task: Task, grid: AssignmentGrid, people: list[RosterRow]) -> list[PlanAssessor]:
-    paces = {row.person.pk: row.pace for row in grid.people}
-    everybody = together(paces.values())
-    return [
-        PlanAssessor(
-            str(row.person.pk),
-            expected_seconds([paces[row.person.pk], everybody], usual=task.protocol.seconds),
-            row.hours,
-        )
-        for row in people
-    ]
-
-
-def _key(person: int | None, known: set[int]) -> str:
-    return str(person) if person in known else ""
+    labels = PoolInstance.official.filter(item__topic__task=task).count()
+    return round(labels / max(filled, 1))

@@ -1,28 +1,21 @@
-"""The roster of a task: its assessors, the hours they offer, and their bids.
-
-The roster has the assessors who were added to it, and those with topics of the task.
-"""
+"""The roster of a task: assessors who were added or have topics, their hours and their bids."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet
 
 from arqkit.judgments.assignment_plan import Preference
-from arqlab.core.models import AuditEvent, Lab, Task, Topic, User
+from arqlab.core.models import Lab, Task, Topic, User
 from assessment.assignments.selectors.grid import GRID_FIELDS, judging_staff
 from assessment.models import Assignment, RosterEntry, SecondPlan, TopicBid
 
 
 @dataclass(frozen=True)
 class RosterRow:
-    """An assessor on a roster, with the number of assigned topics and the bids by topic id.
-
-    `unmarked` is the number of topics without a bid.
-    """
+    """An assessor on a roster, with the numbers of topics and of those without a bid, and bids."""
 
     person: User
     entry: RosterEntry | None
@@ -42,14 +35,6 @@ class RosterRow:
         return Counter(self.bids.values())
 
 
-class OwnRoster(NamedTuple):
-    """A task with the user on its roster, its number of topics, and how many the user marked."""
-
-    task: Task
-    topics: int
-    marked: int
-
-
 def task_roster(task: Task) -> list[RosterRow]:
     """Return the roster of a task by name, in five queries."""
     staff = {person.pk for person in judging_staff(task.lab)}
@@ -59,56 +44,35 @@ def task_roster(task: Task) -> list[RosterRow]:
     assigned = User.objects.filter(having).annotate(assigned=Count("assignments"))
     topics = {person.pk: person.assigned for person in assigned}
     people |= {person.pk: person for person in assigned}
-    bids: dict[int, dict[str, Preference]] = {}
+    bids: dict[int, dict[str, Preference]] = {pk: {} for pk in people}
     topic_bids = TopicBid.objects.filter(topic__task=task, user__in=people)
     for user, query_id, choice in topic_bids.values_list("user", "topic__query_id", "choice"):
-        bids.setdefault(user, {})[query_id] = Preference(choice)
+        bids[user][query_id] = Preference(choice)
     total = task.topics.count()
-    rows = []
-    for pk, person in people.items():
-        own = bids.get(pk, {})
-        entry, assigned_topics = entries.get(pk), topics.get(pk, 0)
-        rows.append(RosterRow(person, entry, pk in staff, assigned_topics, own, total - len(own)))
+    rows = [
+        RosterRow(person, entries.get(pk), pk in staff, topics.get(pk, 0), own, total - len(own))
+        for (pk, person), own in zip(people.items(), bids.values(), strict=True)
+    ]
     return sorted(rows, key=lambda row: (row.person.name.lower(), row.person.pk))
-
-
-def roster_entry(task: Task, person: User) -> RosterEntry | None:
-    """Return what a user offers for a task, or None if they are not on its roster."""
-    return task.roster.filter(user=person).first()
-
-
-def offer_events(task: Task, person: User) -> QuerySet[AuditEvent]:
-    """Return the changes of what a user offers for a task, newest first."""
-    events = task.lab.audit_events.filter(verb="roster.offer", target=task)
-    return events.filter(detail__person=person.get_username())
-
-
-def people_off_roster(task: Task) -> QuerySet[User]:
-    """Return the users who may judge in the lab and are not on the roster of the task."""
-    assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
-    return judging_staff(task.lab).exclude(
-        Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
-    )
 
 
 def is_on_roster(user: User, task: Task) -> bool:
     """Return whether a user is on the roster of a task and may judge in its lab."""
     assigned = Assignment.objects.filter(topic__task=task, assessor=user, ended_at=None)
-    return judging_staff(task.lab).filter(pk=user.pk).exists() and (
-        task.roster.filter(user=user).exists() or assigned.exists()
-    )
+    is_listed = task.roster.filter(user=user).exists() or assigned.exists()
+    return is_listed and judging_staff(task.lab).filter(pk=user.pk).exists()
 
 
-def own_rosters(user: User, lab: Lab) -> list[OwnRoster]:
-    """Return the tasks of a lab to whose rosters a user was added, in order."""
-    added = Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
-    tasks = added.annotate(
-        topic_count=Count("topics", distinct=True),
-        marked=Count("topics__bids", filter=Q(topics__bids__user=user), distinct=True),
+def own_rosters(user: User, lab: Lab) -> QuerySet[Task]:
+    """Return the tasks with a user on the roster, with `topic_count` and the number `marked`."""
+    return (
+        Task.objects.filter(lab=lab, archived_at=None, roster__user=user)
+        .annotate(
+            topic_count=Count("topics", distinct=True),
+            marked=Count("topics__bids", filter=Q(topics__bids__user=user), distinct=True),
+        )
+        .order_by("position", "pk")
     )
-    return [
-        OwnRoster(task, task.topic_count, task.marked) for task in tasks.order_by("position", "pk")
-    ]
 
 
 def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
@@ -120,10 +84,7 @@ def topics_to_bid_for(task: Task, user: User) -> list[tuple[Topic, str]]:
 
 
 def planned_seconds(task: Task) -> dict[int, User]:
-    """Return the planned second assessor by topic.
-
-    A plan is left out if its assessor may no longer judge in the lab, or was assigned the topic.
-    """
+    """Return the planned second assessor by topic, if they may judge and do not have it already."""
     own = Assignment.objects.filter(topic__task=task, ended_at=None)
     taken = set(own.values_list("topic", "assessor"))
     staff = judging_staff(task.lab).values("pk")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-
-from django.db.models import QuerySet
 
 from arqkit.judgments.completion import JudgedSample, keep_probabilities
 from arqkit.records import TaskKind
 from arqlab.core.models import Task
-from assessment.assignments.selectors.grid import topic_counts
-from assessment.assignments.selectors.rows import TopicRow
+from assessment.assignments.selectors.grid import TopicRow, topic_counts
 from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import adjudicated_judgments
@@ -20,11 +17,7 @@ from assessment.qrels.selectors.frames import adjudicated_judgments
 
 @dataclass(frozen=True)
 class TopicForecast:
-    """A started topic with too few relevant items so far, or one that is set aside.
-
-    `probability` is the probability that the topic is kept after all, so that setting it aside
-    would be an error.
-    """
+    """A started topic with few relevant items, or one set aside, and how probably it is kept."""
 
     row: TopicRow
     sample: JudgedSample
@@ -41,17 +34,9 @@ class TopicForecast:
         labels = self.unjudged * self.row.labels / self.row.total
         return labels * self.row.seconds / 3600
 
-    @property
-    def percent(self) -> float:
-        """Return the probability as a percentage."""
-        return 100 * self.probability
-
 
 def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
-    """Return the topics that may be dropped, least likely to be kept first, in four queries.
-
-    Takes no query if the task keeps all topics.
-    """
+    """Return the topics that may be dropped, least likely kept first, in up to four queries."""
     needed = task.protocol.min_relevant
     started = [row for row in rows if row.is_set_aside or 0 < row.done < row.total]
     if not needed or not started:
@@ -70,55 +55,40 @@ def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]
 
 def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
     """Return the judged sample of each topic, and the probability that it is kept."""
-    samples = _samples(task)
+    # Without Task 3 answers mixed into Task 1. The items of a supplement count as drawn from the
+    # same topic, although their order is random among themselves only.
+    kinds = set(PoolItem.Kind) - (
+        {PoolItem.Kind.ANSWERS} if task.kind == Task.Kind.ANSWERS else set()
+    )
+    relevant = Counter(topic for topic, _ in _relevant_items(task, kinds))
+    counted = topic_counts(PoolItem.official.filter(pool__task=task, kind__in=kinds))
+    samples = {
+        topic: JudgedSample(counts.total, max(counts.done, relevant[topic]), relevant[topic])
+        for topic, counts in counted.items()
+    }
     probabilities = keep_probabilities(
         samples, kind=TaskKind(task.kind), min_relevant=task.protocol.min_relevant
     )
     return {topic: (samples[topic], probabilities[topic]) for topic in samples}
 
 
-def _samples(task: Task) -> dict[int, JudgedSample]:
-    """Return the judged and relevant items by topic, without Task 3 answers mixed into Task 1.
-
-    The items of a supplement count as drawn from the same topic, although their order is random
-    among themselves only.
-    """
-    items = PoolItem.official.filter(pool__task=task)
-    if task.kind == Task.Kind.ANSWERS:
-        items = items.exclude(kind=PoolItem.Kind.ANSWERS)
-    relevant = Counter(topic for topic, _ in _relevant_items(task))
-    return {
-        topic: JudgedSample(counts.total, max(counts.done, relevant[topic]), relevant[topic])
-        for topic, counts in topic_counts(items).items()
-    }
-
-
-def _relevant_items(task: Task) -> set[tuple[int, str]]:
-    """Return the topics and ids of the items with a relevant label that counts."""
+def _relevant_items(task: Task, kinds: Collection[str]) -> set[tuple[int, str]]:
     lowest = task.protocol.relevant_from
-    values = [
-        scale_label.value
-        for scale_label in task_scale(task).judgments
-        if scale_label.value >= lowest
-    ]
+    values = [label.value for label in task_scale(task).judgments if label.value >= lowest]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")
+    known = adjudicated_judgments(task).filter(instance__item__kind__in=kinds)
     decided = {
         (topic, doc_id): (item, label)
-        for topic, item, doc_id, label in _without_mixed(
-            task, adjudicated_judgments(task)
-        ).values_list(*fields, "label")
+        for topic, item, doc_id, label in known.values_list(*fields, "label")
     }
     official = Judgment.official.filter(
-        instance__item__pool__task=task, is_current=True, label__in=values
+        instance__item__pool__task=task,
+        instance__item__kind__in=kinds,
+        is_current=True,
+        label__in=values,
     )
-    rows = _without_mixed(task, official).order_by().values_list(*fields)
+    rows = official.order_by().values_list(*fields)
     relevant = {(topic, item) for topic, item, doc_id in rows if (topic, doc_id) not in decided}
     return relevant | {
         (topic, item) for (topic, _), (item, label) in decided.items() if label in values
     }
-
-
-def _without_mixed(task: Task, judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
-    if task.kind != Task.Kind.ANSWERS:
-        return judgments
-    return judgments.exclude(instance__item__kind=PoolItem.Kind.ANSWERS)

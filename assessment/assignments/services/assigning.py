@@ -1,7 +1,4 @@
-"""Assigning topics to assessors, ending assignments, and marking topics as in review.
-
-None of these changes a label.
-"""
+"""Assigning topics to assessors, ending assignments, reviewing topics. No label changes."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from arqkit.formats.assignments import read_assignments, resolve
@@ -18,13 +15,13 @@ from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import Problem
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, User
+from arqlab.core.oddities import counted, name_list
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff, long_leases
 from assessment.models import Assignment, PoolItem
 
-MAX_NAMED = 8
 Pairs = list[tuple[Topic, User]]
 
 
@@ -107,15 +104,23 @@ def assign_topics(
         for topic, person in fresh
     )
     if fresh or gone:
-        taken = [(assignment.topic, assignment.assessor) for assignment in gone]
-        record_event(
-            "topics.assign",
-            task,
-            by,
-            assigned=topics_by_person(fresh),
-            taken=topics_by_person(taken),
+        assigned, taken = topics_by_person(fresh), topics_by_person(map(_pair, gone))
+        record_event("topics.assign", task, by, assigned=assigned, taken=taken)
+    for person in dict.fromkeys(person for _, person in fresh if person != by):
+        ids = assigned[person.get_username()]
+        notify(
+            lab=task.lab,
+            kind=Kind.TOPICS_ASSIGNED,
+            people=[person],
+            path=reverse("assessment:judging-home", args=[task.lab.slug]),
+            key=f"topics-assigned {task.pk} {at.isoformat()}",
+            values={
+                "task": task.name,
+                "person": by.name if by else "An organizer",
+                "topics": counted(len(ids), "topic"),
+                "ids": ", ".join(ids),
+            },
         )
-        _notify_of_topics(task, fresh, at=at, by=by)
     return Reassigned(len(fresh), len(gone))
 
 
@@ -132,8 +137,7 @@ def take_topics(
     ]
     _end(gone, at)
     if gone:
-        taken = topics_by_person([(assignment.topic, assignment.assessor) for assignment in gone])
-        record_event("topics.take", task, by, taken=taken)
+        record_event("topics.take", task, by, taken=topics_by_person(map(_pair, gone)))
     return len(gone)
 
 
@@ -149,7 +153,16 @@ def review_topics(
     Task.objects.select_for_update().get(pk=task.pk)
     assignments = _open(task, topics)
     if at is not None:
-        _refuse_unfinished(topics, assignments)
+        items = PoolItem.official.filter(topic__in=topics).order_by()
+        waiting = set(items.filter(done_at=None, pool__closed_at=None).values_list("topic"))
+        finished = set(items.values_list("topic")) - waiting
+        finished &= {(assignment.topic_id,) for assignment in assignments}
+        refuse_topics(
+            [topic for topic in topics if (topic.pk,) not in finished],
+            "Cannot review {}. Only an assigned topic whose items are all judged can be in review. "
+            "Nothing was changed.",
+            code="not-done",
+        )
     changed = [
         assignment
         for assignment in assignments
@@ -162,6 +175,12 @@ def review_topics(
     if names:
         record_event("topics.review" if at else "topics.unreview", task, by, topics=names)
     return len(names)
+
+
+def return_items(items: QuerySet[PoolItem]) -> None:
+    """Return items to their topics to be judged again."""
+    items.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
+    end_reviews(items)
 
 
 def end_reviews(items: QuerySet[PoolItem]) -> None:
@@ -188,9 +207,7 @@ def end_trip_by_hand(topic: Topic, person: int, *, at: datetime, by: User) -> in
     count = end_trips([(topic.pk, person)], at=at)
     if count:
         name = User.objects.get(pk=person).get_username()
-        taken = {name: [topic.query_id]}
-        task = topic.task
-        record_event("trips.end", task, by, taken=taken)
+        record_event("trips.end", topic.task, by, taken={name: [topic.query_id]})
     return count
 
 
@@ -211,29 +228,8 @@ def topics_by_person(pairs: Iterable[tuple[Topic, User]]) -> dict[str, list[str]
     return topics
 
 
-def _notify_of_topics(
-    task: Task, pairs: Iterable[tuple[Topic, User]], *, at: datetime, by: User | None
-) -> None:
-    """Notify each assessor, except the one who assigned them, of their new topics."""
-    topics: dict[User, list[str]] = {}
-    for topic, person in pairs:
-        topics.setdefault(person, []).append(topic.query_id)
-    for person, ids in topics.items():
-        if person == by:
-            continue
-        notify(
-            lab=task.lab,
-            kind=Kind.TOPICS_ASSIGNED,
-            people=[person],
-            path=reverse("assessment:judging-home", args=[task.lab.slug]),
-            key=f"topics-assigned {task.pk} {at.isoformat()}",
-            values={
-                "task": task.name,
-                "person": by.name if by else "An organizer",
-                "topics": f"{len(ids)} topic{'s' if len(ids) != 1 else ''}",
-                "ids": ", ".join(ids),
-            },
-        )
+def _pair(assignment: Assignment) -> tuple[Topic, User]:
+    return assignment.topic, assignment.assessor
 
 
 def refuse_others(task: Task, people: Iterable[User]) -> None:
@@ -248,22 +244,7 @@ def refuse_others(task: Task, people: Iterable[User]) -> None:
         )
 
 
-def _refuse_unfinished(topics: Collection[Topic], assignments: Iterable[Assignment]) -> None:
-    waiting = Count("pk", filter=Q(done_at=None, pool__closed_at=None))
-    counted = (
-        PoolItem.official.filter(topic__in=topics)
-        .order_by()
-        .values("topic")
-        .annotate(waiting=waiting)
-    )
-    finished = set(counted.filter(waiting=0).values_list("topic", flat=True)) & {
-        assignment.topic_id for assignment in assignments
-    }
-    names = [topic.query_id for topic in topics if topic.pk not in finished]
-    if names:
-        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-        raise UserError(
-            f"Cannot review {', '.join(names[:MAX_NAMED])}{more}. Only an assigned topic whose "
-            "items are all judged can be in review. Nothing was changed.",
-            code="not-done",
-        )
+def refuse_topics(topics: Iterable[Topic], message: str, *, code: str) -> None:
+    """Raise `UserError` with the names of topics in the message, if there are topics."""
+    if names := [topic.query_id for topic in topics]:
+        raise UserError(message.format(name_list(names)), code=code)

@@ -17,10 +17,10 @@ from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.viability import keep_forecasts
 from assessment.assignments.services.assigning import (
-    MAX_NAMED,
     Pairs,
     assign_topics,
     refuse_others,
+    refuse_topics,
     topics_by_person,
 )
 from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic, TopicBid
@@ -30,10 +30,7 @@ from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic
 def add_assessors(
     *, task: Task, people: Collection[User], at: datetime, by: User | None
 ) -> list[User]:
-    """Add users to the roster of a task; return those who had no entry.
-
-    Raise `UserError` for a user who may not judge in the lab (code `no-assessor`).
-    """
+    """Add users who may judge (code `no-assessor`) to the roster of a task; return the new ones."""
     Task.objects.select_for_update().get(pk=task.pk)
     refuse_others(task, people)
     known = set(task.roster.filter(user__in=people).values_list("user", flat=True))
@@ -42,17 +39,13 @@ def add_assessors(
         RosterEntry(task=task, user=person, added_by=by, added_at=at) for person in added
     )
     if added:
-        names = [person.get_username() for person in added]
-        record_event("roster.add", task, by, added=names)
+        record_event("roster.add", task, by, added=[person.get_username() for person in added])
     return added
 
 
 @transaction.atomic
 def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
-    """Remove a user from the roster of a task; the bids are kept in case the user returns.
-
-    Raise `UserError` if the user has topics of the task (code `has-topics`).
-    """
+    """Remove a user without topics (`has-topics`) from the roster of a task; the bids are kept."""
     Task.objects.select_for_update().get(pk=task.pk)
     if Assignment.objects.filter(topic__task=task, assessor=person, ended_at=None).exists():
         raise UserError(
@@ -62,8 +55,7 @@ def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
         )
     removed, _ = task.roster.filter(user=person).delete()
     if removed:
-        name = person.get_username()
-        record_event("roster.remove", task, by, removed=name)
+        record_event("roster.remove", task, by, removed=person.get_username())
 
 
 @transaction.atomic
@@ -92,17 +84,13 @@ def invite_to_bid(*, task: Task, people: Collection[User], at: datetime, by: Use
         key=f"topic-bids {task.pk} {at.isoformat()}",
         values={"task": task.name, "person": by.name},
     )
-    names = [person.get_username() for person in people]
-    record_event("roster.invite", task, by, invited=names)
+    record_event("roster.invite", task, by, invited=[person.get_username() for person in people])
     return len(notices)
 
 
 @transaction.atomic
 def save_bids(*, task: Task, user: User, choices: Mapping[int, str], at: datetime) -> None:
-    """Save a user's choices by topic of a task; an empty choice removes the bid.
-
-    Raise `UserError` for a topic or choice that does not exist (code `unknown-bid`).
-    """
+    """Save a user's choices by topic; an empty one removes a bid, an unknown one is refused."""
     topics = set(task.topics.filter(pk__in=choices).values_list("pk", flat=True))
     if topics != choices.keys() or not {*choices.values()} <= {"", *TopicBid.Choice.values}:
         raise UserError(
@@ -136,27 +124,32 @@ def set_topics_aside(
     # Lock the task: of two organizers at once, the second must see the first's change.
     Task.objects.select_for_update().get(pk=task.pk)
     known = keep_forecasts(task)
-    _refuse_kept(topics, {pk for pk, (_, probability) in known.items() if probability < 1})
+    doubtful = {pk for pk, (_, probability) in known.items() if probability < 1}
+    refuse_topics(
+        [topic for topic in topics if topic.pk not in doubtful],
+        "Cannot set aside {}. Only a topic that may still be dropped for too few relevant items "
+        "can be set aside. Nothing was changed.",
+        code="is-kept",
+    )
     aside = set(_set_aside(topics).values_list("topic", flat=True))
-    forecasts = {topic.query_id: known[topic.pk] for topic in topics if topic.pk not in aside}
-    SetAsideTopic.objects.bulk_create(
+    changed = [
         SetAsideTopic(
             topic=topic,
-            judged=forecasts[topic.query_id][0].judged,
-            relevant=forecasts[topic.query_id][0].relevant,
-            probability=forecasts[topic.query_id][1],
+            judged=sample.judged,
+            relevant=sample.relevant,
+            probability=probability,
             set_aside_at=at,
             set_aside_by=by,
         )
         for topic in topics
-        if topic.query_id in forecasts
-    )
-    if forecasts:
-        probabilities = {
-            name: round(probability, 4) for name, (_, probability) in forecasts.items()
-        }
-        record_event("topics.set-aside", task, by, kept=probabilities)
-    return len(forecasts)
+        if topic.pk not in aside
+        for sample, probability in [known[topic.pk]]
+    ]
+    SetAsideTopic.objects.bulk_create(changed)
+    if changed:
+        kept = {row.topic.query_id: round(row.probability, 4) for row in changed}
+        record_event("topics.set-aside", task, by, kept=kept)
+    return len(changed)
 
 
 @transaction.atomic
@@ -173,17 +166,6 @@ def resume_topics(*, task: Task, topics: Collection[Topic], at: datetime, by: Us
 
 def _set_aside(topics: Collection[Topic]) -> QuerySet[SetAsideTopic]:
     return SetAsideTopic.objects.filter(topic__in=topics, ended_at=None)
-
-
-def _refuse_kept(topics: Collection[Topic], doubtful: Collection[int]) -> None:
-    names = [topic.query_id for topic in topics if topic.pk not in doubtful]
-    if names:
-        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-        raise UserError(
-            f"Cannot set aside {', '.join(names[:MAX_NAMED])}{more}. Only a topic that may still "
-            "be dropped for too few relevant items can be set aside. Nothing was changed.",
-            code="is-kept",
-        )
 
 
 @transaction.atomic
@@ -205,13 +187,13 @@ def apply_plan(
     )
     taken = set(open_assignments.values_list("topic", "assessor"))
     assigned = {topic for topic, _ in taken}
-    _refuse(
+    refuse_topics(
         [topic for topic, _ in first if topic.pk in assigned],
         "{} got an assessor in the meantime. Nothing was changed. Make the plan again.",
         code="changed-meanwhile",
     )
     judging = taken | {(topic.pk, person.pk) for topic, person in first}
-    _refuse(
+    refuse_topics(
         [topic for topic, person in second.items() if (topic.pk, person.pk) in judging],
         "The first and the second assessor of {} are the same person. Nothing was changed. Choose "
         "another second assessor.",
@@ -225,35 +207,18 @@ def _replace_seconds(
     task: Task, second: Mapping[Topic, User], *, at: datetime, by: User | None
 ) -> int:
     """Store the planned second assessors, and return how many topics changed."""
-    had = {
-        plan.topic_id: plan
-        for plan in SecondPlan.objects.filter(topic__task=task).select_related("topic", "assessor")
-    }
-    changed = [
-        (topic, person)
-        for topic, person in second.items()
-        if topic.pk not in had or had[topic.pk].assessor_id != person.pk
-    ]
-    wanted = {topic.pk: person.pk for topic, person in second.items()}
-    gone = [plan for pk, plan in had.items() if wanted.get(pk) != plan.assessor_id]
-    SecondPlan.objects.filter(pk__in=[plan.pk for plan in gone]).delete()
+    plans = SecondPlan.objects.filter(topic__task=task)
+    had = {plan.topic: plan.assessor for plan in plans.select_related("topic", "assessor")}
+    changed, gone = second.items() - had.items(), had.items() - second.items()
+    plans.filter(topic__in=[topic for topic, _ in gone]).delete()
     SecondPlan.objects.bulk_create(
         SecondPlan(topic=topic, assessor=person, planned_by=by, planned_at=at)
         for topic, person in changed
     )
     if changed or gone:
-        record_event(
-            "topics.plan-second",
-            task,
-            by,
-            planned=topics_by_person(changed),
-            removed=topics_by_person([(plan.topic, plan.assessor) for plan in gone]),
+        planned, removed = (
+            topics_by_person(sorted(pairs, key=lambda pair: pair[0].position))
+            for pairs in (changed, gone)
         )
-    return len({topic.pk for topic, _ in changed} | {plan.topic_id for plan in gone})
-
-
-def _refuse(topics: list[Topic], message: str, *, code: str) -> None:
-    if topics:
-        names = ", ".join(topic.query_id for topic in topics[:MAX_NAMED])
-        more = f" and {len(topics) - MAX_NAMED} more" if len(topics) > MAX_NAMED else ""
-        raise UserError(message.format(names + more), code=code)
+        record_event("topics.plan-second", task, by, planned=planned, removed=removed)
+    return len({topic for topic, _ in changed | gone})

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from arqkit.records import Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
 from arqlab.core.forms.topics import words_column
 from arqlab.core.models import Task, Topic, User
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused
 from arqlab.web.cells import COUNT, DAY, TENTHS, CellKind
@@ -35,11 +37,15 @@ from assessment.assignments.forms import (
     AssignmentFileForm,
     ChosenTopicsForm,
     read_pairs,
-    write_pairs,
 )
 from assessment.assignments.selectors.days import judged_days
-from assessment.assignments.selectors.grid import assignment_grid, trips_of_task
-from assessment.assignments.selectors.rows import AssignmentGrid, PersonRow, TopicRow
+from assessment.assignments.selectors.grid import (
+    AssignmentGrid,
+    PersonRow,
+    TopicRow,
+    assignment_grid,
+    trips_of_task,
+)
 from assessment.assignments.selectors.viability import topic_forecasts
 from assessment.assignments.services.assigning import (
     Pairs,
@@ -81,47 +87,43 @@ class PersonTotals(NamedTuple):
     then: PersonRow
 
 
-@dataclass(frozen=True)
-class AssignmentPreview:
-    """The topics whose assessors change, and the totals of all assessors."""
-
-    changes: list[TopicChange]
-    totals: list[PersonTotals]
-
-    @property
-    def has_difficulty(self) -> bool:
-        """Return whether a changed topic has a difficulty."""
-        return any(change.row.difficulty for change in self.changes)
-
-
 def preview_assignments(
     task: Task, pairs: Collection[tuple[Topic, User]], *, replaces: bool, at: datetime
-) -> AssignmentPreview:
-    """Return the effect of assigning topics to assessors, without storing anything."""
+) -> tuple[list[TopicChange], list[PersonTotals]]:
+    """Return the topics whose assessors would change, and the totals of all assessors."""
     grid = assignment_grid(task, at=at)
     changes = _changes(grid, pairs, replaces=replaces)
     changed = {change.row.topic.pk for change in changes}
-    kept = [
+    assignments = [
         share.assignment
-        for row in grid.topics
+        for row in grid.rows
         if row.topic.pk not in changed
         for share in row.open_shares
         if share.assignment
     ]
-    new = [
+    assignments += [
         Assignment(topic=change.row.topic, assessor=person)
         for change in changes
         for person in change.then
     ]
-    return AssignmentPreview(
-        changes, _totals(grid, assignment_grid(task, at=at, assignments=[*kept, *new]))
-    )
+    after = assignment_grid(task, at=at, assignments=assignments)
+    later = {row.person: row for row in after.people}
+    judges = {row.person for row in (*grid.judges, *after.judges)}
+    return changes, [
+        PersonTotals(
+            row,
+            # Former assessors have no row after their last assignment ended.
+            later.get(row.person) or replace(row, states={}, left=0, hours=0.0, finish=None),
+        )
+        for row in grid.people
+        if row.person in judges
+    ]
 
 
 def _changes(
     grid: AssignmentGrid, pairs: Collection[tuple[Topic, User]], *, replaces: bool
 ) -> list[TopicChange]:
-    rows = {row.topic.pk: row for row in grid.topics}
+    rows = {row.topic.pk: row for row in grid.rows}
     changes = []
     for topic in dict.fromkeys(topic for topic, _ in pairs):
         new = [person for pair_topic, person in pairs if pair_topic == topic]
@@ -130,21 +132,6 @@ def _changes(
         if set(then) != set(had):
             changes.append(TopicChange(rows[topic.pk], had, then))
     return changes
-
-
-def _totals(now: AssignmentGrid, then: AssignmentGrid) -> list[PersonTotals]:
-    later = {row.person.pk: row for row in then.people}
-    judges = {row.person.pk for row in [*now.judges, *then.judges]}
-    return [
-        PersonTotals(row, later.get(row.person.pk) or _without_topics(row))
-        for row in now.people
-        if row.person.pk in judges
-    ]
-
-
-def _without_topics(row: PersonRow) -> PersonRow:
-    """Return the row of a former assessor after their last assignment ended."""
-    return replace(row, states={}, left=0, hours=0.0, finish=None)
 
 
 @pages.form("", "assignment-list")
@@ -168,7 +155,7 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
         people_table(grid),
         *([days_table(progress)] if progress else []),
         trips_table(trips_of_task(task, at=now)),
-        forecasts_table(task, topic_forecasts(task, grid.topics)),
+        forecasts_table(task, topic_forecasts(task, grid.rows)),
         topics_table(task, grid, request.POST.getlist("topics")),
     ]
     return answer(request, "assessment/assignment_list.html", context, *tables)
@@ -179,44 +166,31 @@ def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
     topics, person, action = list(chosen["topics"]), chosen["person"], chosen["action"]
     if action in (ASSIGN, REASSIGN):
         pairs = [(topic, person) for topic in topics]
+        choice = LoadChoice(confirmed=True)  # for these topics, in view of their assessors
+        replaces = action == REASSIGN
         return _change_message(
-            assign_topics(
-                task=task,
-                pairs=pairs,
-                replaces=action == REASSIGN,
-                at=at,
-                by=by,
-                choice=LoadChoice(confirmed=True),  # for these topics, in view of their assessors
-            )
+            assign_topics(task=task, pairs=pairs, replaces=replaces, at=at, by=by, choice=choice)
         )
     if action == TAKE:
         count = take_topics(task=task, topics=topics, person=person, at=at, by=by)
-        return (
-            f"{_count(count, 'assignment')} ended. Labels are kept."
-            if count
-            else "Nothing changed: the topics were not assigned."
-        )
+        if not count:
+            return "Nothing changed: the topics were not assigned."
+        return f"{counted(count, 'assignment')} ended. Labels are kept."
     if action == SET_ASIDE:
         count = set_topics_aside(task=task, topics=topics, at=at, by=by)
-        return f"{_count(count, 'topic')} set aside. Items and labels are kept."
+        return f"{counted(count, 'topic')} set aside. Items and labels are kept."
     if action == RESUME:
         count = resume_topics(task=task, topics=topics, at=at, by=by)
-        return f"Judging of {_count(count, 'topic')} resumed."
+        return f"Judging of {counted(count, 'topic')} resumed."
     count = review_topics(task=task, topics=topics, at=at if action == REVIEW else None, by=by)
-    return f"{_count(count, 'topic')} {'now in' if action == REVIEW else 'back from'} review."
+    return f"{counted(count, 'topic')} {'now in' if action == REVIEW else 'back from'} review."
 
 
 def _change_message(changed: Reassigned) -> str:
     if not any(changed):
         return "Nothing changed: the topics are already assigned this way."
-    ended = (
-        f" and {_count(changed.ended, 'assignment')} ended; labels stay" if changed.ended else ""
-    )
-    return f"{_count(changed.made, 'assignment')} made{ended}."
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
+    ended = f" and {counted(changed.ended, 'assignment')} ended; labels stay" * bool(changed.ended)
+    return f"{counted(changed.made, 'assignment')} made{ended}."
 
 
 @pages.form("import/", "assignment-import")
@@ -233,10 +207,7 @@ def assignment_import(request: HttpRequest, task: Task) -> HttpResponse:
 
 @pages.action("share/", "assignment-share")
 def assignment_share(request: HttpRequest, task: Task) -> HttpResponse:
-    """Preview an even distribution of the unassigned topics.
-
-    Afterwards, all assessors have about the same number of items left.
-    """
+    """Preview a distribution of the unassigned topics after which all have as many items left."""
     grid = assignment_grid(task, at=timezone.now())
     people = [row for row in grid.people if row.is_assessor]
     if not people:
@@ -281,25 +252,22 @@ def trip_end(request: HttpRequest, task: Task, query_id: str, person: int) -> Ht
     """End an assessor's offline trip: others can take its items."""
     topic = get_object_or_404(task.topics, query_id=query_id)
     count = end_trip_by_hand(topic, person, at=timezone.now(), by=signed_in(request))
-    messages.success(request, f"{_count(count, 'item')} of {query_id} returned to the topic.")
+    messages.success(request, f"{counted(count, 'item')} of {query_id} returned to the topic.")
     return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)
 
 
 def _preview(
     request: HttpRequest, task: Task, pairs: Pairs, problems: list[Problem], *, replaces: bool
 ) -> HttpResponse:
-    preview = preview_assignments(task, pairs, replaces=replaces, at=timezone.now())
-    tables = _totals_table(preview.totals), _changes_table(preview)
+    changes, totals = preview_assignments(task, pairs, replaces=replaces, at=timezone.now())
+    tables = _totals_table(totals), _changes_table(changes)
     context = {
-        "task": task,
-        "lab": task.lab,
         "file_form": AssignmentFileForm(initial={"replaces": replaces}),
         "is_preview": True,
-        "preview": preview,
-        "changes": preview.changes,
+        "changes": changes,
         "problems": problems,
         "problem_table": problem_table(problems),
-        "kept": write_pairs(pairs),
+        "kept": json.dumps([(topic.query_id, person.pk) for topic, person in pairs]),
         "replaces": replaces,
         "confirmed": assignment_changes(task, pairs, replaces=replaces).digest,
     }
@@ -332,18 +300,18 @@ def _totals_table(totals: list[PersonTotals]) -> Table:
     )
 
 
-def _changes_table(preview: AssignmentPreview) -> Table:
-    difficulty = Column("Difficulty", "row.difficulty")
+def _changes_table(changes: list[TopicChange]) -> Table:
+    has_difficulty = any(change.row.difficulty for change in changes)
     return Table(
         "changed-topics",
         [
             Column("Topic", "row.topic.query_id", is_head=True, css="nowrap"),
             words_column("row.topic"),
-            *([difficulty] if preview.has_difficulty else []),
+            *([Column("Difficulty", "row.difficulty")] if has_difficulty else []),
             Column("Items left", "row.left", COUNT),
             Column("Now", lambda change: ", ".join(person.name for person in change.had)),
             Column("New", lambda change: ", ".join(person.name for person in change.then)),
         ],
-        preview.changes,
+        changes,
         has_tools=True,
     )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
+from arqlab.core.oddities import counted
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
@@ -27,7 +30,6 @@ from assessment.assignments.forms import (
     OfferForm,
     PlanForm,
     RosterForm,
-    read_bids,
     read_choices,
     read_edits,
     write_proposal,
@@ -41,8 +43,6 @@ from assessment.assignments.selectors.planning import (
 from assessment.assignments.selectors.roster import (
     RosterRow,
     is_on_roster,
-    offer_events,
-    roster_entry,
     task_roster,
     topics_to_bid_for,
 )
@@ -54,6 +54,7 @@ from assessment.assignments.services.planning import (
     remove_assessor,
     save_bids,
 )
+from assessment.assignments.views.progress import person_column
 from assessment.models import TopicBid
 
 pages = Pages(TASK, section="judging")
@@ -65,10 +66,8 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
     form = RosterForm(request.POST if request.method == "POST" else None, task=task)
     if request.method == "POST" and form.is_valid():
         people, at, by = list(form.cleaned_data["people"]), timezone.now(), signed_in(request)
-        if form.cleaned_data["invites"]:
-            invite_to_bid(task=task, people=people, at=at, by=by)
-        else:
-            add_assessors(task=task, people=people, at=at, by=by)
+        add = invite_to_bid if form.cleaned_data["invites"] else add_assessors
+        add(task=task, people=people, at=at, by=by)
         messages.success(request, f"Added {', '.join(person.name for person in people)}.")
         return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
     rows = task_roster(task)
@@ -82,17 +81,14 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _roster_table(rows: list[RosterRow]) -> Table:
-    """Return the roster, each row with the form of its hours."""
-
     def name(row: tuple[RosterRow, HoursForm]) -> str:
-        is_silent = row[0].may_judge and not row[0].bids
-        chips = chip("waiting", "no topics marked") if is_silent else ""
+        chips = chip("waiting", "no topics marked") if _silent([row[0]]) else ""
         return format_html("{} {}", row[0].person.name, chips)
 
     return Table(
         "roster",
         [
-            Column("Assessor", name, note=_may_not_judge, is_head=True),
+            replace(person_column("0"), value=name),
             Column("Hours offered", template="assessment/_roster_hours.html"),
             Column("Topics", "0.topics", COUNT),
             *_bid_columns("0.counts"),
@@ -105,12 +101,7 @@ def _roster_table(rows: list[RosterRow]) -> Table:
     )
 
 
-def _may_not_judge(row: tuple[RosterRow, HoursForm]) -> str:
-    return "" if row[0].may_judge else "no longer an assessor"
-
-
 def _bid_columns(counts: str) -> list[Column]:
-    """Return the columns of the topics that assessors marked in each way."""
     of = reader(counts)
 
     def count(value: str) -> Value:
@@ -127,23 +118,34 @@ def _bid_columns(counts: str) -> list[Column]:
 def roster_hours(request: HttpRequest, task: Task, person: int) -> HttpResponse:
     """Change the hours of an assessor."""
     assessor = _person_or_404(task, person)
-    by, at = signed_in(request), timezone.now()
+    saved, where = f"Saved the hours of {assessor.name}.", "assessment:assignment-roster"
+    return _offered(request, task, assessor, HoursForm, saved, where)
+
+
+def _offered(
+    request: HttpRequest, task: Task, person: User, form_class: type[HoursForm], saved: str, to: str
+) -> HttpResponse:
+    """Store what an assessor offers, or report what is wrong, and go to a page of the task."""
+    address = reverse(to, args=[task.lab.slug, task.slug])
+    at, by = timezone.now(), signed_in(request)
 
     def save(form: HoursForm) -> HttpResponse:
-        change_offer(task=task, person=assessor, changes=form.cleaned_data, at=at, by=by)
-        messages.success(request, f"Saved the hours of {assessor.name}.")
-        return redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
+        change_offer(task=task, person=person, changes=form.cleaned_data, at=at, by=by)
+        messages.success(request, saved)
+        return redirect(address)
 
     form, response = edited(
         request,
         task,
-        lambda data: HoursForm(data, entry=roster_entry(task, assessor)),
+        lambda data: form_class(data, entry=task.roster.filter(user=person).first()),
         save,
-        events=offer_events(task, assessor),
+        events=task.lab.audit_events.filter(
+            verb="roster.offer", target=task, detail__person=person.get_username()
+        ),
     )
     for errors in form.errors.values():
-        messages.error(request, f"{assessor.name}: {errors[0]}")
-    return response or redirect("assessment:assignment-roster", lab=task.lab.slug, task=task.slug)
+        messages.error(request, f"{person.name}: {errors[0]}" if person != by else str(errors[0]))
+    return response or redirect(address)
 
 
 @pages.action(
@@ -173,7 +175,6 @@ def roster_invite(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _silent(rows: list[RosterRow]) -> list[RosterRow]:
-    """Return the assessors who have marked no topic."""
     return [row for row in rows if row.may_judge and not row.bids]
 
 
@@ -196,8 +197,10 @@ def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
     user = signed_in(request)
     is_script = "HX-Request" in request.headers
     if request.method == "POST":
+        fields = {name.removeprefix("bid-"): value for name, value in request.POST.items()}
+        choices = {int(topic): str(bid) for topic, bid in fields.items() if topic.isdecimal()}
         try:
-            save_bids(task=task, user=user, choices=read_bids(request.POST), at=timezone.now())
+            save_bids(task=task, user=user, choices=choices, at=timezone.now())
         except UserError as error:
             text = ErrorText("Not saved", error.message, "Reload the page and choose again.")
             return error_response(request, text, status=409)
@@ -205,56 +208,32 @@ def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
             messages.success(request, "Your marks are saved.")
             return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
     page = "_bid_state.html" if is_script else "bid_list.html"
-    return render(request, f"assessment/{page}", _context(task, user))
-
-
-def _context(task: Task, user: User) -> dict[str, Any]:
     topics = topics_to_bid_for(task, user)
     counts = Counter(choice for _, choice in topics if choice)
-    return {
-        "lab": task.lab,
-        "task": task,
+    context = {
         "topics": topics,
         "choices": TopicBid.Choice.choices,
         "counts": [(label, counts[value]) for value, label in TopicBid.Choice.choices],
         "marked": counts.total(),
-        "form": OfferForm(entry=roster_entry(task, user)),
+        "form": OfferForm(entry=task.roster.filter(user=user).first()),
     }
+    return render(request, f"assessment/{page}", context)
 
 
 @pages.action("bids/offer/", "bid-offer", access=bidding_task_or_404, sign_in=True)
 def bid_offer(request: HttpRequest, task: Task) -> HttpResponse:
     """Save the hours and the note of the user."""
-    user = signed_in(request)
-
-    def save(form: OfferForm) -> HttpResponse:
-        change_offer(task=task, person=user, changes=form.cleaned_data, at=timezone.now(), by=user)
-        messages.success(request, "Your hours and note are saved.")
-        return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
-
-    form, response = edited(
-        request,
-        task,
-        lambda data: OfferForm(data, entry=roster_entry(task, user)),
-        save,
-        events=offer_events(task, user),
-    )
-    if response:
-        return response
-    for errors in form.errors.values():
-        messages.error(request, str(errors[0]))
-    return redirect("assessment:bid-list", lab=task.lab.slug, task=task.slug)
+    user, saved = signed_in(request), "Your hours and note are saved."
+    return _offered(request, task, user, OfferForm, saved, "assessment:bid-list")
 
 
 @pages.form("assignments/plan/", "assignment-plan", access=organized_task_or_404)
 def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the input of a plan; propose a plan, compute it again after edits, or apply it."""
-    now = timezone.now()
-    action = request.POST.get("action", "")
+    now, action = timezone.now(), request.POST.get("action", "")
     form = PlanForm(request.POST if action else None, task=task)
     planning = task_planning(task, **form.settings, at=now)
-    context: dict[str, Any] = {"form": form}
-    context["planning"] = planning
+    context: dict[str, Any] = {"form": form, "planning": planning}
     if action and form.is_valid():
         with refused(form):
             context |= _plan(request, action, planning)
@@ -263,8 +242,7 @@ def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
                 return _applied(request, planning, context["plan"], at=now)
     is_part = "HX-Request" in request.headers and "plan" in context
     page = "_plan_totals.html" if is_part else "assignment_plan.html"
-    status = 422 if form.errors else 200
-    return render(request, f"assessment/{page}", context, status=status)
+    return answer(request, f"assessment/{page}", context)
 
 
 def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str, Any]:
@@ -282,24 +260,19 @@ def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str
 def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
     people = people_in_plan(planning, plan)
     gladly, if_needed, no = _bid_columns("counts")
-    table = Table(
-        "plan-people",
-        [
-            Column("Assessor", "row.person.name", is_head=True),
-            Column("Hours", "hours", TENTHS),
-            Column("Offered", "row.hours", NUMBER),
-            Column("Topics now", "row.topics", COUNT),
-            Column("New", lambda person: len(person.first), COUNT),
-            Column("Second", lambda person: len(person.second), COUNT),
-            gladly,
-            if_needed,
-            Column("No mark", lambda person: person.counts.get("", 0), COUNT),
-            no,
-        ],
-        people,
-    )
+    columns = [
+        Column("Assessor", "row.person.name", is_head=True),
+        Column("Hours", "hours", TENTHS),
+        Column("Offered", "row.hours", NUMBER),
+        Column("Topics now", "row.topics", COUNT),
+        Column("New", lambda person: len(person.first), COUNT),
+        Column("Second", lambda person: len(person.second), COUNT),
+        *(gladly, if_needed),
+        Column("No mark", lambda person: person.counts.get("", 0), COUNT),
+        no,
+    ]
     return {
-        "plan_people": table,
+        "plan_people": Table("plan-people", columns, people),
         "over": [person for person in people if person.over > 0.05],
         "declined": [person for person in people if person.declined],
         "unchecked": [planning.names[key] for key in plan.unchecked],
@@ -310,7 +283,6 @@ def _shown(planning: TaskPlanning, plan: AssignmentPlan) -> dict[str, Any]:
 def _applied(
     request: HttpRequest, planning: TaskPlanning, plan: AssignmentPlan, *, at: datetime
 ) -> HttpResponse:
-    """Apply the plan, and redirect to the assignments."""
     task = planning.task
     topics = {row.topic.query_id: row.topic for row in planning.topics}
     people = {str(row.person.pk): row.person for row in planning.people}
@@ -321,9 +293,6 @@ def _applied(
         at=at,
         by=signed_in(request),
     )
-    messages.success(
-        request,
-        f"{assigned} topic{'s' * (assigned != 1)} assigned, {seconds} second "
-        f"assessor{'s' * (seconds != 1)} changed.",
-    )
+    changed = f"{counted(seconds, 'second assessor')} changed"
+    messages.success(request, f"{counted(assigned, 'topic')} assigned, {changed}.")
     return redirect("assessment:assignment-list", lab=task.lab.slug, task=task.slug)

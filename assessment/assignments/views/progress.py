@@ -13,11 +13,9 @@ from arqlab.core.models import Task
 from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
 from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
 from assessment.assignments.selectors.days import JudgedDays
-from assessment.assignments.selectors.grid import LongLease
-from assessment.assignments.selectors.rows import AssignmentGrid, PersonRow, TopicRow
+from assessment.assignments.selectors.grid import AssignmentGrid, LongLease, PersonRow, TopicRow
 from assessment.assignments.selectors.viability import TopicForecast
 
-PERCENT = CellKind(lambda value: f"{value:.1f}%", "num")
 STATES = ("not-started", "in-progress", "done", "in-review", "set-aside")
 PACE = Column("s per label", "pace.each", NUMBER)
 HOURS_LEFT = Column("Hours left", lambda row: row.hours if row.left else None, NUMBER)
@@ -96,7 +94,7 @@ def days_table(progress: JudgedDays) -> Table:
             Column("Judged", "judged", COUNT),
             *([Column("Expected", "expected", NUMBER)] if progress.has_forecast else []),
         ],
-        progress.busy_days,
+        [row for row in progress.days if row.judged or row.expected],
         caption=f"Days without judged or expected items are left out.{''.join(dates)}",
         chart=Chart(
             "judged-days",
@@ -139,7 +137,7 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table:
             Column("Items", "sample.total", COUNT),
             Column("Judged", "sample.judged", COUNT),
             Column("Relevant", "sample.relevant", COUNT),
-            Column("Kept", "percent", PERCENT),
+            Column("Kept", "probability", CellKind(lambda value: f"{value:.1%}", "num")),
             Column("Items to save", "unjudged", COUNT),
             Column("Hours to save", "hours", TENTHS),
         ],
@@ -149,7 +147,6 @@ def forecasts_table(task: Task, forecasts: Sequence[TopicForecast]) -> Table:
 
 def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> Table:
     """Return the topics with a column for each assessor; those `chosen` are selected."""
-    difficulty = Column("Difficulty", "difficulty")
     return Table(
         "assignments",
         [
@@ -160,7 +157,7 @@ def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> T
                 is_chosen=lambda row: row.topic.query_id in chosen,
             ),
             words_column("topic"),
-            *([difficulty] if grid.has_difficulty else []),
+            *([Column("Difficulty", "difficulty")] if grid.has_difficulty else []),
             Column("State", lambda row: topic_chip(row.state), css="nowrap"),
             Column("Items", "total", COUNT),
             Column("Judged", "done", COUNT),
@@ -169,14 +166,13 @@ def topics_table(task: Task, grid: AssignmentGrid, chosen: Collection[str]) -> T
             Column("Est. completion", "finish", DAY),
             *(_person_column(row) for row in grid.judges),
         ],
-        grid.topics,
+        grid.rows,
         has_tools=True,
         css="assignment-table",
     )
 
 
 def _person_column(person: PersonRow) -> Column:
-    """Return the column of an assessor, with their state and judged items in each topic."""
     name, key = person.person.name, person.person.pk
 
     def cell(row: TopicRow) -> str:
@@ -186,16 +182,15 @@ def _person_column(person: PersonRow) -> Column:
         count = share.judged.items
         if share.assignment is None:
             return format_html(
-                '<span class="muted" title="{} judged {} and is no longer assigned">{}'
+                '<span class="muted" title="{0} judged {1} and is no longer assigned">{1}'
                 '<span class="visually-hidden"> judged, no longer assigned</span></span>',
-                *(name, count, count),
+                *(name, count),
             )
         state = row.state_of(share)
-        words = state_words(state)
         return format_html(
-            '<span class="chip chip-{}" title="{}: {}, {} judged">'
-            '<span class="visually-hidden">{}: {}, judged </span>{}</span>',
-            *(state, name, words, count, name, words, count),
+            '<span class="chip chip-{0}" title="{1}: {2}, {3} judged">'
+            '<span class="visually-hidden">{1}: {2}, judged </span>{3}</span>',
+            *(state, name, state_words(state), count),
         )
 
     return Column(format_html("<span>{}</span>", name), cell, css="person")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping
 from difflib import unified_diff
 from html import escape
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 
@@ -58,11 +57,6 @@ def waiting_entries(task: Task) -> EntryChanges:
     """Return the entries that the next version adds and removes."""
     newest = version_of(current_guideline(task))
     return changed_entries(task, before=newest, version=newest + 1)
-
-
-def has_waiting_entries(task: Task, newest: int) -> bool:
-    """Return whether the version after the newest one adds or removes an entry."""
-    return task.guideline_entries.filter(Q(since=newest + 1) | Q(until=newest + 1)).exists()
 
 
 def _holds(version: int) -> Q:
@@ -124,10 +118,7 @@ def undefined_labels(source: str, scale: LabelScale) -> list[str]:
 
 
 def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
-    """Compare two versions line by line and yield pairs of a mark and a line.
-
-    The mark is `added`, `removed`, `same`, or `gap` between changes.
-    """
+    """Return the lines of two versions, as `added`, `removed` or `same`, or a `gap` of them."""
     kinds = {"+": "added", "-": "removed", " ": "same", "@": "gap"}
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     return [
@@ -143,15 +134,12 @@ class ChangedGuideline(NamedTuple):
 
 
 def followed_versions(user: User, tasks: Collection[Task]) -> dict[int, int]:
-    """Return the newest version that a person judged with by task, in one query.
-
-    0 is the default text. Tasks in which the person has not judged are omitted.
-    """
+    """Return the newest version that a person judged with, or 0 for the default text, by task."""
     own = Judgment.objects.filter(
         assessor=user, instance__item__topic__task__in=tasks, is_imported=False
     ).order_by()
-    by = own.values("instance__item__topic__task").annotate(last=Max("guideline__version"))
-    return {task: last or 0 for task, last in by.values_list("instance__item__topic__task", "last")}
+    by = own.values_list("instance__item__topic__task").annotate(Max("guideline__version"))
+    return {task: last or 0 for task, last in by}
 
 
 def followed_version(user: User, task: Task) -> int | None:
@@ -165,10 +153,7 @@ def followed_version(user: User, task: Task) -> int | None:
 
 
 def changed_guidelines(user: User, tasks: Collection[Task]) -> list[ChangedGuideline]:
-    """Return the current guidelines that a person has not followed yet, in two queries.
-
-    Only tasks in which the person has judged are included.
-    """
+    """Return the current guidelines that a person who has judged has not followed yet."""
     newest = Guideline.objects.filter(task=OuterRef("task")).order_by("-version").values("pk")[:1]
     current = Guideline.objects.filter(task__in=tasks, pk=newest).select_related("task__lab")
     followed = followed_versions(user, tasks)
@@ -181,13 +166,8 @@ def changed_guidelines(user: User, tasks: Collection[Task]) -> list[ChangedGuide
 
 def current_versions(tasks: Collection[Task]) -> dict[int, int]:
     """Return the current guideline version by task, without tasks that have none."""
-    versions = (
-        Guideline.objects.filter(task__in=tasks)
-        .order_by()
-        .values("task")
-        .annotate(newest=Max("version"))
-    )
-    return dict(versions.values_list("task", "newest"))
+    versions = Guideline.objects.filter(task__in=tasks).order_by().values_list("task")
+    return dict(versions.annotate(Max("version")))
 
 
 def labels_of(task: Task) -> QuerySet[Judgment]:
@@ -203,14 +183,5 @@ def labels_of(task: Task) -> QuerySet[Judgment]:
 
 def counts_by_version(task: Task) -> dict[int | None, int]:
     """Return the number of current official labels of a task by the version of the guidelines."""
-    keys = ("guideline__version", "is_imported")
-    by = labels_of(task).order_by().values(*keys).annotate(count=Count("pk"))
-    counts: Counter[int | None] = Counter()
-    for version, is_imported, count in by.values_list(*keys, "count"):
-        counts[0 if version is None and not is_imported else version] += count
-    return counts
-
-
-def labels_before(counts: Mapping[int | None, int], version: int) -> int:
-    """Return the number of labels whose assessors followed an earlier version."""
-    return sum(count for other, count in counts.items() if other is not None and other < version)
+    labels: Any = labels_of(task)
+    return dict(labels.order_by().values_list("version").annotate(Count("pk")))

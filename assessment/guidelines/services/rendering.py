@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lxml.html.diff import htmldiff
 
 from arqkit.labels import LabelScale, ScaleLabel
 from arqkit.texts.html.foreign import plain_html
-from arqkit.texts.html.rendering import Key, PostText, SafeHtml, compose, keys_of, read_text
+from arqkit.texts.html.rendering import PostText, SafeHtml, compose, keys_of, read_text
 from arqkit.texts.html.sanitizer import clean_post
-from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Task
 from arqlab.core.services.formulas import typeset_formulas
 from assessment.guidelines.selectors.versions import (
@@ -61,10 +60,7 @@ class ShownGuideline(NamedTuple):
 def show_guideline(
     task: Task, guideline: Guideline | None, *, followed: int | None = None
 ) -> ShownGuideline:
-    """Return a version of a task's guidelines, or its default text.
-
-    With `followed`, the version that the reader judged with, mark what is new since then.
-    """
+    """Return a version, or the default text, with what is new since the version `followed`."""
     version, scale = version_of(guideline), task_scale(task)
     text = guideline_source(task, guideline, scale)
     stored = entries_of(task, version) if version else ()
@@ -88,10 +84,7 @@ def guideline_html(text: str) -> SafeHtml:
 
 
 def changed_html(before: str, after: str) -> SafeHtml | None:
-    """Return a version of the guidelines with the words added and removed since another one.
-
-    The result is None if the marks would be wrong, as they are in rare tables.
-    """
+    """Return a version with marks of what changed; None if they were wrong, as in rare tables."""
     formulas: dict[str, int] = {}
 
     def without_formulas(text: str) -> str:
@@ -115,17 +108,13 @@ def changed_html(before: str, after: str) -> SafeHtml | None:
 
 
 def _words(html: str) -> str:
-    """Return the text of HTML without tags and white space."""
     return "".join(re.sub("<[^>]*>", "", html).split())
 
 
 def shown_entries(
     entries: Iterable[GuidelineEntry], *, scale: LabelScale, followed: int | None = None
 ) -> list[ShownEntry]:
-    """Return entries for a page, typeset in one query.
-
-    Those of versions after `followed` are new.
-    """
+    """Return entries for a page, typeset in one query; those after `followed` are new."""
     read = [(entry, _texts(entry)) for entry in entries]
     formulas = typeset_formulas(keys_of(text for _, texts in read for text in texts))
     return [
@@ -133,45 +122,26 @@ def shown_entries(
             entry,
             None if entry.label is None else scale.of(entry.label),
             followed is not None and entry.since > followed,
-            *_composed(texts, formulas, is_judged=bool(entry.formula_id)),
+            *(
+                # Only the judged formula has no id.
+                compose(text, formulas=formulas, highlight=frozenset({""}), top=5)
+                if entry.formula_id
+                else compose(text, formulas=formulas, top=5)
+                for text in texts
+            ),
         )
         for entry, texts in read
     ]
 
 
-class _Texts(NamedTuple):
-    """The texts of an entry in the order of `ShownEntry`."""
-
-    topic: PostText
-    question: PostText
-    decision: PostText
-    reason: PostText
-    item: PostText
-
-
-def _texts(entry: GuidelineEntry) -> _Texts:
-    return _Texts(
-        topic=read_text(entry.topic_html),
-        question=_written(entry.question),
-        decision=_written(entry.decision),
-        reason=_written(entry.reason),
-        item=_without_id(read_text(entry.item_html), entry.formula_id),
-    )
-
-
-def _written(text: str) -> PostText:
-    return read_text(plain_html(text, prefix="entry") if text else "")
-
-
-def _composed(
-    texts: _Texts, formulas: Mapping[Key, Typeset], *, is_judged: bool
-) -> tuple[SafeHtml, SafeHtml, SafeHtml, SafeHtml, SafeHtml]:
-    topic, question, decision, reason = (
-        compose(text, formulas=formulas, top=5) for text in texts[:-1]
-    )
-    marked = frozenset({""} if is_judged else ())
-    item = compose(texts.item, formulas=formulas, highlight=marked, top=5)
-    return topic, question, decision, reason, item
+def _texts(entry: GuidelineEntry) -> list[PostText]:
+    """Return the texts of an entry in the order of `ShownEntry`."""
+    written = [
+        read_text(plain_html(text, prefix="entry") if text else "")
+        for text in (entry.question, entry.decision, entry.reason)
+    ]
+    item = _without_id(read_text(entry.item_html), entry.formula_id)
+    return [read_text(entry.topic_html), *written, item]
 
 
 def _without_id(text: PostText, formula_id: str) -> PostText:

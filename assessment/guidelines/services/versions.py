@@ -9,6 +9,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Q
 
 from arqkit.records import TaskKind
 from arqkit.texts.html.foreign import answer_html
@@ -22,7 +23,6 @@ from assessment.guidelines.selectors.versions import (
     current_guideline,
     entries_of,
     guideline_text,
-    has_waiting_entries,
     version_of,
 )
 from assessment.models import Guideline, GuidelineEntry, PoolInstance, PoolItem
@@ -59,10 +59,7 @@ def item_of_instance(instance: PoolInstance) -> EntryItem:
 
 
 def find_entry_item(task: Task, *, topic: Topic | None, item: str) -> EntryItem:
-    """Return an item of the task's pools or of the lab's collection by its id in qrels.
-
-    Raise `UserError` (code `unknown-item`) if no item has the id.
-    """
+    """Return an item of the pools or the collection by its id. Raise `UserError` without one."""
     fields = _topic_fields(topic) if topic else {}
     if not item:
         return EntryItem(**fields)
@@ -164,10 +161,7 @@ def record_case(
 def add_example(
     *, task: Task, item: EntryItem, label: int, reason: str, at: datetime, by: User | None
 ) -> GuidelineEntry:
-    """Collect an example of a label for the next version of a task's guidelines.
-
-    Raise `UserError` as `record_case` does, and without an item (`empty`).
-    """
+    """Collect an example of a label. Raise `UserError` as `record_case`, and without an item."""
     if not item.item or not reason.strip():
         raise UserError("Choose an item, and write the reason for its label.", code="empty")
     return _collect(
@@ -222,22 +216,8 @@ def _locked_version(task: Task) -> int:
 
 
 def _record(entry: GuidelineEntry, verb: str, by: User | None) -> None:
-    record_event(
-        verb,
-        entry.task,
-        by,
-        kind=entry.kind,
-        topic=entry.topic,
-        item=entry.item,
-        label=entry.label,
-        question=entry.question,
-        decision=entry.decision,
-        reason=entry.reason,
-        place=entry.place,
-    )
-
-
-_ENTRY_FIELDS = ("topic", "item", "label", "question", "decision", "reason", "origin", "place")
+    names = ("kind", "topic", "item", "label", "question", "decision", "reason", "place")
+    record_event(verb, entry.task, by, **{name: getattr(entry, name) for name in names})
 
 
 @transaction.atomic
@@ -256,22 +236,26 @@ def copy_guidelines(*, source: Task, to: Task, at: datetime, by: User | None) ->
 
 def guidelines_json(task: Task) -> Iterator[bytes]:
     """Yield all versions of a task's guidelines, with examples and cases, as JSON."""
+    texts = ("question", "decision", "reason", "origin", "place")
+    names = ("kind", "topic", "item", "label", *texts)
     versions = [
         {
             "version": guideline.version,
             "saved": guideline.written_at.isoformat(),
             "text": guideline.text,
             "definitions": guideline.definitions,
-            "entries": [_row(entry) for entry in entries_of(task, guideline.version)],
+            "entries": [
+                {
+                    "entry": entry.pk,
+                    **{name: getattr(entry, name) for name in names},
+                    "at": entry.decided_at.isoformat(),
+                }
+                for entry in entries_of(task, guideline.version)
+            ],
         }
         for guideline in task.guidelines.order_by("version")
     ]
     yield (json.dumps(versions, indent=2, ensure_ascii=False) + "\n").encode()
-
-
-def _row(entry: GuidelineEntry) -> dict[str, Any]:
-    fields = {name: getattr(entry, name) for name in _ENTRY_FIELDS}
-    return {"entry": entry.pk, "kind": entry.kind, **fields, "at": entry.decided_at.isoformat()}
 
 
 LONGEST = 50_000  # characters
@@ -311,7 +295,8 @@ def write_guideline(
     known = newest.definitions if newest else {}
     definitions = known if definitions is None else dict(definitions)
     is_same = text == guideline_text(task, newest) and definitions == known
-    if is_same and not has_waiting_entries(task, number):
+    waiting = Q(since=number + 1) | Q(until=number + 1)
+    if is_same and not task.guideline_entries.filter(waiting).exists():
         raise UserError(
             "Nothing was changed: these are the current guidelines. "
             "Edit the text, or leave the page.",

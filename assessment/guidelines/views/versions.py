@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,10 +15,10 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
 from arqkit.labels import LabelScale
-from arqkit.records import TaskKind
+from arqkit.records import LONGEST_ID, TaskKind
 from arqkit.texts.posts.queries import parse_query
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, User
+from arqlab.core.models import Task, Topic, User
 from arqlab.core.permissions import (
     looked_up_task_or_404,
     may_organize,
@@ -28,7 +29,6 @@ from arqlab.core.views.answers import refused, told
 from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.tables import Column, Table, answer, reader, to
-from assessment.guidelines.forms import EntryForm, GuidelineForm
 from assessment.guidelines.selectors.versions import (
     changed_entries,
     changed_lines,
@@ -39,7 +39,6 @@ from assessment.guidelines.selectors.versions import (
     guideline_source,
     guideline_text,
     label_table,
-    labels_before,
     undefined_labels,
     version_numbered,
     version_of,
@@ -52,9 +51,13 @@ from assessment.guidelines.services.rendering import (
     shown_entries,
 )
 from assessment.guidelines.services.versions import (
+    LONGEST_ENTRY,
+    Decision,
+    add_example,
     find_entry_item,
     formulas_of_post,
     keep_entry,
+    record_case,
     remove_entry,
     write_guideline,
 )
@@ -62,6 +65,106 @@ from assessment.models import Guideline, GuidelineEntry
 from assessment.qrels.selectors.drafts import task_scale
 from collection.selectors.collections import collection_of
 from collection.services.lookup import look_up
+
+LONGEST_DEFINITION = 2_000  # characters
+
+
+class GuidelineForm(forms.Form):
+    """A new version of the guidelines, and the version it is based on."""
+
+    text = forms.CharField(
+        label="Guidelines",
+        widget=forms.Textarea(attrs={"rows": 24, "spellcheck": "true", "class": "id"}),
+        strip=False,
+        help_text="HTML as in posts (paragraphs, lists, tables, headings), with LaTeX between "
+        "dollar signs. Every version is kept, and every judgment records the version "
+        "the assessor followed.",
+        error_messages={"required": "The guidelines are empty. Write how assessors should judge."},
+    )
+    after = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=32_767)
+
+    def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
+        """Add a field for the definition of each label."""
+        super().__init__(*args, **kwargs)
+        for label in scale:
+            self.fields[f"label-{label.value}"] = forms.CharField(
+                label=label.word,
+                widget=forms.Textarea(attrs={"rows": 2}),
+                max_length=LONGEST_DEFINITION,
+                required=False,
+            )
+
+    @property
+    def label_fields(self) -> list[forms.BoundField]:
+        """Return the fields of the definitions."""
+        return [field for field in self if field.name.startswith("label-")]
+
+    @property
+    def definitions(self) -> dict[str, str]:
+        """Return the definitions that were entered, by the value of their label."""
+        return {
+            name.removeprefix("label-"): text
+            for name, text in self.cleaned_data.items()
+            if name.startswith("label-") and text
+        }
+
+
+class EntryForm(forms.Form):
+    """An example or a decided case: what it is about, the label and the reason."""
+
+    question = forms.CharField(
+        label="Question of interpretation",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        max_length=LONGEST_ENTRY,
+        help_text="Such as: does an answer that only restates the question count? Texts may "
+        "contain LaTeX between dollar signs.",
+    )
+    decision = forms.CharField(
+        label="Decision", widget=forms.Textarea(attrs={"rows": 2}), max_length=LONGEST_ENTRY
+    )
+    topic = forms.ModelChoiceField(
+        Topic.objects.none(), to_field_name="query_id", required=False, empty_label="no topic"
+    )
+    item = forms.CharField(
+        max_length=LONGEST_ID,
+        help_text="The id of the item in qrels: a post, a formula or a document of the "
+        "collection, or an item of a pool. Search for it above.",
+    )
+    label = forms.TypedChoiceField(coerce=int, empty_value=None)
+    reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), max_length=LONGEST_ENTRY)
+    place = forms.CharField(
+        label="Decided in",
+        max_length=200,
+        required=False,
+        help_text="Such as the meeting. Assessors see it, but not who decided.",
+    )
+
+    def __init__(self, *args: Any, task: Task, kind: str, **kwargs: Any) -> None:
+        """Offer the topics and labels of a task; `kind` is that of the entry."""
+        super().__init__(*args, **kwargs)
+        self.task, self.kind = task, kind
+        labels = [("", "no label"), *((label.value, label.word) for label in task_scale(task))]
+        self.fields["label"].choices = labels  # type: ignore[attr-defined]
+        topics = task.topics.order_by("position")
+        self.fields["topic"].queryset = topics  # type: ignore[attr-defined]
+        if kind == GuidelineEntry.Kind.EXAMPLE:
+            for name in ("question", "decision", "place"):
+                del self.fields[name]
+        else:
+            for name in ("item", "label", "reason"):
+                self.fields[name].required = False
+
+    def save(self, *, at: datetime, by: User) -> GuidelineEntry:
+        """Collect the entry for the next version. Raise `UserError` as the services do."""
+        given = self.cleaned_data
+        item = find_entry_item(self.task, topic=given["topic"], item=given["item"])
+        about: dict[str, Any] = {"task": self.task, "item": item, "at": at, "by": by}
+        label, reason = given["label"], given["reason"]
+        if self.kind == GuidelineEntry.Kind.EXAMPLE:
+            return add_example(label=label, reason=reason, **about)
+        decision = Decision(given["decision"], label, reason, place=given["place"])
+        return record_case(question=given["question"], decision=decision, **about)
+
 
 pages = Pages(f"{TASK}guidelines/", organized_task_or_404, section="judging")
 
@@ -114,20 +217,13 @@ def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
             form.save(at=timezone.now(), by=signed_in(request))
             messages.success(request, "Collected for the next version. Publish it when ready.")
             return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
-    context = {"form": form, "kind": kind, "organizes": True}
-    context |= _found_items(task, request.GET.get("q", ""), request.GET.get("page"))
+    words, collection = request.GET.get("q", ""), collection_of(task.lab)
+    context = {"form": form, "kind": kind, "organizes": True, "q": words, "collection": collection}
     context |= _chosen_item(task, initial["item"], request.GET.get("post", ""))
+    query, page = parse_query(words), request.GET.get("page")
+    if collection and not query.is_empty:
+        context["found"] = look_up(collection=collection, query=query, page=page)
     return render(request, "assessment/guideline_entry_add.html", context)
-
-
-def _found_items(task: Task, words: str, page: str | None) -> dict[str, Any]:
-    """Return the posts of the lab's collection that match a search."""
-    collection = collection_of(task.lab)
-    query = parse_query(words)
-    if collection is None or query.is_empty:
-        return {"q": words, "collection": collection}
-    results = look_up(collection=collection, query=query, page=page)
-    return {"q": words, "collection": collection, "found": results}
 
 
 def _chosen_item(task: Task, item: str, post_id: str) -> dict[str, Any]:
@@ -188,32 +284,6 @@ def guideline_panel(request: HttpRequest, task: Task, version: int) -> HttpRespo
     return response
 
 
-class _Newest(NamedTuple):
-    """The newest version of a task's guidelines, or its default text, and its labels."""
-
-    guideline: Guideline | None
-    text: str
-    scale: LabelScale
-
-    @property
-    def version(self) -> int:
-        return version_of(self.guideline)
-
-    @property
-    def definitions(self) -> dict[str, str]:
-        return self.guideline.definitions if self.guideline else {}
-
-    @property
-    def source(self) -> str:
-        return label_table(self.definitions, self.scale) + self.text
-
-    @property
-    def initial(self) -> dict[str, Any]:
-        """Return the initial values of the editor."""
-        labels = {f"label-{value}": text for value, text in self.definitions.items()}
-        return {"text": self.text, "after": self.version, **labels}
-
-
 @pages.read("<int:version>/", "guideline-detail", access=looked_up_task_or_404)
 def guideline_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version of the guidelines. Version 0 is ArqLab's default text."""
@@ -239,53 +309,54 @@ def version_or_404(task: Task, version: int) -> Guideline | None:
 @pages.form("", "guideline-edit")
 def guideline_edit(request: HttpRequest, task: Task) -> HttpResponse:
     """Edit the guidelines, preview the next version, and list all versions."""
-    newest = _newest(task)
-    form = GuidelineForm(request.POST or None, initial=newest.initial, scale=newest.scale)
-    context: dict[str, Any] = {"form": form}
-    source = newest.source
+    newest, scale = current_guideline(task), task_scale(task)
+    form = GuidelineForm(request.POST or None, initial=_initial(task, newest), scale=scale)
+    source = guideline_source(task, newest, scale)
+    context: dict[str, Any] = {"newest": newest, "waiting": waiting_entries(task)}
     if request.method == "POST" and form.is_valid():
-        source = label_table(form.definitions, newest.scale) + form.cleaned_data["text"]
-        if "preview" in request.POST:
+        before, source = source, label_table(form.definitions, scale) + form.cleaned_data["text"]
+        try:
+            if "preview" not in request.POST:
+                return _published(request, task, form)
             context["html"] = guideline_html(source)
-        else:
-            try:
-                saved = _save(task, form, by=signed_in(request))
-            except UserError as error:
-                context |= _refused(form, error, newest)
-            else:
-                messages.success(request, f"Assessors now follow version {saved.version}.")
-                address = [task.lab.slug, task.slug, saved.version]
-                return redirect("assessment:guideline-detail", *address)
+        except UserError as error:
+            if error.code == "changed-meanwhile":
+                # Based on the version saved since, with the differences: saving again is informed.
+                known = {**form.cleaned_data, "after": version_of(newest)}
+                form = GuidelineForm(known, scale=scale)
+                context["changes"] = changed_lines(before, source)
+            form.add_error(None, error.message)
     counts = counts_by_version(task)
-    context |= {"newest": newest.guideline, "unknown_labels": counts.get(None, 0)}
-    context["waiting"] = waiting_entries(task)
-    context["undefined"] = undefined_labels(source, newest.scale)
-    table = _versions_table(task, counts, newest.version)
+    context |= {"form": form, "unknown_labels": counts.get(None, 0)}
+    context["undefined"] = undefined_labels(source, scale)
+    table = _versions_table(task, counts, version_of(newest))
     return answer(request, "assessment/guideline_edit.html", context, table)
 
 
-def _newest(task: Task) -> _Newest:
-    guideline, scale = current_guideline(task), task_scale(task)
-    return _Newest(guideline, guideline_text(task, guideline), scale)
+def _initial(task: Task, newest: Guideline | None) -> dict[str, Any]:
+    definitions = newest.definitions if newest else {}
+    labels = {f"label-{value}": text for value, text in definitions.items()}
+    return {"text": guideline_text(task, newest), "after": version_of(newest), **labels}
 
 
-def _save(task: Task, form: GuidelineForm, *, by: User) -> Guideline:
-    return write_guideline(
-        task=task,
-        text=form.cleaned_data["text"],
-        definitions=form.definitions,
-        after=form.cleaned_data["after"],
-        at=timezone.now(),
-        by=by,
-    )
+def _published(request: HttpRequest, task: Task, form: GuidelineForm) -> HttpResponse:
+    given = {name: form.cleaned_data[name] for name in ("text", "after")}
+    given |= {"definitions": form.definitions, "at": timezone.now(), "by": signed_in(request)}
+    saved = write_guideline(task=task, **given)
+    messages.success(request, f"Assessors now follow version {saved.version}.")
+    return redirect("assessment:guideline-detail", task.lab.slug, task.slug, saved.version)
 
 
 def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -> Table:
-    """Return the versions, newest first, each with its labels and those given before it."""
     address, number = [task.lab.slug, task.slug], reader("version")
     labels = reverse("assessment:guideline-judgment-list", args=address)
     versions = task.guidelines.select_related("written_by").defer("text").order_by("-version")
     default = {"version": 0, "written_by": {"name": f"ArqLab default for {task.lab.protocol}"}}
+
+    def before(version: int) -> int:
+        return sum(
+            count for known, count in counts.items() if known is not None and known < version
+        )
 
     def column(heading: str, count: Callable[[int], int], query: str) -> Column:
         return Column(
@@ -308,22 +379,7 @@ def _versions_table(task: Task, counts: Mapping[int | None, int], newest: int) -
             Column("Saved", "written_at", TIME),
             Column("State", lambda row: "current" if number(row) == newest else "replaced", CHIP),
             column("Labels", lambda version: counts.get(version, 0), "version"),
-            column("Labels given before", partial(labels_before, counts), "before"),
+            column("Labels given before", before, "before"),
         ],
         [*versions, default | {"written_at": None}],
     )
-
-
-def _refused(form: GuidelineForm, error: UserError, newest: _Newest) -> dict[str, Any]:
-    """Return the form with the error.
-
-    If another organizer saved a version in the meantime, the form is based on that version and
-    shows the differences, so that saving again is an informed choice.
-    """
-    if error.code != "changed-meanwhile":
-        form.add_error(None, error.message)
-        return {"form": form}
-    written = label_table(form.definitions, newest.scale) + form.cleaned_data["text"]
-    form = GuidelineForm({**form.cleaned_data, "after": newest.version}, scale=newest.scale)
-    form.add_error(None, error.message)
-    return {"form": form, "changes": changed_lines(newest.source, written)}

@@ -19,30 +19,22 @@ from arqkit.formats.qrels.judgments import LONGEST_COMMENT
 from arqkit.labels import LARGEST_VALUE
 from arqlab.core.errors import RequestProblem
 from assessment.judging.selectors.items import Submitted
+from assessment.judging.services.judged_list import FORMULA
 from assessment.judging.services.request_problems import OTHER_LABEL, RELOAD, item_problems, refusal
 from assessment.judging.services.stored_labels import Label, Submission
 
 MAX_MARKS = 20  # of a label
-
-
 LONGEST_QUOTE = 2_000  # characters, where a formula is one
-
-
 LONGEST_CONTEXT = 100
-
-
 MAX_FORMULAS = 100  # of a mark
-
-
 LONGEST_LATEX = 5_000  # of all formulas of a mark together
-
-
 LAST_FORMULA = 100_000
-
-
-FORMULA = "\N{OBJECT REPLACEMENT CHARACTER}"
-
-
+MAX_LABELS = 200
+MAX_ITEMS = 200  # that a page may have loaded
+LARGEST_ID = 2**63 - 1
+LARGEST_TIME = 2**31 - 1
+LARGEST_VERSION = 2**15 - 1
+ID = {"min_value": 1, "max_value": LARGEST_ID}
 REMOVE = "Remove the mark and mark a shorter passage."
 
 
@@ -89,19 +81,26 @@ class _QuoteField(AnyTextField):
         return text
 
 
-class _FormulasField(ReportedField, serializers.ListField):
-    expected = (
-        f"a list of at most {MAX_FORMULAS} formulas in LaTeX, {LONGEST_LATEX:,} characters together"
-    )
-    todo = REMOVE
+class _ShortList(ReportedField, serializers.ListField):
+    """A list of at most some values, which is refused as a whole."""
 
-    def to_internal_value(self, data: object) -> list[str]:
-        if not isinstance(data, list) or len(data) > MAX_FORMULAS:
+    most = 0
+
+    def to_internal_value(self, data: object) -> list[Any]:
+        if not isinstance(data, list) or len(data) > self.most:
             self.fail("invalid", value=data)
         try:
-            formulas: list[str] = super().to_internal_value(data)
+            return super().to_internal_value(data)
         except ValidationError:
             self.fail("invalid", value=data)
+
+
+class _FormulasField(_ShortList):
+    most, todo = MAX_FORMULAS, REMOVE
+    expected = f"a list of at most {most} formulas in LaTeX, {LONGEST_LATEX:,} characters together"
+
+    def to_internal_value(self, data: object) -> list[str]:
+        formulas = super().to_internal_value(data)
         if (length := sum(map(len, formulas))) > LONGEST_LATEX:
             self.fail("invalid", value=f"{length:,} characters")
         return formulas
@@ -218,24 +217,6 @@ class MomentField(serializers.DateTimeField):
         return moment if moment.tzinfo else None
 
 
-MAX_LABELS = 200
-
-
-MAX_ITEMS = 200  # that a page may have loaded
-
-
-LARGEST_ID = 2**63 - 1
-
-
-LARGEST_TIME = 2**31 - 1
-
-
-LARGEST_VERSION = 2**15 - 1
-
-
-ID = {"min_value": 1, "max_value": LARGEST_ID}
-
-
 class HeldItem(NamedTuple):
     """An item, its lease, and the items that the page has loaded."""
 
@@ -248,19 +229,11 @@ class _LabelValue(WholeNumberField):
     todo = OTHER_LABEL
 
 
-class ItemIdsField(ReportedField, serializers.ListField):
+class ItemIdsField(_ShortList):
     """A list of ids of items."""
 
-    expected = f"a list of at most {MAX_ITEMS} ids of items"
-
-    def to_internal_value(self, data: object) -> list[int]:
-        """Return the ids, or refuse the value."""
-        if not isinstance(data, list) or len(data) > MAX_ITEMS:
-            self.fail("invalid", value=data)
-        try:
-            return super().to_internal_value(data)
-        except ValidationError:
-            self.fail("invalid", value=data)
+    most = MAX_ITEMS
+    expected = f"a list of at most {most} ids of items"
 
 
 class HeldItemSerializer(ObjectSerializer):
@@ -372,12 +345,17 @@ class LabelsSerializer(HeldItemSerializer):
 _HELD_ITEM, _LABELS = HeldItemSerializer(), LabelsSerializer()
 
 
-def read_item(data: object) -> HeldItem:
-    """Read an item and its lease. Raises `JudgingError` with all problems."""
+def read_body(serializer: ObjectSerializer, data: object) -> Any:
+    """Return the values of a body. Raises `JudgingError` with all problems."""
     try:
-        return HeldItem(**_HELD_ITEM.run_validation(data))
+        return serializer.run_validation(data)
     except ValidationError as error:
         raise refusal(field_problems(error.detail)) from error
+
+
+def read_item(data: object) -> HeldItem:
+    """Read an item and its lease. Raises `JudgingError` with all problems."""
+    return HeldItem(**read_body(_HELD_ITEM, data))
 
 
 def read_labels(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import exceptions, serializers, status
-from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,7 +29,7 @@ from assessment.judging.apis.requests import (
     LabelsSerializer,
     ObjectSerializer,
     WholeNumberField,
-    field_problems,
+    read_body,
     read_item,
     read_labels,
 )
@@ -38,14 +38,13 @@ from assessment.judging.selectors.items import Submitted, TopicPath, submitted_i
 from assessment.judging.selectors.places import Place, judging_address
 from assessment.judging.selectors.progress import own_judgments, progress_of
 from assessment.judging.selectors.related import recent_comments, related_labels
-from assessment.judging.services.items import listed_judgment, saved_payload
+from assessment.judging.services.items import judgment_payload, saved_payload
 from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
 from assessment.judging.services.leases import (
     MAX_HOURS,
     Seat,
     Taken,
-    Trip,
     end_trip,
     lease_begin,
     page_files,
@@ -56,8 +55,30 @@ from assessment.judging.services.leases import (
     take_next,
     trip_of,
 )
-from assessment.judging.services.request_problems import refusal
 from assessment.models import Judgment
+
+F = TypeVar("F", bound=Callable[..., Any])
+# bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
+LARGEST = 4 * 2**20
+_IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
+FORGED = (
+    "This item is not leased to you. If you signed in with another account in another tab, "
+    "sign in with your own account again; your input is kept in this browser."
+)
+_AGAIN = "Sign in again in another tab, then continue here; nothing is lost."
+MESSAGES = {
+    "csrf": f"Your session has changed. {_AGAIN}",
+    "malformed": "Nothing was stored because the request is unreadable: {detail}.",
+    "not-found": "This topic or item is not assigned to you. Your input is kept in this browser.",
+    "signed-out": f"You are signed out. {_AGAIN}",
+}
+
+STATUSES = {
+    "bad-label": status.HTTP_400_BAD_REQUEST,
+    "bad-comment": status.HTTP_400_BAD_REQUEST,
+    "malformed": status.HTTP_400_BAD_REQUEST,
+    "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
+}
 
 
 class TripRequestSerializer(ObjectSerializer):
@@ -91,16 +112,10 @@ class ReturnedSerializer(serializers.Serializer[Any]):
     returned = serializers.IntegerField()
 
 
-def _read(serializer: ObjectSerializer, data: object) -> Any:
-    """Return the values of a body. Raises `JudgingError` with all problems."""
-    try:
-        return serializer.run_validation(data)
-    except ValidationError as error:
-        raise refusal(field_problems(error.detail)) from error
-
-
-def _trip(trip: Trip) -> dict[str, Any]:
-    return {"items": trip.items, "until": trip.until}
+def documented(answer: type[serializers.Serializer[Any]], **schema: Any) -> Callable[[F], F]:
+    """Return the decorator with the schema of a method, which answers with JSON or refuses."""
+    answers = {200: answer, **responses.REFUSALS}
+    return extend_schema(tags=["judging"], responses=answers, **schema)
 
 
 class BodyParser(JSONParser):
@@ -112,25 +127,6 @@ class BodyParser(JSONParser):
             return super().parse(*args, **kwargs)
         except RecursionError as error:
             raise exceptions.ParseError("the JSON is nested too deeply") from error
-
-
-_AGAIN = "Sign in again in another tab, then continue here; nothing is lost."
-
-
-MESSAGES = {
-    "csrf": f"Your session has changed. {_AGAIN}",
-    "malformed": "Nothing was stored because the request is unreadable: {detail}.",
-    "not-found": "This topic or item is not assigned to you. Your input is kept in this browser.",
-    "signed-out": f"You are signed out. {_AGAIN}",
-}
-
-
-STATUSES = {
-    "bad-label": status.HTTP_400_BAD_REQUEST,
-    "bad-comment": status.HTTP_400_BAD_REQUEST,
-    "malformed": status.HTTP_400_BAD_REQUEST,
-    "too-large": status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
-}
 
 
 class JudgingApi(APIView):
@@ -150,6 +146,8 @@ class JudgingApi(APIView):
         judging = request.headers.get("X-Judging-User", str(request.user.pk))
         if not request.user.is_authenticated or judging != str(request.user.pk):
             raise exceptions.NotAuthenticated
+        if self.kwargs.get("item", 0) > LARGEST_ID:
+            raise Http404
         if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
             raise JudgingError(
                 f"Nothing was stored: the request is larger than {LARGEST // 2**20} MB. "
@@ -167,20 +165,15 @@ class JudgingApi(APIView):
     @property
     def seat(self) -> Seat:
         """Return the user and the topic, before their assignment is checked."""
-        path = self.kwargs
-        return Seat(
-            self.person,
-            TopicPath(path["lab"], path["task"], path["query_id"], path.get("round", "")),
-        )
+        path = {name: self.kwargs.get(name, "") for name in TopicPath._fields}
+        return Seat(self.person, TopicPath(**path))
 
     def leased_at(self, held: HeldItem) -> datetime | None:
         """Return when the lease was signed, even if it has expired; None if it is forged."""
         return lease_begin(held.lease, item_id=held.item, seat=self.seat)
 
     def require_lease(self, held: HeldItem) -> datetime:
-        """Require a genuine lease, even if it has expired or the topic was unassigned since, and
-        return when it was signed.
-        """
+        """Require a genuine lease, even an expired one, and return when it was signed."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             self.require_place()
@@ -196,47 +189,41 @@ class JudgingApi(APIView):
         return taken_payload(taken, seat=self.seat) if taken else None
 
 
-@extend_schema(tags=["judging"])
 class TripApi(JudgingApi):
     """An offline trip: items of the topic that are leased for longer."""
 
-    @extend_schema(responses={200: TripSerializer, **responses.REFUSALS})
+    @documented(TripSerializer)
     def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """List the waiting items of the topic that are leased to the assessor."""
         topic_id = self.require_place().topic.pk
-        return Response(_trip(trip_of(topic_id=topic_id, user=self.person, at=timezone.now())))
+        trip = trip_of(topic_id=topic_id, user=self.person, at=timezone.now())
+        return Response(trip._asdict())
 
-    @extend_schema(
-        request=TripRequestSerializer, responses={200: PreparedTripSerializer, **responses.REFUSALS}
-    )
+    @documented(PreparedTripSerializer, request=TripRequestSerializer)
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Lease the first 50 items of the topic to the assessor for some hours."""
-        hours = _read(TripRequestSerializer(), request.data)["hours"]
+        hours = read_body(TripRequestSerializer(), request.data)["hours"]
         topic_id = self.require_place().topic.pk
         trip = prepare_trip(topic_id=topic_id, user=self.person, hours=hours, at=timezone.now())
-        return Response({**_trip(trip), "files": page_files()})
+        return Response({**trip._asdict(), "files": page_files()})
 
 
-@extend_schema(tags=["judging"])
 class TripEndApi(JudgingApi):
     """The end of an offline trip."""
 
-    @extend_schema(
-        request=TripEndRequestSerializer, responses={200: ReturnedSerializer, **responses.REFUSALS}
-    )
+    @documented(ReturnedSerializer, request=TripEndRequestSerializer)
     def post(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """Return the items of the trip to the topic, but for those that the page keeps."""
-        have = _read(TripEndRequestSerializer(), request.data)["have"]
+        have = read_body(TripEndRequestSerializer(), request.data)["have"]
         topic_id, at = self.require_place().topic.pk, timezone.now()
         returned = end_trip(topic_id=topic_id, user=self.person, have=have, at=at)
         return Response({"returned": returned})
 
 
-@extend_schema(tags=["judging"])
 class RelatedLabelsApi(JudgingApi):
     """The assessor's own labels of items with the same thread or formula."""
 
-    @extend_schema(responses={200: responses.RelatedLabelsSerializer, **responses.REFUSALS})
+    @documented(responses.RelatedLabelsSerializer)
     def get(self, request: Request, item: int, **path: str) -> Response:
         """List the assessor's own current labels of related items.
 
@@ -244,64 +231,42 @@ class RelatedLabelsApi(JudgingApi):
         formula of the item in other topics.
         """
         place = self.require_place()
-        known = item <= LARGEST_ID
-        related = related_labels(item, place=place, user=self.person) if known else None
+        related = related_labels(item, place=place, user=self.person)
         if related is None:
             raise Http404
+
+        def label(judgment: Judgment, query_id: str) -> dict[str, Any]:
+            address = judging_address(place.path._replace(query_id=query_id))
+            return {
+                "item": judgment.instance.item.pk,
+                "topic": query_id,
+                "position": judgment.instance.item.position,
+                "label": judgment.label,
+                "url": f"{address}?item={judgment.instance.item.pk}",
+            }
+
         threads = [
-            {"instance": instance, "labels": [_label(judgment, place.path) for judgment in labels]}
-            for instance, labels in related.threads.items()
+            {"instance": pk, "labels": [label(own, place.path.query_id) for own in labels]}
+            for pk, labels in related[0].items()
         ]
-        formula = [
-            _label(judgment, place.path._replace(query_id=judgment.instance.item.topic.query_id))
-            for judgment in related.formula
-        ]
+        formula = [label(own, own.instance.item.topic.query_id) for own in related[1]]
         return Response({"threads": threads, "formula": formula})
 
 
-@extend_schema(tags=["judging"])
 class RecentCommentsApi(JudgingApi):
     """The assessor's own recent comments."""
 
-    @extend_schema(responses={200: responses.RecentCommentsSerializer, **responses.REFUSALS})
+    @documented(responses.RecentCommentsSerializer)
     def get(self, request: Request, **path: str) -> Response:
         """List the assessor's last different comments in the task, newest first."""
         task = self.require_place().task
         return Response({"comments": recent_comments(task.pk, self.person.pk)})
 
 
-def _label(judgment: Judgment, path: TopicPath) -> dict[str, Any]:
-    item = judgment.instance.item
-    return {
-        "item": item.pk,
-        "topic": path.query_id,
-        "position": item.position,
-        "label": judgment.label,
-        "url": f"{judging_address(path)}?item={item.pk}",
-    }
-
-
-LARGEST = (
-    4 * 2**20
-)  # bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
-
-
-_IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
-
-
-FORGED = (
-    "This item is not leased to you. If you signed in with another account in another tab, "
-    "sign in with your own account again; your input is kept in this browser."
-)
-
-
-@extend_schema(tags=["judging"])
 class NextApi(JudgingApi):
     """The next item."""
 
-    @extend_schema(
-        parameters=[responses.HAVE], responses={200: responses.NextSerializer, **responses.REFUSALS}
-    )
+    @documented(responses.NextSerializer, parameters=[responses.HAVE])
     def get(self, request: Request, **path: str) -> Response:
         """Lease the next item of the topic to the assessor, and return the topic's progress."""
         given = [key for key in request.query_params.get("have", "").split(",") if key]
@@ -312,42 +277,41 @@ class NextApi(JudgingApi):
             )
         stack, have = self.require_place().stack, tuple(map(int, given[:200]))
         taken = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
+        progress = progress_of(stack, self.person.pk)
         return Response({"item": self.shown(taken), "progress": progress})
 
 
-@extend_schema(tags=["judging"])
 class ItemApi(JudgingApi):
     """One item."""
 
-    @extend_schema(responses={200: responses.ItemSerializer, **responses.REFUSALS})
+    @documented(responses.ItemSerializer)
     def get(self, request: Request, item: int, **path: str) -> Response:
         """Lease and return a waiting item, or return an item that the assessor has judged."""
         stack = self.require_place().stack
-        known = item <= LARGEST_ID
-        taken = (
-            take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
-            if known
-            else None
-        )
+        taken = take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
         if taken is None:
             raise Http404
         return Response(self.shown(taken))
 
 
-@extend_schema(tags=["judging"])
 class JudgmentsApi(JudgingApi):
     """The assessor's own judgments of a topic."""
 
-    @extend_schema(responses={200: responses.OwnJudgmentsSerializer, **responses.REFUSALS})
+    @documented(responses.OwnJudgmentsSerializer)
     def get(self, request: Request, **path: str) -> Response:
         """List the assessor's current judgments of the topic, in the order of the items."""
-        judged = own_judgments(self.require_place().stack, self.person.pk)
-        return Response({"judgments": [listed_judgment(judgment) for judgment in judged]})
+        rows = [
+            {
+                **judgment_payload(judgment),
+                "item": judgment.instance.item.pk,
+                "instance": judgment.instance.pk,
+                "position": judgment.instance.item.position,
+            }
+            for judgment in own_judgments(self.require_place().stack, self.person.pk)
+        ]
+        return Response({"judgments": rows})
 
-    @extend_schema(
-        request=LabelsSerializer, responses={200: responses.SavedSerializer, **responses.REFUSALS}
-    )
+    @documented(responses.SavedSerializer, request=LabelsSerializer)
     def post(self, request: Request, **path: str) -> Response:
         """Store labels for instances of one item, and return the next item the page lacks."""
         submission = read_labels(request.data, find=self._find, leased_at=self.require_lease)
@@ -363,7 +327,6 @@ class JudgmentsApi(JudgingApi):
         )
 
     def _find(self, held: HeldItem, guideline: int | None) -> Submitted | None:
-        """Return an item whose lease is genuine, and the version of the guidelines."""
         signed_at = self.leased_at(held)
         if signed_at is None:
             return None
@@ -376,14 +339,10 @@ class JudgmentsApi(JudgingApi):
         )
 
 
-@extend_schema(tags=["judging"])
 class SkipApi(JudgingApi):
     """Skipped items."""
 
-    @extend_schema(
-        request=HeldItemSerializer,
-        responses={200: responses.FollowingSerializer, **responses.REFUSALS},
-    )
+    @documented(responses.FollowingSerializer, request=HeldItemSerializer)
     def post(self, request: Request, **path: str) -> Response:
         """Skip an item until the end of the topic, and return the next item."""
         held = read_item(request.data)
@@ -394,13 +353,10 @@ class SkipApi(JudgingApi):
         return Response({"next": self.shown(following)})
 
 
-@extend_schema(tags=["judging"])
 class LeaseApi(JudgingApi):
     """The lease of an item."""
 
-    @extend_schema(
-        request=HeldItemSerializer, responses={200: responses.LeaseSerializer, **responses.REFUSALS}
-    )
+    @documented(responses.LeaseSerializer, request=HeldItemSerializer)
     def post(self, request: Request, **path: str) -> Response:
         """Renew the lease of an item, and return the topic's progress.
 
@@ -410,5 +366,4 @@ class LeaseApi(JudgingApi):
         self.require_lease(held)
         stack = self.require_place().stack
         lease = renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
-        progress = progress_of(stack, self.person.pk)._asdict()
-        return Response({"lease": lease.token, "until": lease.until, "progress": progress})
+        return Response({**lease._asdict(), "progress": progress_of(stack, self.person.pk)})

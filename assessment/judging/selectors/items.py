@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -54,9 +54,7 @@ class TopicPath(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The items that an assessor judges at a time: those of a topic in the official round (no
-    pool), or the assessor's own of a topic in the pool of a round.
-    """
+    """The items to judge at a time: of a topic, or the own ones in the pool of a round."""
 
     topic: int
     pool: int | None = None
@@ -72,10 +70,7 @@ class Current(NamedTuple):
 
 
 class EarlierLabel(NamedTuple):
-    """A label that the user has sent since they got an item.
-
-    `given_at` is its time by the browser's clock if known, or else the time of its arrival.
-    """
+    """A label sent since the user got an item; `given_at` is by the browser's clock if known."""
 
     arrived_at: datetime
     given_at: datetime
@@ -137,11 +132,7 @@ class ShownInstance(NamedTuple):
 
 
 class ShownItem(NamedTuple):
-    """An item for one assessor, without the instances that others judged.
-
-    `hides_threads` is as in `assessment.pools.selectors.choices`, `is_corrected` is True if its lab
-    has corrections.
-    """
+    """An item for one assessor, without the instances that others judged."""
 
     item: PoolItem
     is_done: bool
@@ -175,36 +166,31 @@ def submitted_item(
     topic_id, is_done, is_closed, is_assigned, guideline_id, scale, pool_id, has_role = rows[0][
         5:13
     ]
-    current = {row[0]: _current(*row[1:5]) if row[1] else None for row in rows}
-    return Submitted(
-        Stack(topic_id, pool_id),
-        bool(is_done),
-        bool(is_closed),
-        bool(is_assigned),
-        guideline_id,
-        current,
-        _scale(scale),
-        bool(has_role),
-        _held(*rows[0][13:-1]),
-        frozenset(row[0] for row in rows if not row[-1]),
-    )
-
-
-def _current(judgment: int, assessor: int | None, key: UUID | str, ticket: int | None) -> Current:
-    return Current(judgment, assessor, UUID(str(key)), ticket)  # SQLite has no type for keys
-
-
-def _held(since: datetime | str, labels: str | None, is_set_aside: bool) -> Held:
-    rows = (
+    held_since, sent, is_set_aside = rows[0][13:-1]
+    labels = (
         EarlierLabel(
             _moment(arrived_at),
             _moment(given_at or arrived_at),
             timedelta(milliseconds=active_ms or 0),
             bool(is_first),
         )
-        for arrived_at, given_at, active_ms, is_first in json.loads(labels or "[]")
+        for arrived_at, given_at, active_ms, is_first in json.loads(sent or "[]")
     )
-    return Held(_moment(since), tuple(rows), bool(is_set_aside))
+    return Submitted(
+        Stack(topic_id, pool_id),
+        bool(is_done),
+        bool(is_closed),
+        bool(is_assigned),
+        guideline_id,
+        {  # SQLite has no type for keys
+            row[0]: Current(row[1], row[2], UUID(str(row[3])), row[4]) if row[1] else None
+            for row in rows
+        },
+        _scale(scale),
+        bool(has_role),
+        Held(_moment(held_since), tuple(labels), bool(is_set_aside)),
+        frozenset(row[0] for row in rows if not row[-1]),
+    )
 
 
 def _moment(value: datetime | str) -> datetime:
@@ -244,23 +230,16 @@ def shown_item(item_id: int, *, stack: Stack, user_id: int) -> ShownItem | None:
 
 
 def _shown(rows: Sequence[tuple[Any, ...]], user_id: int) -> ShownItem:
-    pk, kind, position, text, *states = rows[0][:8]
-    item = PoolItem(pk=pk, kind=kind, position=position, text=text)
-    judged = _judgments(row[11] for row in rows if row[11])
+    item_pk, kind, position, text, *states = rows[0][:8]
+    item = PoolItem(pk=item_pk, kind=kind, position=position, text=text)
+    judged = Judgment.objects.in_bulk([row[11] for row in rows if row[11]])
     own = {pk for pk, judgment in judged.items() if judgment.assessor_id == user_id}
-    instances = (_instance(row, judged) for row in rows if row[11] is None or row[11] in own)
+    instances = []
+    for row in rows:
+        pk, doc_id, post_id, judgment_id, post_pk, *values = row[8:]
+        if judgment_id is None or judgment_id in own:
+            fields = dict(zip(POST_COLUMNS, values, strict=True))
+            post = Post(pk=post_pk, post_id=post_id, **fields) if post_pk else None
+            instances.append(ShownInstance(pk, doc_id, post_id, post, judged.get(judgment_id)))
     is_done, is_skipped, hides_threads, is_corrected = map(bool, states)
     return ShownItem(item, is_done, is_skipped, hides_threads, is_corrected, tuple(instances))
-
-
-def _instance(row: tuple[Any, ...], judged: Mapping[int, Judgment]) -> ShownInstance:
-    pk, doc_id, post_id, judgment_id, post_pk, *values = row[8:]
-    fields = dict(zip(POST_COLUMNS, values, strict=True))
-    post = Post(pk=post_pk, post_id=post_id, **fields) if post_pk else None
-    return ShownInstance(pk, doc_id, post_id, post, judged.get(judgment_id))
-
-
-def _judgments(ids: Iterable[int]) -> Mapping[int, Judgment]:
-    """Return judgments by id, without a query if there are no ids."""
-    wanted = list(ids)
-    return Judgment.objects.in_bulk(wanted) if wanted else {}

@@ -33,13 +33,13 @@ def asked_questions(item_id: int, *, path: TopicPath, user_id: int) -> AskedQues
     if not path.asks_questions:
         return NOTHING_ASKED
     item = PoolItem.objects.select_related("pool__round").get(pk=item_id)
-    official = Judgment.official.filter(
+    official = Judgment.official.select_related("instance__item__pool").filter(
         instance__item__pool__task=item.pool.task_id,
         instance__item__topic=item.topic_id,
         instance__item__item=item.item,
         assessor=user_id,
         is_current=True,
-    ).select_related("instance__item__pool")
+    )
     own = official.first()
     return AskedQuestions(round_questions(item.pool.round), own.scale_label.word if own else "")
 
@@ -69,41 +69,24 @@ class Place:
 
 def judging_address(path: TopicPath, name: str = "judge") -> str:
     """Return the address of a view for a topic, official or of a round."""
-    parts = path._asdict()
-    if path.round:
-        return reverse(f"assessment:round-{name}", kwargs=parts)
-    del parts["round"]
-    return reverse(f"assessment:{name}", kwargs=parts)
-
-
-def next_address(place: Place, topic: Topic) -> str:
-    """Return the address of the judging page of another topic of the same round or lab."""
-    task = place.path.task if place.round else topic.task.slug
-    return judging_address(place.path._replace(task=task, query_id=topic.query_id))
+    parts = {part: value for part, value in path._asdict().items() if value}
+    return reverse(f"assessment:{'round-' * bool(path.round)}{name}", kwargs=parts)
 
 
 def place_of(user: Visitor, path: TopicPath) -> Place | None:
     """Return where a user judges, or None if they do not judge the topic there."""
     if "\0" in path.query_id:
         return None
-    return _in_round(user, path) if path.round else _official(user, path)
-
-
-def _official(user: Visitor, path: TopicPath) -> Place | None:
-    wanted = {"query_id": path.query_id, "task__slug": path.task, "task__lab__slug": path.lab}
-    topic = assigned_topics(user).select_related("task__lab").filter(**wanted).first()
-    return Place(path, topic, topic.task, None, Stack(topic.pk)) if topic else None
-
-
-def _in_round(user: Visitor, path: TopicPath) -> Place | None:
-    """Return the place of an assessor with items in a round.
-
-    Applicants with sample tasks need no role in the lab.
-    """
+    if not path.round:
+        wanted = {"query_id": path.query_id, "task__slug": path.task, "task__lab__slug": path.lab}
+        topic = assigned_topics(user).select_related("task__lab").filter(**wanted).first()
+        return Place(path, topic, topic.task, None, Stack(topic.pk)) if topic else None
     parts = parts_of_key(path.round)
-    if not user.pk or parts is None:
-        return None
-    kind, number = parts
+    return _in_round(user, path, *parts) if user.pk and parts else None
+
+
+def _in_round(user: Visitor, path: TopicPath, kind: str, number: int) -> Place | None:
+    """Return the place of an assessor with items in a round; applicants need no role in the lab."""
     pools = Pool.objects.select_related("round", "task__lab").filter(
         round__kind=kind,
         round__number=number,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from django.db.models import Count, Q, QuerySet
 from django.db.models.expressions import RawSQL
 
@@ -13,39 +11,26 @@ from assessment.judging.selectors.statements import ASSIGNED
 from assessment.models import Judgment, Pool, PoolItem
 
 
-class Progress(NamedTuple):
-    """The number of items of a topic: all, completed, skipped."""
-
-    total: int
-    done: int
-    skipped: int
-
-
 def assigned_topics(user: Visitor) -> QuerySet[Topic]:
     """Return the topics currently assigned to a user."""
     assigned = RawSQL(ASSIGNED, [user.pk])  # noqa: S611  # our words
     return Topic.objects.filter(pk__in=assigned) if user.pk else Topic.objects.none()
 
 
-def stacked_items(stack: Stack, user_id: int) -> QuerySet[PoolItem]:
-    """Return all items of a stack of an assessor."""
-    if stack.pool is None:
-        return PoolItem.official.filter(topic=stack.topic)
-    return PoolItem.objects.filter(topic=stack.topic, pool=stack.pool, assessor=user_id)
-
-
 def open_items(stack: Stack, user_id: int) -> QuerySet[PoolItem]:
-    """Return the items of a stack in the pools that are open for judging."""
-    return stacked_items(stack, user_id).filter(pool__in=Pool.objects.filter(closed_at=None))
+    """Return the items of a stack of an assessor in the pools that are open for judging."""
+    owner = {} if stack.pool is None else {"pool": stack.pool, "assessor": user_id}
+    items = PoolItem.objects if owner else PoolItem.official
+    open_pools = Pool.objects.filter(closed_at=None)
+    return items.filter(topic=stack.topic, pool__in=open_pools, **owner)
 
 
-def progress_of(stack: Stack, user_id: int) -> Progress:
-    """Count the items of a stack in one query."""
+def progress_of(stack: Stack, user_id: int) -> dict[str, int]:
+    """Return the numbers of items of a stack: `total`, `done` and `skipped`."""
     skipped = Q(done_at=None, later_at__isnull=False)
-    counts = open_items(stack, user_id).aggregate(
+    return open_items(stack, user_id).aggregate(
         total=Count("pk"), done=Count("done_at"), skipped=Count("pk", filter=skipped)
     )
-    return Progress(**counts)
 
 
 def stacked_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
@@ -63,9 +48,3 @@ def own_judgments(stack: Stack, user_id: int) -> QuerySet[Judgment]:
         .select_related("instance__item")
         .order_by("instance__item__pool__number", "instance__item__position", "instance__position")
     )
-
-
-def is_judged_by(user_id: int, item_id: int) -> bool:
-    """Return whether an item is completed and has current judgments of the assessor."""
-    own = Judgment.objects.filter(instance__item=item_id, assessor=user_id, is_current=True)
-    return own.filter(instance__item__done_at__isnull=False).exists()

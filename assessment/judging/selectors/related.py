@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from django.db.models import Max, Q, QuerySet
 
@@ -27,12 +26,6 @@ def judged_ids(task: Task, query_id: str) -> set[str]:
     return {doc_id for row in rows for doc_id in row}
 
 
-def pooled_items(task: Task, query_id: str, item: str) -> QuerySet[PoolItem]:
-    """Return the official items with this id, or with an instance that has it."""
-    items = PoolItem.official.filter(pool__task=task, topic__query_id=query_id)
-    return items.filter(Q(item=item) | Q(instances__doc_id=item)).distinct()
-
-
 def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment]:
     """Return the judgments of an item or one of its instances, instance by instance, oldest first.
 
@@ -50,21 +43,11 @@ def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment
     return judgments.select_related(*related).order_by("instance__doc_id", "judged_at", "pk")
 
 
-RECENT_COMMENTS = 8
-WITH_THREADS = (PoolItem.Kind.POSTS, PoolItem.Kind.VISUAL_IDS)
-
-
-class RelatedLabels(NamedTuple):
-    """Own current judgments: in the threads of an item, by instance of the item, and of its
-    formula in other topics.
-    """
-
-    threads: dict[int, list[Judgment]]
-    formula: list[Judgment]
-
-
-def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels | None:
-    """Return the labels an assessor gave to related items, or None for an unknown item.
+def related_labels(
+    item_id: int, *, place: Place, user: User
+) -> tuple[dict[int, list[Judgment]], list[Judgment]] | None:
+    """Return the labels an assessor gave to related items, or None for an unknown item: those in
+    the threads of the item, by its instance, and those of its formula in other topics.
 
     Empty if threads are hidden: the labels would reveal a post. Answers to special questions are
     not related labels.
@@ -72,9 +55,10 @@ def related_labels(item_id: int, *, place: Place, user: User) -> RelatedLabels |
     item = shown_item(item_id, stack=place.stack, user_id=user.pk)
     if item is None:
         return None
-    if place.path.asks_questions or item.hides_threads or item.item.kind not in WITH_THREADS:
-        return RelatedLabels({}, [])
-    return RelatedLabels(_in_threads(item, place, user), _of_formula(item_id, place, user))
+    has_threads = item.item.kind in (PoolItem.Kind.POSTS, PoolItem.Kind.VISUAL_IDS)
+    if place.path.asks_questions or item.hides_threads or not has_threads:
+        return {}, []
+    return _in_threads(item, place, user), _of_formula(item_id, place, user)
 
 
 def _in_threads(item: ShownItem, place: Place, user: User) -> dict[int, list[Judgment]]:
@@ -88,9 +72,7 @@ def _in_threads(item: ShownItem, place: Place, user: User) -> dict[int, list[Jud
     open_threads = set(threads.values()) - {""} - closed_threads(user, collection)
     own = own_judgments(place.stack, user.pk).exclude(instance__item=item.item.pk)
     posts = Post.objects.filter(collection=collection, thread_id__in=open_threads)
-    judgments = (
-        list(own.filter(instance__post_id__in=posts.values("post_id"))) if open_threads else []
-    )
+    judgments = list(own.filter(instance__post_id__in=posts.values("post_id")))
     thread_of = _threads(collection, (judgment.instance.post_id for judgment in judgments))
     labels: dict[str, list[Judgment]] = {}
     for judgment in judgments:
@@ -119,9 +101,7 @@ def _of_formula(item_id: int, place: Place, user: User) -> list[Judgment]:
             topic__in=assigned_topics(user),
         )
     same = others.filter(kind=item.kind, item=item.item).exclude(pk=item_id)
-    own: QuerySet[Judgment] = Judgment.objects.filter(
-        instance__item__in=same, assessor=user, is_current=True
-    )
+    own = Judgment.objects.filter(instance__item__in=same, assessor=user, is_current=True)
     read = own.select_related("instance__item__topic")
     return list(read.order_by("instance__item__topic__position", "instance"))
 
@@ -130,4 +110,4 @@ def recent_comments(task_id: int, user_id: int) -> list[str]:
     """Return the assessor's last different comments in a task, newest first."""
     own = Judgment.objects.filter(assessor=user_id, instance__item__pool__task=task_id)
     comments = own.exclude(comment="").order_by().values("comment").annotate(last=Max("pk"))
-    return [row["comment"] for row in comments.order_by("-last")[:RECENT_COMMENTS]]
+    return [row["comment"] for row in comments.order_by("-last")[:8]]

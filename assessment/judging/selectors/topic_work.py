@@ -41,11 +41,8 @@ class TopicWork(NamedTuple):
     @property
     def seconds_left(self) -> int:
         """Return the expected seconds for the unlabelled items at that pace."""
-        return (
-            round(self.active_ms / 1000 * (self.total - self.done) / self.timed_items)
-            if self.timed_items
-            else 0
-        )
+        left = self.total - self.done
+        return round(self.active_ms * left / self.timed_items / 1000) if self.timed_items else 0
 
 
 def work_on(place: Place, user: User) -> TopicWork:
@@ -57,36 +54,24 @@ def work_on(place: Place, user: User) -> TopicWork:
         timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
         time=Sum("active_ms", default=0),
     )
-    scale, counts = _counts(place, own)
+    # All pools of a task have one scale, so it is read together with the counts.
+    counted = list(own.values_list("label", "instance__item__pool__scale").annotate(Count("pk")))
+    counts: Counter[int] = Counter()
+    for label, _, count in counted:
+        counts[label] += count
+    if counted:
+        scale = scale_of_rows(counted[0][1])
+    else:
+        scale = place.round.pool.label_scale if place.round else task_scale(place.task)
     return TopicWork(
-        total=progress.total,
-        done=progress.done,
+        total=progress["total"],
+        done=progress["done"],
         judged=sums["judged"],
         scale=scale,
         labels=tuple((label, counts[label.value]) for label in scale),
         timed_items=sums["timed"],
         active_ms=sums["time"],
     )
-
-
-def _counts(place: Place, own: QuerySet[Judgment]) -> tuple[LabelScale, Counter[int]]:
-    """Return the scale of the topic's items and the count of each label.
-
-    All pools of a task have one scale, so it is read together with the counts.
-    """
-    scales = own.values_list("label", "instance__item__pool__scale")
-    counted = list(scales.annotate(count=Count("pk")))
-    counts: Counter[int] = Counter()
-    for label, _, count in counted:
-        counts[label] += count
-    return (scale_of_rows(counted[0][1]) if counted else _scale(place)), counts
-
-
-def _scale(place: Place) -> LabelScale:
-    """Return the scale of a place where nothing is judged yet."""
-    if place.round is None:
-        return task_scale(place.task)
-    return place.round.pool.label_scale
 
 
 def next_topic(place: Place, user: User) -> Topic | None:
@@ -139,12 +124,11 @@ def judged_rows(
         .defer("guideline__text")
         .order_by("-judged_at", "-pk")
     )
-    label = chosen.get("label", "")
+    label, marked = chosen.get("label", ""), chosen.get("marked", "")
+    conditions = {
+        "commented": ~Q(comment=""),
+        "changed": Q(supersedes__isnull=False),
+        "beside": Q(is_current=False),
+    }
     wanted = Q(label=int(label)) if label in map(str, scale.values) else Q()
-    if chosen.get("marked") == "commented":
-        wanted &= ~Q(comment="")
-    if chosen.get("marked") == "changed":
-        wanted &= Q(supersedes__isnull=False)
-    if chosen.get("marked") == "beside":
-        wanted &= Q(is_current=False)
-    return judgments.filter(wanted)
+    return judgments.filter(wanted & conditions.get(marked, Q()))

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef
 
 from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
 from arqkit.labels import LabelScale
@@ -20,7 +19,8 @@ from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, User
 from arqlab.core.selectors import topic_ids
 from arqlab.core.services.audit import record_event
-from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
+from assessment.judging.services.late_labels import complete_items
+from assessment.models import Judgment, PoolItem, Ticket
 from assessment.qrels.selectors.drafts import host_of, pooled_instances, task_scale, with_current
 
 
@@ -30,9 +30,16 @@ class ImportNames(NamedTuple):
     people: Mapping[str, int]
     versions: Mapping[int, int]
 
-    def guideline(self, row: JudgedLine) -> int | None:
-        """Return the key of a line's version; the default text (0) has none."""
-        return self.versions.get(row.guidelines or 0)
+    def details(self, row: JudgedLine) -> dict[str, Any]:
+        """Return the fields of a judgment that a line has; the default text (0) has no key."""
+        fields = {
+            "assessor_id": self.people.get(row.assessor or ""),
+            "guideline_id": self.versions.get(row.guidelines or 0),
+            "comment": row.comment,
+            "active_ms": row.active_ms,
+            "judged_at": row.judged_at,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
@@ -46,31 +53,21 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
     todo = "Correct the name, have them sign up, or leave the cell empty."
     for row in rows:
         if row.assessor and row.assessor not in names.people:
-            given, expected = (
-                f"the assessor {row.assessor[:80]}",
-                "the user name or email address of an account",
-            )
-            yield Problem(path, row.line, given, expected, todo)
+            expected = "the user name or email address of an account"
+            yield Problem(path, row.line, f"the assessor {row.assessor[:80]}", expected, todo)
         if row.guidelines and row.guidelines not in names.versions:
             given, expected = f"version {row.guidelines}", "a version of the task's guidelines"
             yield Problem(path, row.line, given, expected, "Correct it, or leave the cell empty.")
 
 
 def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
-    """Return the users named in the lines by user name or email address (lower case)."""
-    names = {row.assessor for row in rows if row.assessor}
-    if not names:
-        return {}
+    names = {row.assessor: row.assessor for row in rows if row.assessor}
+    keys = {name: name.lower() if "@" in name else name for name in names}
     people: dict[str, int] = {}
-    for pk, username, email in User.objects.values_list("pk", "username", "email"):
-        people[username] = pk
-        if email:
-            people[email.lower()] = pk
-    return {
-        name: people[key]
-        for name in names
-        if (key := name.lower() if "@" in name else name) in people
-    }
+    if keys:
+        for pk, username, email in User.objects.values_list("pk", "username", "email"):
+            people |= {username: pk, email.lower() or username: pk}
+    return {name: people[key] for name, key in keys.items() if key in people}
 
 
 # the answer of a ticket that needs no reply
@@ -87,28 +84,15 @@ class _Known(NamedTuple):
     is_closed: bool
     judgment: int | None
     label: int | None
-    comment: str | None
-    assessor: int | None
-    active_ms: int | None
     judged_at: datetime | None
-    guideline: int | None
+    details: dict[str, Any]
 
 
-_FIELDS = (
-    "pk",
-    "item",
-    "item__pool__closed_at",
-    *(
-        f"current__{name}"
-        for name in ("pk", "label", "comment", "assessor", "active_ms", "judged_at", "guideline")
-    ),
-)
+_DETAILS = ("assessor_id", "guideline_id", "comment", "active_ms", "judged_at")
 
 
 @dataclass(frozen=True)
 class _Import:
-    """A file that is imported: its lines by what happens to them, and its problems."""
-
     task: Task
     path: str
     choice: LoadChoice
@@ -160,12 +144,15 @@ def import_judgments(
 
 
 def _known(task: Task) -> dict[tuple[str, str], _Known]:
-    rows = with_current(pooled_instances(task)).values_list(
-        "item__topic__query_id", "doc_id", *_FIELDS
-    )
+    fields = ("item__topic__query_id", "doc_id", "pk", "item", "item__pool__closed_at")
+    current = (f"current__{name}" for name in ("pk", "label", *_DETAILS))
+    rows = with_current(pooled_instances(task)).values_list(*fields, *current)
     known = {
-        (topic, doc_id): _Known(instance, item, closed_at is not None, *current)
-        for topic, doc_id, instance, item, closed_at, *current in rows
+        (topic, doc_id): _Known(
+            *(instance, item, closed_at is not None, judgment, label, details[-1]),
+            dict(zip(_DETAILS, details, strict=True)),
+        )
+        for topic, doc_id, instance, item, closed_at, judgment, label, *details in rows
     }
     if not known:
         raise UserError(
@@ -183,25 +170,21 @@ def _found(
     for row in rows:
         if stored := known.get((row.topic, row.item)):
             pairs.append((row, stored))
-        elif importing.choice.leaves_out:
+            continue
+        if importing.choice.leaves_out:
             importing.changes.add("labels", Fate.OUTSIDE, Change(f"{row.topic} {row.item}"))
-        else:
-            importing.problems.append(_outside(importing, row, is_topic=row.topic in topics))
-    return pairs
-
-
-def _outside(importing: _Import, row: JudgedLine, *, is_topic: bool) -> Problem:
-    if not is_topic:
+            continue
+        given, expected = f"the topic {row.topic}", f"a topic of {importing.task}"
         todo = "Correct the topic, remove its lines, or load only those that are in the pool."
-        return Problem(
-            importing.path, row.line, f"the topic {row.topic}", f"a topic of {importing.task}", todo
-        )
-    given = f"{row.item} of topic {row.topic}, which is not in a pool"
-    todo = (
-        "Add the item with a supplement to the pool, remove the line, or load only those that are "
-        "in the pool."
-    )
-    return Problem(importing.path, row.line, given, f"an item of {importing.task}'s pools", todo)
+        if row.topic in topics:
+            given = f"{row.item} of topic {row.topic}, which is not in a pool"
+            expected = f"an item of {importing.task}'s pools"
+            todo = (
+                "Add the item with a supplement to the pool, remove the line, or load only those "
+                "that are in the pool."
+            )
+        importing.problems.append(Problem(importing.path, row.line, given, expected, todo))
+    return pairs
 
 
 def _to_store(
@@ -228,26 +211,12 @@ def _to_store(
 def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
     if known.judgment is None:
         return Fate.NEW
-    if _is_there(row, known, names):
+    is_same = names.details(row).items() <= known.details.items()
+    if row.label == known.label and is_same:
         return Fate.UNCHANGED
     if row.judged_at is None or known.judged_at is None or row.judged_at >= known.judged_at:
         return Fate.CHANGED
     return Fate.REPLACED if choice.takes_older else Fate.OLDER
-
-
-def _is_there(row: JudgedLine, known: _Known, names: ImportNames) -> bool:
-    """Return whether the stored label equals the line in every field of the line."""
-    imported = (
-        row.comment,
-        names.people.get(row.assessor or ""),
-        row.active_ms,
-        row.judged_at,
-        names.guideline(row),
-    )
-    stored = (known.comment, known.assessor, known.active_ms, known.judged_at, known.guideline)
-    return row.label == known.label and all(
-        new is None or new == old for new, old in zip(imported, stored, strict=True)
-    )
 
 
 def _store(
@@ -257,12 +226,8 @@ def _store(
     for part in _parts(items):
         # Make submits for other instances of these items wait: otherwise neither would see the item
         # complete.
-        list(
-            PoolItem.objects.select_for_update()
-            .filter(pk__in=part)
-            .order_by("pk")
-            .values_list("pk")
-        )
+        locked = PoolItem.objects.select_for_update().filter(pk__in=part)
+        list(locked.order_by("pk").values_list("pk"))
     superseded = [known.judgment for _, known in changes if known.judgment is not None]
     retired = sum(
         Judgment.objects.filter(pk__in=part, is_current=True).update(is_current=False)
@@ -273,10 +238,8 @@ def _store(
     judgments = Judgment.objects.bulk_create(
         (_judgment(row, known, names, at) for row, known in changes), batch_size=AT_ONCE
     )
-    unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
     for part in _parts(items):
-        waiting = PoolItem.objects.filter(pk__in=part, done_at=None)
-        waiting.exclude(Exists(unjudged)).update(done_at=at, leased_to=None, leased_until=None)
+        complete_items(part, at)
     return judgments
 
 
@@ -294,27 +257,15 @@ def _move_tickets(
 
 
 def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) -> Judgment:
-    assessor, guideline = names.people.get(row.assessor or ""), names.guideline(row)
-    details = {"assessor_id": assessor, "guideline_id": guideline, **_details(row)}
-    kept = {"assessor_id": known.assessor, "guideline_id": known.guideline, **_details(known)}
-    kept = kept if row.label == known.label else {}
-    given = {name: value for name, value in details.items() if value is not None}
+    kept = known.details if row.label == known.label else {}
     return Judgment(
         instance_id=known.instance,
         label=row.label,
         key=uuid4(),
         supersedes_id=known.judgment,
         is_imported=True,
-        **{"comment": "", "judged_at": at} | kept | given,
+        **{"comment": "", "judged_at": at} | kept | names.details(row),
     )
-
-
-def _details(source: JudgedLine | _Known) -> dict[str, Any]:
-    return {"comment": source.comment, "active_ms": source.active_ms, "judged_at": source.judged_at}
-
-
-def _parts(keys: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))
 
 
 def _judged_meanwhile() -> UserError:
@@ -323,3 +274,7 @@ def _judged_meanwhile() -> UserError:
         "Import the file again.",
         code="judged-meanwhile",
     )
+
+
+def _parts(keys: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    return (keys[start : start + AT_ONCE] for start in range(0, len(keys), AT_ONCE))

@@ -7,6 +7,7 @@ assessor gets has the kind of an answer, its id, or the ids of its formulas.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from arqkit.texts.html.rendering import (
@@ -23,7 +24,7 @@ from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Corrections
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
-from assessment.judging.selectors.items import ShownInstance, ShownItem
+from assessment.judging.selectors.items import ShownInstance
 from assessment.judging.selectors.places import NOTHING_ASKED, AskedQuestions
 from assessment.judging.services.leases import Taken
 from assessment.judging.services.stored_labels import SavedLabel
@@ -60,44 +61,33 @@ class _Texts(NamedTuple):
         }
 
 
-class _Page(NamedTuple):
-    """The data from which the texts of an item are composed."""
-
-    item: PoolItem
-    lab_slug: str
-    formulas: Mapping[Key, Typeset]
-    links: Mapping[str, str]
-    has_threads: bool
-    asked: AskedQuestions
-
-
 def item_payload(
     taken: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
 ) -> dict[str, Any]:
-    """Return an item with its instances as JSON values, without links if it opens no page of
-    the lab.
-
-    Takes one query for the formulas, and one more each if texts link to posts or comments, or if
-    the lab has corrections.
-    """
+    """Return an item with its instances as JSON values, perhaps without links into the lab."""
     item = taken.shown.item
     corrections = corrections_of(lab_slug) if taken.shown.is_corrected else Corrections()
-    read = [_read(item, _corrected(instance, corrections)) for instance in taken.shown.instances]
+    read = [_read(item, instance, corrections) for instance in taken.shown.instances]
     candidate = one_formula(_judged_latex(item, read), Definitions())
     all_texts = [candidate, *(text for texts in read for text in (texts.title, texts.body))]
     formulas = typeset_formulas(keys_of(all_texts), corrections.formulas)
     links = _links(read, lab_slug) if opens_lab else {}
+    show = partial(_instance, item=item, asked=asked, formulas=formulas, links=links)
     has_threads = opens_lab and not taken.shown.hides_threads
-    page = _Page(item, lab_slug, formulas, links, has_threads, asked)
+    state = "skipped" if taken.shown.is_skipped else "waiting"
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
         "position": item.position,
-        "state": _state(taken.shown),
-        "lease": taken.lease.token,
-        "until": taken.lease.until,
-        "formula_html": compose(candidate, formulas=page.formulas),
-        "instances": [_instance(texts, post, page) for post in _posts(read) for texts in post],
+        "state": "done" if taken.shown.is_done else state,
+        **taken.lease._asdict(),
+        "formula_html": compose(candidate, formulas=formulas),
+        "instances": [
+            show(texts, post)
+            | {"thread_url": _thread_url(texts, item, lab_slug) if has_threads else ""}
+            for post in _posts(read)
+            for texts in post
+        ],
     }
 
 
@@ -112,17 +102,6 @@ def saved_payload(saved: SavedLabel) -> dict[str, Any]:
         "counts": saved.counts,
         "message": saved.message,
         "judged_at": judgment.judged_at,
-    }
-
-
-def listed_judgment(judgment: Judgment) -> dict[str, Any]:
-    """Return a judgment of the assessor's own list as JSON values."""
-    instance, item = judgment.instance, judgment.instance.item
-    return {
-        **judgment_payload(judgment),
-        "item": item.pk,
-        "instance": instance.pk,
-        "position": item.position,
     }
 
 
@@ -141,62 +120,35 @@ def _is_formula(item: PoolItem) -> bool:
     return item.kind == PoolItem.Kind.VISUAL_IDS
 
 
-def _state(item: ShownItem) -> str:
-    if item.is_done:
-        return "done"
-    return "skipped" if item.is_skipped else "waiting"
-
-
-def _corrected(instance: ShownInstance, corrections: Corrections) -> ShownInstance:
-    post = corrected_post(instance.post, instance.post_id or instance.doc_id, corrections)
-    return instance._replace(post=post)
-
-
-def _read(item: PoolItem, instance: ShownInstance) -> _Texts:
-    definitions, post = Definitions(), instance.post
+def _read(item: PoolItem, instance: ShownInstance, corrections: Corrections) -> _Texts:
+    """Return the texts of an instance; only those of a formula to judge have ids of formulas."""
+    key = instance.post_id or instance.doc_id
+    definitions, post = Definitions(), corrected_post(instance.post, key, corrections)
     title = post.safe_title if post and post.kind != Post.Kind.ANSWER else ""
-    texts = (read_text(title, definitions), read_text(body_of(item, post), definitions))
-    return _Texts(instance, *(texts if _is_formula(item) else map(_without_ids, texts)))
-
-
-def _without_ids(text: PostText) -> PostText:
-    return text._replace(
-        formulas=tuple(formula._replace(formula_id="") for formula in text.formulas)
-    )
+    texts = [read_text(title, definitions), read_text(body_of(item, post), definitions)]
+    if not _is_formula(item):
+        for place, text in enumerate(texts):
+            bare = tuple(formula._replace(formula_id="") for formula in text.formulas)
+            texts[place] = text._replace(formulas=bare)
+    return _Texts(instance._replace(post=post), *texts)
 
 
 def _judged_latex(item: PoolItem, read: list[_Texts]) -> str:
-    """Return the LaTeX of the judged formula from the first post that has it, or an empty text."""
-    if not _is_formula(item):
-        return ""
-    return next(
-        (
-            texts.formulas[texts.instance.doc_id]
-            for texts in read
-            if texts.instance.doc_id in texts.formulas
-        ),
-        "",
-    )
+    known = (texts.formulas.get(texts.instance.doc_id) for texts in read if _is_formula(item))
+    return next((latex for latex in known if latex is not None), "")
 
 
 def _links(read: list[_Texts], lab_slug: str) -> dict[str, str]:
     """Return the local pages of the links in texts; the posts of an item are of one collection."""
     addresses = addresses_of(text for texts in read for text in (texts.title, texts.body))
-    collection = next(
-        (texts.instance.post.collection_id for texts in read if texts.instance.post), None
-    )
-    return (
-        local_pages(addresses, collection=collection, lab_slug=lab_slug)
-        if addresses and collection
-        else {}
-    )
+    collections = [texts.instance.post.collection_id for texts in read if texts.instance.post]
+    if not addresses or not collections:
+        return {}
+    return local_pages(addresses, collection=collections[0], lab_slug=lab_slug)
 
 
 def _posts(read: list[_Texts]) -> list[list[_Texts]]:
-    """Return the instances of each post, in the order of their formulas in it.
-
-    An assessor reads a post once and labels all its instances.
-    """
+    """Return the instances of each post, to be read once, in the order of their formulas."""
     posts: dict[str, list[_Texts]] = {}
     for texts in read:
         key = texts.instance.post_id or f"instance {texts.instance.pk}"
@@ -207,52 +159,53 @@ def _posts(read: list[_Texts]) -> list[list[_Texts]]:
     return list(posts.values())
 
 
-def _instance(texts: _Texts, post: list[_Texts], page: _Page) -> dict[str, Any]:
-    """Return an instance as JSON values; `post` holds all instances of its post.
-
-    The first one has the text, with the formulas of all marked.
-    """
-    instance, item = texts.instance, page.item
-    first = post[0].instance
+def _instance(
+    texts: _Texts,
+    post: list[_Texts],
+    *,
+    item: PoolItem,
+    asked: AskedQuestions,
+    formulas: Mapping[Key, Typeset],
+    links: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return an instance of a `post` as JSON values; the first has the text, with all marked."""
+    instance, first = texts.instance, post[0].instance
     marked = frozenset(other.instance.doc_id for other in post if _is_formula(item))
+    question, notice = asked.questions.get(instance.doc_id), ""
+    has_text = instance.post is not None or bool(item.text)  # as for submitted items
+    if not has_text:
+        notice = NOT_HELD
+    elif instance.post and _is_formula(item) and instance.doc_id not in texts.formulas:
+        notice = NOT_FOUND
 
     def html(text: PostText) -> str:
         if instance is not first:
             return ""
-        return compose(text, formulas=page.formulas, links=page.links.get, highlight=marked)
+        return compose(text, formulas=formulas, links=links.get, highlight=marked)
 
     return {
         "instance": instance.pk,
         "text_of": first.pk,
-        "has_text": _has_text(texts, item),
+        "has_text": has_text,
         "formula": instance.doc_id if _is_formula(item) else "",
         "heading": heading_of(item, instance.post, instance.post_id),
         "title_html": html(texts.title),
-        "html": _missing(texts, item) + html(texts.body),
-        "thread_url": thread_url(item, instance.doc_id, instance.post_id, page.lab_slug)
-        if instance.post
-        and instance.post.pk
-        and page.has_threads
-        and item.kind != PoolItem.Kind.DOCUMENTS
-        else "",
-        "question": _question(instance, page.asked),
+        "html": notice + html(texts.body),
+        "question": question
+        and {"text": question.text, "help": question.help, "label": asked.label},
         "judgment": judgment_payload(instance.judgment) if instance.judgment else None,
     }
 
 
-def _question(instance: ShownInstance, asked: AskedQuestions) -> dict[str, str] | None:
-    """Return the special question that is asked instead of the relevance, if any."""
-    question = asked.questions.get(instance.doc_id)
-    if question is None:
-        return None
-    return {"text": question.text, "help": question.help, "label": asked.label}
+def _thread_url(texts: _Texts, item: PoolItem, lab_slug: str) -> str:
+    instance = texts.instance
+    if not (instance.post and instance.post.pk) or item.kind == PoolItem.Kind.DOCUMENTS:
+        return ""
+    return thread_url(item, instance.doc_id, instance.post_id, lab_slug)
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
-    """Return the heading of an instance; all answers have the same.
-
-    A document is named, because its text may be outside the collection.
-    """
+    """Return the heading of an instance; only a document is named, as its text may be elsewhere."""
     if item.kind == PoolItem.Kind.DOCUMENTS:
         return f"Document {post_id}"
     if not _is_formula(item):
@@ -260,16 +213,3 @@ def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     if post and post.kind:
         return f"{post.get_kind_display()} post {post_id}"
     return f"Post {post_id}".rstrip()
-
-
-def _has_text(texts: _Texts, item: PoolItem) -> bool:
-    """Return whether an instance has a text, as the statement for submitted items asks too."""
-    return texts.instance.post is not None or bool(item.text)
-
-
-def _missing(texts: _Texts, item: PoolItem) -> str:
-    """Return a notice about a missing post or formula, or an empty text."""
-    if texts.instance.post is None:
-        return "" if _has_text(texts, item) else NOT_HELD
-    is_there = not _is_formula(item) or texts.instance.doc_id in texts.formulas
-    return "" if is_there else NOT_FOUND

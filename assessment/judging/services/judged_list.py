@@ -10,9 +10,8 @@ from django.utils.safestring import SafeString
 
 from arqkit.judgments.questions import SpecialQuestion
 from arqkit.labels import LabelScale, ScaleLabel
-from arqkit.texts.html.rendering import Key, PostText, compose, keys_of, one_formula
+from arqkit.texts.html.rendering import PostText, compose, keys_of, one_formula
 from arqkit.texts.maths.macros import Definitions
-from arqkit.texts.maths.typesetting import Typeset
 from arqkit.texts.posts.text import pieces, text_formulas
 from arqlab.core.models import Corrections, Lab
 from arqlab.core.selectors import corrections_of
@@ -36,35 +35,19 @@ class QuotedMark(NamedTuple):
 def quoted_marks(
     judgments: Iterable[Judgment], corrected: Mapping[str, str] | None = None
 ) -> dict[int, list[QuotedMark]]:
-    """Return the marks of judgments by the keys of these, in one query for the formulas.
-
-    Judgments without marks have an empty list. LaTeX in `corrected` is shown as its correction.
-    """
-    read = {
-        judgment.pk: [(mark, _formulas(mark)) for mark in judgment.marks] for judgment in judgments
-    }
-    keys = keys_of(text for marks in read.values() for _, texts in marks for text in texts)
+    """Return the marks of judgments by their keys, with LaTeX as `corrected`, in one query."""
+    marked = {judgment.pk: judgment.marks for judgment in judgments}
+    latex = {text for marks in marked.values() for mark in marks for text in mark["formulas"]}
+    texts = {text: one_formula(text, Definitions()) for text in latex}
+    keys = keys_of(texts.values())
     typeset = typeset_formulas(keys, corrected) if keys else {}
-    return {
-        pk: [
-            QuotedMark(_html(mark, texts, typeset), mark["exact"] == FORMULA)
-            for mark, texts in marks
-        ]
-        for pk, marks in read.items()
-    }
 
+    def quoted(mark: Mapping[str, Any]) -> QuotedMark:
+        parts = [compose(texts[latex], formulas=typeset) for latex in mark["formulas"]]
+        pairs = zip(mark["exact"].split(FORMULA), [*parts, ""], strict=True)
+        return QuotedMark(format_html_join("", "{}{}", pairs), mark["exact"] == FORMULA)
 
-def _formulas(mark: Mapping[str, Any]) -> list[PostText]:
-    return [one_formula(latex, Definitions()) for latex in mark["formulas"]]
-
-
-def _html(
-    mark: Mapping[str, Any], texts: list[PostText], typeset: Mapping[Key, Typeset]
-) -> SafeString:
-    """Return the text of a mark with its formulas in their places."""
-    parts = [compose(text, formulas=typeset) for text in texts]
-    words = mark["exact"].split(FORMULA)
-    return format_html_join("", "{}{}", zip(words, [*parts, ""], strict=True))
+    return {pk: [quoted(mark) for mark in marks] for pk, marks in marked.items()}
 
 
 EXCERPT = 80  # characters, including LaTeX
@@ -79,7 +62,7 @@ class JudgedRow(NamedTuple):
     item: PoolItem
     heading: str
     html: SafeString
-    marks: Sequence[QuotedMark] = ()
+    marks: Sequence[QuotedMark]
 
 
 def judged_list(
@@ -91,108 +74,73 @@ def judged_list(
 ) -> list[JudgedRow]:
     """Return judgments of a lab, read with instance and item, as rows of a list.
 
-    Answers to special questions have the question for the name of their instance. Takes one query
-    for the posts, one for the corrections, one for the formulas, and one for the formulas in marks,
-    if any.
+    Answers to special questions have the question for the name of their instance.
     """
     judged, corrections = list(judgments), corrections_of(lab)
-    read = _with_posts(judged, lab, corrections)
-    parts = [_parts(judgment, post) for judgment, post in read]
-    formulas = typeset_formulas(
-        keys_of(part for some in parts for part in some if isinstance(part, PostText)),
-        corrections.formulas,
-    )
+    read = [
+        (judgment, post, _parts(judgment, post))
+        for judgment, post in _with_posts(judged, lab, corrections)
+    ]
+    texts = (part for *_, parts in read for part in parts if isinstance(part, PostText))
+    formulas = typeset_formulas(keys_of(texts), corrections.formulas)
     marks = quoted_marks(judged, corrections.formulas)
-    rows = [
-        _row(judgment, scale.of(judgment.label), post, (some, formulas))._replace(
-            marks=marks[judgment.pk]
+
+    def row(judgment: Judgment, post: Post | None, parts: list[_Part]) -> JudgedRow:
+        instance = judgment.instance
+        question = questions.get(instance.doc_id)
+        heading = question.text if question else heading_of(instance.item, post, instance.post_id)
+        composed = (
+            (compose(part, formulas=formulas) if isinstance(part, PostText) else part,)
+            for part in parts
         )
-        for (judgment, post), some in zip(read, parts, strict=True)
-    ]
-    return [
-        row._replace(heading=question.text)
-        if (question := questions.get(row.judgment.instance.doc_id))
-        else row
-        for row in rows
-    ]
+        html, label = format_html_join(" ", "{}", composed), scale.of(judgment.label)
+        return JudgedRow(judgment, label, instance.item, heading, html, marks[judgment.pk])
+
+    return [row(*known) for known in read]
 
 
 def judgments_with(words: Iterable[str], judgments: Iterable[Judgment], *, lab: Lab) -> list[int]:
-    """Return the keys of the judgments with all words in heading, text, comment or reason.
-
-    Ids that the assessor does not see are not searched: they tell answers apart.
-    """
-    wanted = [word.lower() for word in words]
-    read = _with_posts(list(judgments), lab, corrections_of(lab))
-    texts = ((judgment.pk, _searched(judgment, post)) for judgment, post in read)
-    return [pk for pk, text in texts if all(word in text for word in wanted)]
+    """Return the keys of the judgments with all words in what the assessor sees of them."""
+    wanted, known = [word.lower() for word in words], []
+    for judgment, post in _with_posts(list(judgments), lab, corrections_of(lab)):
+        item = judgment.instance.item
+        if item.kind == PoolItem.Kind.VISUAL_IDS:
+            parts = [_judged_latex(judgment, post)]
+        else:
+            read = pieces(body_of(item, post))
+            parts = [part if isinstance(part, str) else part.latex for part in read]
+        heading = heading_of(item, post, judgment.instance.post_id)
+        text = " ".join((heading, *parts, judgment.comment, judgment.reason)).lower()
+        if all(word in text for word in wanted):
+            known.append(judgment.pk)
+    return known
 
 
 def _with_posts(
     judgments: list[Judgment], lab: Lab, corrections: Corrections
 ) -> list[tuple[Judgment, Post | None]]:
-    """Return judgments with the posts that the lab shows."""
     posts = posts_of(lab, (judgment.instance.post_id for judgment in judgments))
+    keys = [(judgment, judgment.instance.post_id) for judgment in judgments]
     return [
-        (
-            judgment,
-            corrected_post(
-                posts.get(instance.post_id), instance.post_id or instance.doc_id, corrections
-            ),
-        )
-        for judgment in judgments
-        for instance in [judgment.instance]
+        (judgment, corrected_post(posts.get(pk), pk or judgment.instance.doc_id, corrections))
+        for judgment, pk in keys
     ]
 
 
-def _searched(judgment: Judgment, post: Post | None) -> str:
-    """Return all text of a row in lower case, with LaTeX for formulas."""
-    instance, item = judgment.instance, judgment.instance.item
-    if item.kind == PoolItem.Kind.VISUAL_IDS:
-        text = [_judged_latex(judgment, post)]
-    else:
-        parts = pieces(body_of(item, post))
-        text = [part if isinstance(part, str) else part.latex for part in parts]
-    heading = heading_of(item, post, instance.post_id)
-    return " ".join((heading, *text, judgment.comment, judgment.reason)).lower()
-
-
-def _row(
-    judgment: Judgment,
-    label: ScaleLabel,
-    post: Post | None,
-    text: tuple[list[_Part], Mapping[Key, Typeset]],
-) -> JudgedRow:
-    instance, item = judgment.instance, judgment.instance.item
-    parts, formulas = text
-    composed = (
-        (compose(part, formulas=formulas) if isinstance(part, PostText) else part,)
-        for part in parts
-    )
-    heading = heading_of(item, post, instance.post_id)
-    return JudgedRow(judgment, label, item, heading, format_html_join(" ", "{}", composed))
-
-
-def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
-    """Return the judged formula, or the beginning of the post."""
-    item = judgment.instance.item
-    if item.kind != PoolItem.Kind.VISUAL_IDS:
-        return _beginning(body_of(item, post))
-    return [one_formula(_judged_latex(judgment, post), Definitions())]
-
-
 def _judged_latex(judgment: Judgment, post: Post | None) -> str:
-    """Return the LaTeX of a judged formula, or an empty text if the post lacks it."""
     formulas = (*text_formulas(post.safe_title), *text_formulas(post.safe_body)) if post else ()
     wanted = judgment.instance.doc_id
     return next((formula.latex for formula in formulas if formula.formula_id == wanted), "")
 
 
-def _beginning(clean_html: str) -> list[_Part]:
-    """Return the first words and formulas of a clean text."""
+def _parts(judgment: Judgment, post: Post | None) -> list[_Part]:
+    """Return the judged formula, or the first words and formulas of the post."""
+    item = judgment.instance.item
+    if item.kind == PoolItem.Kind.VISUAL_IDS:
+        return [one_formula(_judged_latex(judgment, post), Definitions())]
     parts: list[_Part] = []
     room = EXCERPT
-    for piece in pieces(clean_html):
+    for piece in pieces(body_of(item, post)):
         text = " ".join(piece.split()) if isinstance(piece, str) else piece.latex
         if not text:
             continue

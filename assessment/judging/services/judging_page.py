@@ -34,29 +34,22 @@ class Sitting(NamedTuple):
 def open_sitting(
     *, place: Place, user: User, item_id: int | None, at: datetime, count: int = AT_ONCE
 ) -> Sitting:
-    """Lease the first items of a topic to its assessor and return the content of the page.
-
-    `item_id` is an item to show first.
-    """
-    seat = Seat(user, place.path)
-    payload = partial(taken_payload, seat=seat)
-    asked_for, refusal = None, ""
+    """Lease the first items of a topic, and perhaps `item_id`, and return the page's content."""
+    seat, taken, refusal = Seat(user, place.path), None, ""
     try:
-        asked_for = (
-            take_item(item_id=item_id, stack=place.stack, seat=seat, at=at) if item_id else None
-        )
+        if item_id:
+            taken = take_item(item_id=item_id, stack=place.stack, seat=seat, at=at)
     except JudgingError as error:
         refusal = error.message
     items: list[dict[str, Any]] = []
     while len(items) < count:
-        taken = take_next(
-            stack=place.stack, seat=seat, have=[item["item"] for item in items], at=at
-        )
-        if taken is None:
+        have = [item["item"] for item in items]
+        following = take_next(stack=place.stack, seat=seat, have=have, at=at)
+        if following is None:
             break
-        items.append(payload(taken))
-    first_item = payload(asked_for) if asked_for else None
-    return Sitting(_question_html(place.topic), items, first_item, refusal, work_on(place, user))
+        items.append(taken_payload(following, seat=seat))
+    asked_for = taken_payload(taken, seat=seat) if taken else None
+    return Sitting(_question_html(place.topic), items, asked_for, refusal, work_on(place, user))
 
 
 def taken_payload(taken: Taken, *, seat: Seat) -> dict[str, Any]:

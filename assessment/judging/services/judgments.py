@@ -5,7 +5,7 @@ An acknowledged label is stored once, with its history; the first label counts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
@@ -15,12 +15,12 @@ from django.db import IntegrityError, connection, transaction
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from assessment.assignments.selectors.grid import LEASE
-from assessment.assignments.services.assigning import end_reviews
+from assessment.assignments.services.assigning import return_items
 from assessment.errors import JudgingError
-from assessment.judging.selectors.items import Current, Submitted, lock_next, submitted_item
+from assessment.judging.selectors.items import Submitted, lock_next, submitted_item
 from assessment.judging.selectors.statements import ALL_JUDGED, FINISH_AND_LEASE, database_moment
 from assessment.judging.services.late_labels import store_late_labels
-from assessment.judging.services.leases import Seat, Taken, signed_lease
+from assessment.judging.services.leases import Seat, Taken, taken
 from assessment.judging.services.request_problems import item_problems, refusal
 from assessment.judging.services.stored_labels import (
     Label,
@@ -35,17 +35,11 @@ from assessment.models import Judgment, PoolItem, Ticket
 from assessment.tickets.services.policies import apply_policy
 
 
-class Returned(NamedTuple):
-    """The numbers of labels that no longer count, and of labels that were left as they are."""
-
-    labels: int
-    left: int
-
-
 @transaction.atomic
-def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> Returned:
+def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> tuple[int, int]:
     """Return the items of current official judgments of a task to be judged again.
 
+    Return how many labels no longer count, and how many were left as they are.
     The labels stay in the history. Those of closed pools are left as they are, and those with an
     open ticket, whose answer can return the item.
     """
@@ -58,12 +52,11 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> R
     chosen = dict(wanted.values_list("pk", "instance__item"))
     count = Judgment.objects.filter(pk__in=chosen).update(is_current=False)
     returned = PoolItem.official.filter(pk__in=set(chosen.values()))
-    returned.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
-    end_reviews(returned)
+    return_items(returned)
     if count:
         topics = returned.order_by("topic__position").values_list("topic__query_id", flat=True)
         record_event("judgments.return", task, by, labels=count, topics=list(dict.fromkeys(topics)))
-    return Returned(count, len(judgments) - count)
+    return count, len(judgments) - count
 
 
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
@@ -130,7 +123,11 @@ def _submit(
     fresh = [label for label in submission.labels if label.key not in known]
     _check(item, submission, is_stored=not fresh)
     counting = {label.key for label in fresh if takes_effect(label, item, user)}
-    _supersede([item.current[label.instance] for label in fresh if label.key in counting])
+    replaced = [item.current[label.instance] for label in fresh if label.key in counting]
+    ids = [current.judgment for current in replaced if current]
+    retired = Judgment.objects.filter(pk__in=ids, is_current=True)
+    if retired.update(is_current=False) != len(ids):
+        raise _OvertakenError
     times = seen_times(fresh, item.held, at)
     rows = {
         label.key: _row(
@@ -140,7 +137,14 @@ def _submit(
     }
     Judgment.objects.bulk_create(rows.values())
     store_late_labels(rows.values(), item=item, user=user, at=at)
-    tickets = _raise_tickets(fresh, rows, item, browser, at)
+    tickets = Ticket.objects.bulk_create(
+        Ticket(
+            judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at
+        )
+        for label in fresh
+        if not _takes_ticket(label, rows[label.key], item, at)
+        and label.label in item.scale.unjudged
+    )
     saved = tuple(
         saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
     )
@@ -156,10 +160,7 @@ def _submit(
 
 
 def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:
-    """Raise for labels that cannot be stored.
-
-    Labels stored before must only belong to this item.
-    """
+    """Raise for labels that cannot be stored; those stored before must only belong to this item."""
     labels = [(label.instance, label.label) for label in submission.labels]
     problems = list(item_problems(item, labels, submission.guideline))
     if any(problem.field == "instance" for problem in problems):
@@ -174,14 +175,6 @@ def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:
         )
     if problems:
         raise refusal(problems)
-
-
-def _supersede(currents: Iterable[Current | None]) -> None:
-    ids = [current.judgment for current in currents if current]
-    if ids and Judgment.objects.filter(pk__in=ids, is_current=True).update(is_current=False) != len(
-        ids
-    ):
-        raise _OvertakenError
 
 
 def _row(
@@ -206,29 +199,8 @@ def _row(
     )
 
 
-def _raise_tickets(
-    labels: Iterable[Label],
-    rows: Mapping[UUID, Judgment],
-    item: Submitted,
-    browser: str,
-    at: datetime,
-) -> list[Ticket]:
-    tickets = [
-        Ticket(
-            judgment=rows[label.key], html=label.shown[:SHOWN], browser=browser[:300], raised_at=at
-        )
-        for label in labels
-        if not _takes_ticket(label, rows[label.key], item, at)
-        and label.label in item.scale.unjudged
-    ]
-    return Ticket.objects.bulk_create(tickets) if tickets else []
-
-
 def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetime) -> bool:
-    """Return whether the label takes over the open ticket of the label before it.
-
-    A label that needs no ticket closes it.
-    """
+    """Return whether the label takes over an earlier open ticket; if it needs none, close that."""
     current = item.current[label.instance]
     if current is None or current.ticket is None or not judgment.is_current:
         return False
@@ -262,6 +234,4 @@ def _complete_and_lease_next(
     with connection.cursor() as cursor:
         cursor.execute(FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
         is_done = item.is_done or cursor.rowcount > (following is not None)
-    return is_done, Taken(
-        following, signed_lease(following.item.pk, seat, at)
-    ) if following else None
+    return is_done, taken(following, seat, at) if following else None

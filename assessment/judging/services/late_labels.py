@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -24,20 +24,10 @@ from assessment.qrels.selectors.frames import late_labels
 LONGEST_REASON = 1_000  # characters
 
 
-class Decided(NamedTuple):
-    """The numbers of late labels that were decided, and that were left undecided."""
-
-    labels: int
-    left: int
-
-
 def store_late_labels(
     judgments: Iterable[Judgment], *, item: Submitted, user: User, at: datetime
 ) -> None:
-    """Note that stored labels are late, if they are, and notify the organizers once a day.
-
-    The caller has a transaction.
-    """
+    """Note which stored labels are late, and notify the organizers once a day."""
     if item.lateness is None:
         return
     late = LateLabel.objects.bulk_create(
@@ -60,11 +50,11 @@ def store_late_labels(
 @transaction.atomic
 def decide_late_labels(
     *, task: Task, labels: Collection[int], decision: str, reason: str, at: datetime, by: User
-) -> Decided:
+) -> tuple[int, int]:
     """Keep or exclude undecided late labels; a kept label counts from now on.
 
-    A label cannot be kept, and is left, if its pool is closed or a label of somebody else counts.
-    Raise `UserError` without a reason.
+    Return how many were decided, and how many were left: a label cannot be kept if its pool is
+    closed or a label of somebody else counts. Raise `UserError` without a reason.
     """
     reason = reason.strip()
     if not 0 < len(reason) <= LONGEST_REASON:
@@ -80,11 +70,11 @@ def decide_late_labels(
     chosen = list(undecided.select_related(*related).order_by("pk"))
     if decision == LateLabel.Decision.KEPT:
         chosen = [late for late in chosen if _takes_effect_now(late.judgment)]
-        _complete(items, at)
+        complete_items(items, at)
     fields = {"decision": decision, "reason": reason, "decided_by": by, "decided_at": at}
     LateLabel.objects.filter(pk__in=[late.pk for late in chosen]).update(**fields)
     _report(task, [late.judgment for late in chosen], fields)
-    return Decided(len(chosen), len(labels) - len(chosen))
+    return len(chosen), len(labels) - len(chosen)
 
 
 def _takes_effect_now(judgment: Judgment) -> bool:
@@ -99,7 +89,7 @@ def _takes_effect_now(judgment: Judgment) -> bool:
     return True
 
 
-def _complete(items: Iterable[int], at: datetime) -> None:
+def complete_items(items: Iterable[int], at: datetime) -> None:
     """Complete the items whose instances all have labels that count."""
     unjudged = PoolInstance.objects.filter(item=OuterRef("pk")).exclude(judgments__is_current=True)
     waiting = PoolItem.objects.filter(pk__in=items, done_at=None).exclude(Exists(unjudged))
@@ -107,7 +97,6 @@ def _complete(items: Iterable[int], at: datetime) -> None:
 
 
 def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any]) -> None:
-    """Record a decision, and notify each assessor."""
     labels: dict[User, list[int]] = {}
     for judgment in judgments:
         if judgment.assessor:

@@ -13,18 +13,16 @@ from django.db.models import Case, F, Q, QuerySet, When
 from django.templatetags.static import static
 
 from arqlab.core.models import User
-from assessment.assignments.selectors.grid import LEASE, free_items, long_leases, own_leases
+from assessment.assignments.selectors.grid import LEASE, free_items, long_leases
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
-from assessment.judging.selectors.progress import is_judged_by, open_items
-from assessment.models import PoolItem
+from assessment.judging.selectors.progress import open_items
+from assessment.models import Judgment, PoolItem
 
 MAX_ITEMS = 50
 MAX_HOURS = 7 * 24
 DEFAULT_HOURS = 24
 TRIP_HOURS = {6: "6 hours", 24: "24 hours", 72: "3 days", 168: "7 days"}
-_PARTS = {".css", ".js", ".svg", ".woff2"}
-_UNUSED = "vendor/echarts/"  # not on the pages that are prepared
 
 
 class Trip(NamedTuple):
@@ -36,11 +34,7 @@ class Trip(NamedTuple):
 
 @transaction.atomic
 def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip:
-    """Lease the first items of a topic for some hours; items of an earlier trip return first.
-
-    Rows that another assessor is locking are skipped. Takes three queries, whatever the number of
-    items.
-    """
+    """Lease the first items of a topic for some hours, in three queries; an earlier trip ends."""
     long_leases(at).filter(topic=topic_id, leased_to=user).update(leased_until=at + LEASE)
     waiting = open_items(Stack(topic_id), user.pk).filter(unleased(user, at), done_at=None)
     waiting = waiting.exclude(kept_from=user)  # what the user reported waits for another assessor
@@ -56,17 +50,16 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
 
 def trip_of(*, topic_id: int, user: User, at: datetime) -> Trip:
     """Return the waiting items of a topic leased to the user, and the end of the last lease."""
-    rows = list(own_leases(topic_id, user, at).values_list("pk", "leased_until"))
+    own = PoolItem.official.filter(topic=topic_id, leased_to=user, leased_until__gt=at)
+    waiting = own.filter(done_at=None).order_by("pool_id", "position")
+    rows = list(waiting.values_list("pk", "leased_until"))
     until = max((until for _, until in rows if until), default=None)
     return Trip(tuple(pk for pk, _ in rows), until)
 
 
 @transaction.atomic
 def end_trip(*, topic_id: int, user: User, have: list[int], at: datetime) -> int:
-    """Return the items of a trip to their topic; the page keeps the items it has for a while.
-
-    Return how many items others can take now.
-    """
+    """Return the items of a trip to their topic, except those the page has; return their number."""
     own = long_leases(at).filter(topic=topic_id, leased_to=user)
     own.filter(pk__in=have).update(leased_until=at + LEASE)
     return own.exclude(pk__in=have).update(leased_to=None, leased_until=None)
@@ -75,12 +68,10 @@ def end_trip(*, topic_id: int, user: User, have: list[int], at: datetime) -> int
 def page_files() -> list[str]:
     """Return the addresses of the static files that judging and thread pages may load."""
     root = settings.BASE_DIR / "static"
-    names = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
-    return [
-        static(name)
-        for name in sorted(names)
-        if name.endswith(tuple(_PARTS)) and not name.startswith(_UNUSED)
-    ]
+    kinds = {".css", ".js", ".svg", ".woff2"}
+    names = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.suffix in kinds)
+    # They have no charts.
+    return [static(name) for name in sorted(names) if not name.startswith("vendor/echarts/")]
 
 
 ELSEWHERE = (
@@ -103,7 +94,7 @@ class Seat(NamedTuple):
 class Lease(NamedTuple):
     """The end of a lease, and the signed token that proves it."""
 
-    token: str
+    lease: str
     until: datetime
 
 
@@ -115,10 +106,7 @@ class Taken(NamedTuple):
 
 
 def lease_begin(token: str, *, item_id: int, seat: Seat) -> datetime | None:
-    """Return when the token was issued to this user for this item of this topic.
-
-    Return None if it never was; a lease that ended is genuine.
-    """
+    """Return when a token was issued to this user for this item, even if it ended, or None."""
     try:
         item, _, until = _signer(seat).unsign(token).partition(".")
     except BadSignature:
@@ -133,7 +121,7 @@ def take_next(*, stack: Stack, seat: Seat, have: Collection[int], at: datetime) 
     if next_item is None:
         return None
     _lease(next_item.item.pk, seat, at)
-    return Taken(next_item, signed_lease(next_item.item.pk, seat, at))
+    return taken(next_item, seat, at)
 
 
 def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken | None:
@@ -148,14 +136,16 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
         raise JudgingError(CLOSED, code="pool-closed")
     if not item.is_done and not _lease(item_id, seat, at):
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
-    return Taken(item, signed_lease(item_id, seat, at))
+    return taken(item, seat, at)
 
 
 def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
     """Extend a lease. Raises `JudgingError` if another assessor has or has judged the item."""
+    own = Judgment.objects.filter(instance__item=item_id, assessor=seat.user, is_current=True)
     # Assessors change labels of their own judged items without a lease, because nobody else can
     # lease them.
-    if not _lease(item_id, seat, at) and not is_judged_by(seat.user.pk, item_id):
+    is_theirs = own.filter(instance__item__done_at__isnull=False)
+    if not _lease(item_id, seat, at) and not is_theirs.exists():
         raise JudgingError(ELSEWHERE, code="leased-elsewhere")
     return signed_lease(item_id, seat, at)
 
@@ -170,8 +160,13 @@ def skip_item(*, item_id: int, seat: Seat, at: datetime) -> None:
     _free(item_id, seat, at).update(later_at=at, **fields)
 
 
+def taken(item: ShownItem, seat: Seat, at: datetime) -> Taken:
+    """Return an item with a lease that starts at a moment; the caller has leased the item."""
+    return Taken(item, signed_lease(item.item.pk, seat, at))
+
+
 def signed_lease(item_id: int, seat: Seat, at: datetime) -> Lease:
-    """Return the token of a lease that starts at a moment; the caller has leased the item."""
+    """Return the token of a lease that starts at a moment."""
     until = at + LEASE
     return Lease(_signer(seat).sign(f"{item_id}.{until.timestamp()}"), until)
 
@@ -192,9 +187,7 @@ def _lease(item_id: int, seat: Seat, at: datetime) -> bool:
 
 
 def kept_begin(user: User, at: datetime) -> Case:
-    """Return when a lease to a user begins, as `FINISH_AND_LEASE` does: a lease that they hold, or
-    ended by skipping the item, keeps its start.
-    """
+    """Return when a lease begins, as in `FINISH_AND_LEASE`: a held or skipped one is kept."""
     is_theirs = Q(leased_until__gt=at) | Q(leased_until=None)
     is_kept = Q(is_theirs, leased_to=user, leased_since__isnull=False)
     return Case(When(is_kept, then=F("leased_since")), default=at)

@@ -18,10 +18,7 @@ REMINDER = timedelta(hours=48)
 
 
 def remind_assessors(*, at: datetime) -> None:
-    """Remind each assessor with items left once before each judging deadline, 48 hours ahead.
-
-    If a deadline moves, they are reminded of the new one.
-    """
+    """Remind each assessor with items left once, 48 hours before each judging deadline."""
     soon = Task.objects.filter(judging_deadline__gt=at, judging_deadline__lte=at + REMINDER)
     for pk in soon.filter(archived_at=None, lab__archived_at=None).values_list("pk", flat=True):
         _remind_of_judging(pk, at)

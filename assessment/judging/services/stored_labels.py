@@ -156,10 +156,7 @@ def saved_label(judgment: Judgment) -> SavedLabel:
 
 
 def known_labels(submission: Submission, user: User) -> Mapping[UUID, Judgment]:
-    """Return the labels stored before, by key.
-
-    Raises `JudgingError` if a key belongs to another label, because keys are unique.
-    """
+    """Return the labels stored before, by key; raise `JudgingError` for a key of another label."""
     instances = {label.key: label.instance for label in submission.labels}
     known = {judgment.key: judgment for judgment in Judgment.objects.filter(key__in=instances)}
     problems = [

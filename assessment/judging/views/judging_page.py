@@ -36,7 +36,7 @@ from assessment.guidelines.selectors.versions import (
 from assessment.guidelines.services.rendering import ShownGuideline, guideline_html, show_guideline
 from assessment.judging.permissions import official_place_or_404, round_place_or_404
 from assessment.judging.selectors.own_work import own_round_topics, own_work
-from assessment.judging.selectors.places import Place, next_address, round_questions
+from assessment.judging.selectors.places import Place, judging_address, round_questions
 from assessment.judging.selectors.progress import open_items
 from assessment.judging.selectors.topic_work import judged_rows, next_topic, skipped_items, work_on
 from assessment.judging.services.judged_list import JudgedRow, judged_list, judgments_with
@@ -71,7 +71,7 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     work = own_work(user, [lab], at=timezone.now(), texts=("title_html", "formula_html"))
     rows = work[lab.pk].rows if lab.pk in work else ()
     rounds = own_round_topics(user, lab=lab)
-    earlier = [] if "earlier" in request.GET else [row for row in rounds if row.is_earlier]
+    earlier = [row for row in rounds if row.is_earlier and "earlier" not in request.GET]
     tasks = list({row.topic.task_id: row.topic.task for row in rows}.values())
     context = {
         "standing": roles_in(user, lab),
@@ -132,25 +132,37 @@ def judge(request: HttpRequest, place: Place) -> HttpResponse:
 def _judge_context(
     place: Place, user: User, sitting: Sitting, *, is_offline: bool
 ) -> dict[str, Any]:
-    guideline, following = current_guideline(place.task), next_topic(place, user)
+    task = place.task
+    guideline, following, next_url = current_guideline(task), next_topic(place, user), ""
+    if following:
+        next_task = place.path.task if place.round else following.task.slug
+        path = place.path._replace(task=next_task, query_id=following.query_id)
+        next_url = judging_address(path)
     config = _config(sitting, place, user, guideline) | {"is_offline": is_offline}
-    is_whole = is_offline or not config["guideline_url"]
+    if guideline is None or is_offline or not config["guideline_url"]:
+        shown_guideline = show_guideline(task, guideline)
+    else:  # only the text: the page loads the rest when needed
+        html = guideline_html(guideline_source(task, guideline, sitting.work.scale))
+        shown_guideline = ShownGuideline(html, False, [], [])
     # With nothing left to take, what the user reported waits for other assessors.
     waiting = open_items(place.stack, user.pk).filter(done_at=None)
     reported = 0 if sitting.items else waiting.filter(kept_from=user).count()
+    # Topics of a round may be of another lab. Answers to special questions have no definitions.
+    has_thread = task.words.has_threads and place.path.opens_lab
+    definitions = guideline.definitions if guideline and not place.path.asks_questions else {}
     return {
-        "has_thread": _has_thread(place, user),
+        "has_thread": has_thread and (not place.round or may_see_thread(user, place.topic)),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,
-        "shown_guideline": _shown_guideline(place.task, guideline, sitting, is_whole=is_whole),
-        "definitions": _definitions(place, guideline),
+        "shown_guideline": shown_guideline,
+        "definitions": definitions,
         "followed": _followed(guideline, user, sitting) if guideline else None,
         "work": sitting.work,
         "reported": reported,
         "others": sitting.work.total - sitting.work.done - reported,
         "next_topic": following,
-        "next_url": next_address(place, following) if following else "",
+        "next_url": next_url,
         "config": config,
         "trip_hours": TRIP_HOURS,
         "default_hours": DEFAULT_HOURS,
@@ -158,6 +170,9 @@ def _judge_context(
 
 
 def _place_context(place: Place) -> dict[str, Any]:
+    home_url = reverse("assessment:judging-home", args=[place.path.lab])
+    if place.round and not place.path.opens_lab:
+        home_url = place.round.address
     return {
         "lab": place.task.lab,
         "task": place.task,
@@ -165,41 +180,9 @@ def _place_context(place: Place) -> dict[str, Any]:
         "round": place.round,
         "judge_url": place.address(),
         "list_url": place.address("judgment-list"),
-        "home_url": _home_url(place),
+        "home_url": home_url,
         "opens_lab": place.path.opens_lab,
     }
-
-
-def _home_url(place: Place) -> str:
-    """Return the address of the list of the user's topics."""
-    if place.round and not place.path.opens_lab:
-        return place.round.address
-    return reverse("assessment:judging-home", args=[place.path.lab])
-
-
-def _has_thread(place: Place, user: User) -> bool:
-    """Return whether the page links to the thread of the question.
-
-    Topics of a round may be of another lab.
-    """
-    if not (place.task.words.has_threads and place.path.opens_lab):
-        return False
-    return place.round is None or may_see_thread(user, place.topic)
-
-
-def _shown_guideline(
-    task: Task, guideline: Guideline | None, sitting: Sitting, *, is_whole: bool
-) -> ShownGuideline:
-    """Return the guidelines, or only their text if the page can load the rest when needed."""
-    if is_whole or guideline is None:
-        return show_guideline(task, guideline)
-    source = guideline_source(task, guideline, sitting.work.scale)
-    return ShownGuideline(guideline_html(source), False, [], [])
-
-
-def _definitions(place: Place, guideline: Guideline | None) -> dict[str, str]:
-    """Return the meaning of each label; the answers to special questions have none."""
-    return guideline.definitions if guideline and not place.path.asks_questions else {}
 
 
 def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
@@ -210,23 +193,14 @@ def _followed(guideline: Guideline, user: User, sitting: Sitting) -> int | None:
     return followed if followed is not None and followed < guideline.version else None
 
 
-def _panel_address(place: Place, guideline: Guideline | None) -> str:
-    """Return where the page loads the guidelines from.
-
-    It is empty for the default text, which comes with the page, and in sample rounds: applicants
-    may not open other pages of the lab.
-    """
-    if guideline is None or not place.path.opens_lab:
-        return ""
-    args = [place.path.lab, place.path.task, guideline.version]
-    return reverse("assessment:guideline-panel", args=args)
-
-
 def _config(
     sitting: Sitting, place: Place, user: User, guideline: Guideline | None
 ) -> dict[str, Any]:
-    """Return the initial data of the page's scripts."""
-    work, lab = sitting.work, place.path.lab
+    work, lab, guideline_url = sitting.work, place.path.lab, ""
+    # The default text comes with the page, and applicants may not open other pages of the lab.
+    if guideline and place.path.opens_lab:
+        address = [lab, place.path.task, guideline.version]
+        guideline_url = reverse("assessment:guideline-panel", args=address)
     return {
         "user": user.pk,
         "topic": place.path.query_id,
@@ -239,7 +213,7 @@ def _config(
         "judgments_url": place.address("judgment-list"),
         "search_url": reverse("collection:post-list", args=[lab]),
         "guideline": guideline.version if guideline else None,
-        "guideline_url": _panel_address(place, guideline),
+        "guideline_url": guideline_url,
         "items": sitting.items,
         "shown": sitting.asked_for,
         "refusal": sitting.refusal,
@@ -292,22 +266,24 @@ def _judged_table(
     is_panel: bool,
 ) -> Table:
     """Return the own judgments of a topic. The search reads what the assessor saw."""
-    lab, questions = place.topic.task.lab, round_questions(place.round)
+    lab, questions, url = place.topic.task.lab, round_questions(place.round), place.address()
     position = "instance__item__position"
-    style = "key" if is_panel else ""
+    label = CellKind(lambda label: label_html(label, "key" if is_panel else ""))
+
+    def item(row: JudgedRow) -> str:
+        """Return the link of an item to its place on the judging page."""
+        return format_html(
+            '<a href="{0}?item={1}" data-item="{1}" hx-boost="false" '
+            'aria-label="{2}, position {3}">{2}</a>',
+            *(url, row.item.pk, row.heading, row.item.position),
+        )
 
     return Table(
         "judgments",
         [
-            Column("Item", _item_link(place.address()), is_head=True, css="nowrap"),
+            Column("Item", item, is_head=True, css="nowrap"),
             Column("Position", "item.position", COUNT, order="position", by=position),
-            Column(
-                "Label",
-                "label",
-                CellKind(lambda label: label_html(label, style)),
-                note=_does_not_count,
-                order="label",
-            ),
+            Column("Label", "label", label, note=_does_not_count, order="label"),
             Column("Text", template="assessment/_judged_text.html", css="wrap"),
             Column("Comment", "judgment.comment", EXCERPT, note=_changed),
             Column("Seconds", "judgment.active_ms", SECONDS, order="seconds", by="active_ms"),
@@ -326,19 +302,6 @@ def _judged_table(
             "newest first.",
         ),
     )
-
-
-def _item_link(judge_url: str) -> Callable[[JudgedRow], str]:
-    """Return what links an item to its place on the judging page."""
-    html = (
-        '<a href="{}?item={}" data-item="{}" hx-boost="false" aria-label="{}, position {}">{}</a>'
-    )
-
-    def link(row: JudgedRow) -> str:
-        key, name = row.item.pk, row.heading
-        return format_html(html, judge_url, key, key, name, row.item.position, name)
-
-    return link
 
 
 def _does_not_count(row: JudgedRow) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import urlencode
 
 import polars as pl
+from django import forms
 from django.contrib import messages
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.defaultfilters import linebreaksbr
@@ -23,12 +26,11 @@ from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from assessment.guidelines.selectors.versions import current_guideline, labels_of, version_of
-from assessment.judging.forms import LateDecisionForm
-from assessment.judging.selectors.related import judgments_of_item, pooled_items
+from assessment.judging.selectors.related import judgments_of_item
 from assessment.judging.services.judged_list import JudgedRow, judged_list
 from assessment.judging.services.judgments import return_for_judging
-from assessment.judging.services.late_labels import decide_late_labels
-from assessment.models import Judgment, LateLabel, PoolItem
+from assessment.judging.services.late_labels import LONGEST_REASON, decide_late_labels
+from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem
 from assessment.pools.services.texts import thread_url
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import late_labels, with_labels_that_count
@@ -37,6 +39,33 @@ from collection.models import VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.threads import posts_of
 from collection.selectors.visual_maps import formula_latex
+
+
+class LateDecisionForm(forms.Form):
+    """What happens with the selected late labels, and why."""
+
+    labels = forms.TypedMultipleChoiceField(
+        coerce=int, error_messages={"required": "Select the labels to keep or to exclude."}
+    )
+    decision = forms.ChoiceField(
+        choices=[
+            (one.value, one.label) for one in (LateLabel.Decision.KEPT, LateLabel.Decision.EXCLUDED)
+        ]
+    )
+    reason = forms.CharField(
+        label="Reason",
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="The assessors read it.",
+        error_messages={"required": "Write why you keep or exclude the labels."},
+    )
+
+    def __init__(self, *args: Any, rows: QuerySet[LateLabel], **kwargs: Any) -> None:
+        """Offer the undecided labels among `rows`."""
+        super().__init__(*args, **kwargs)
+        undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
+        self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]
+
 
 pages = Pages(LAB, organized_task_or_404, section="judging")
 
@@ -66,11 +95,10 @@ def affected_judgment_list(request: HttpRequest, lab: Lab, version: int) -> Http
 def _affected_table(
     request: HttpRequest, lab: Lab, visual_map: VisualMap, rows: pl.DataFrame
 ) -> Table:
+    url = to("collection:formula-detail", lab.slug, of=str)
+
     def links(ids: str) -> str:
-        urls = (
-            (reverse("collection:formula-detail", args=[lab.slug, i]), i) for i in ids.split(", ")
-        )
-        return format_html_join(" ", '<a href="{}">{}</a>', urls)
+        return format_html_join(" ", '<a href="{}">{}</a>', ((url(i), i) for i in ids.split(", ")))
 
     visual_ids, latex = CellKind(links, "id"), CellKind(render_formula)
     formula, before, after = "formula_id", "visual_id_before", "visual_id_after"
@@ -81,9 +109,7 @@ def _affected_table(
             Column("", "qrels", name="qrels"),
             Column("Topic", "topic", ID, name="topic", order="topic"),
             Column("Formula", "latex", latex, name=None),
-            Column(
-                "Formula id", "formula_id", ID, name="formula_id", order="formula", by="formula_id"
-            ),
+            Column("Formula id", formula, ID, name=formula, order="formula", by=formula),
             Column("Visual id before", before, visual_ids, name=before, order="before", by=before),
             Column("Visual id now", after, visual_ids, name=after, order="now", by=after),
             Column("Label", "label", COUNT, name="label", order="label"),
@@ -118,9 +144,8 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         _decide(request, task, form)
         return redirect(request.get_full_path())
-    context, status = {"form": form}, 422 if form.errors else 200
     table = _late_table(request, task)
-    return answer(request, "assessment/late_label_list.html", context, table, status=status)
+    return answer(request, "assessment/late_label_list.html", {"form": form}, table)
 
 
 def _late_table(request: HttpRequest, task: Task) -> Table:
@@ -174,7 +199,7 @@ def _counting(late: LateLabel) -> str:
     return " ".join(
         "this label"
         if judgment.pk == late.judgment_id
-        else f"{judgment.label} by {assessor_name(judgment, 'an import')}"
+        else f"{judgment.label} by {judgment.assessor.name if judgment.assessor else 'an import'}"
         for judgment in reader("judgment.instance.counting_judgments")(late)
     )
 
@@ -188,13 +213,13 @@ def _decided(late: LateLabel) -> str:
 
 def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
     given, by = form.cleaned_data, signed_in(request)
-    decided = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
-    if decided.labels:
-        messages.success(request, f"{counted(decided.labels, 'label')} {given['decision']}.")
-    if decided.left:
+    count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
+    if count:
+        messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
+    if left:
         messages.error(
             request,
-            f"{counted(decided.left, 'label')} left undecided: the pool is closed, or a label of "
+            f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
             "another assessor counts. Exclude them, or return the items to their topics first.",
         )
 
@@ -203,7 +228,8 @@ def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
 def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str) -> HttpResponse:
     """Show the judgments of an item with their comments and history, for organizers."""
     topic = get_object_or_404(task.topics, query_id=query_id)
-    if not pooled_items(task, query_id, doc_id).exists():
+    items = PoolItem.official.filter(pool__task=task, topic=topic)
+    if not items.filter(Q(item=doc_id) | Q(instances__doc_id=doc_id)).exists():
         raise Http404
     judgments = list(judgments_of_item(task, query_id, doc_id))
     context = {
@@ -217,20 +243,15 @@ def item_judgments(request: HttpRequest, task: Task, query_id: str, doc_id: str)
 
 
 def with_threads(lab: Lab, judgments: Sequence[Judgment]) -> list[tuple[Judgment, str]]:
-    """Return judgments with the addresses of their posts in their threads, where the lab has them.
-
-    Takes one query.
-    """
+    """Return judgments with the addresses of their posts in threads, if any, in one query."""
     held = posts_of(lab, {judgment.instance.post_id for judgment in judgments})
-    instances = [judgment.instance for judgment in judgments]
-    urls = [
-        thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
-        for instance in instances
-    ]
-    return [
-        (judgment, url if judgment.instance.post_id in held else "")
-        for judgment, url in zip(judgments, urls, strict=True)
-    ]
+
+    def url(instance: PoolInstance) -> str:
+        if instance.post_id not in held:
+            return ""
+        return thread_url(instance.item, instance.doc_id, instance.post_id, lab.slug)
+
+    return [(judgment, url(judgment.instance)) for judgment in judgments]
 
 
 def _of_formula(row: tuple[Judgment, str]) -> str:
@@ -247,6 +268,7 @@ SECONDS = CellKind(lambda milliseconds: f"{milliseconds / 1000:.0f}", "num")
 
 def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
     address = [task.lab.slug, task.slug]
+    version_url = to("assessment:guideline-detail", *address, of="0.guidelines")
     return Table(
         "judgments",
         [
@@ -263,7 +285,7 @@ def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
                 "Guidelines",
                 "0.guidelines",
                 COUNT,
-                link=_guideline_url(address),
+                link=lambda row: "" if row[0].guidelines is None else version_url(row),
                 spoken=lambda row: f"Guidelines, version {row[0].guidelines}",
             ),
         ],
@@ -277,11 +299,6 @@ def _item_table(task: Task, judgments: Sequence[Judgment]) -> Table:
     )
 
 
-def assessor_name(judgment: Judgment, without: str) -> str:
-    """Return the name of a judgment's assessor, or a text for one without an assessor."""
-    return judgment.assessor.name if judgment.assessor else without
-
-
 def _state(row: tuple[Judgment, str]) -> str:
     judgment = row[0]
     if judgment.is_current:
@@ -291,8 +308,6 @@ def _state(row: tuple[Judgment, str]) -> str:
 
 
 def _changed(lab: Lab) -> Callable[[tuple[Judgment, str]], str]:
-    """Return what says why a label was changed, and links its ticket."""
-
     def note(row: tuple[Judgment, str]) -> str:
         judgment, ticket = row[0], getattr(row[0], "ticket", None)
         reason = (
@@ -306,11 +321,6 @@ def _changed(lab: Lab) -> Callable[[tuple[Judgment, str]], str]:
     return note
 
 
-def _guideline_url(address: list[str]) -> Callable[[tuple[Judgment, str]], str]:
-    url = to("assessment:guideline-detail", *address, of="0.guidelines")
-    return lambda row: "" if row[0].guidelines is None else url(row)
-
-
 @pages.form("tasks/<slug:task>/guidelines/judgments/", "guideline-judgment-list")
 def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
     """List the current labels of a task with the versions that the assessors followed.
@@ -318,11 +328,24 @@ def guideline_judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
     `before` keeps those given before a version. A POST request returns the items of `judgments` to
     be judged again.
     """
-    if request.method == "POST":
-        _return(request, task)
-        return redirect(request.get_full_path())
-    table = _labels_table(request, task)
-    return answer(request, "assessment/guideline_judgment_list.html", {}, table)
+    if request.method != "POST":
+        table = _labels_table(request, task)
+        return answer(request, "assessment/guideline_judgment_list.html", {}, table)
+    sent = map(number_of, request.POST.getlist("judgments"))
+    chosen = {number for number in sent if number is not None}
+    count, left = return_for_judging(task=task, judgments=chosen, by=signed_in(request))
+    if count:
+        words = "1 label no longer counts" if count == 1 else f"{count} labels no longer count"
+        messages.success(request, f"{words}. The items are back in their topics.")
+    elif not chosen:
+        messages.error(request, "Select the labels to judge again.")
+    if left:
+        messages.error(
+            request,
+            f"{counted(left, 'label')} not returned: the pool is closed, the label has an open "
+            "ticket or no longer counts.",
+        )
+    return redirect(request.get_full_path())
 
 
 def _labels_table(request: HttpRequest, task: Task) -> Table:
@@ -331,6 +354,16 @@ def _labels_table(request: HttpRequest, task: Task) -> Table:
     topics = task.topics.order_by("position").values_list("query_id", "query_id")
     labels = [(str(label.value), label.word) for label in task_scale(task)]
     user = "assessor__username"
+
+    def post_url(row: JudgedRow) -> str:
+        """Return the address of a row's post, with its formula marked."""
+        instance = row.judgment.instance
+        if not instance.post_id:
+            return ""
+        address = reverse("collection:post-detail", args=[task.lab.slug, instance.post_id])
+        is_formula = row.item.kind == PoolItem.Kind.VISUAL_IDS
+        return f"{address}?{urlencode({'formula': instance.doc_id})}" if is_formula else address
+
     return Table(
         "labels",
         [
@@ -339,7 +372,7 @@ def _labels_table(request: HttpRequest, task: Task) -> Table:
                 *("labels", "judgments", "judgment.pk"),
                 spoken=lambda row: f"{row.item.topic.query_id}, {row.judgment.instance.doc_id}",
             ),
-            Column("Item", "judgment.instance.doc_id", ID, link=_post_url(task.lab)),
+            Column("Item", "judgment.instance.doc_id", ID, link=post_url),
             Column("Text", "html", css="wrap"),
             Column("Label", "label", LABEL, order="label"),
             Column("Guidelines", "judgment.guidelines", COUNT, order="version"),
@@ -362,35 +395,3 @@ def _labels_table(request: HttpRequest, task: Task) -> Table:
         has_tools=True,
         empty=Empty("No labels yet", "Labels appear here as soon as assessors judge items."),
     )
-
-
-def _post_url(lab: Lab) -> Callable[[JudgedRow], str]:
-    """Return what makes the address of a row's post, with its formula marked."""
-
-    def url(row: JudgedRow) -> str:
-        instance = row.judgment.instance
-        if not instance.post_id:
-            return ""
-        address = reverse("collection:post-detail", args=[lab.slug, instance.post_id])
-        is_formula = row.item.kind == PoolItem.Kind.VISUAL_IDS
-        return f"{address}?{urlencode({'formula': instance.doc_id})}" if is_formula else address
-
-    return url
-
-
-def _return(request: HttpRequest, task: Task) -> None:
-    sent = map(number_of, request.POST.getlist("judgments"))
-    chosen = {number for number in sent if number is not None}
-    if not chosen:
-        messages.error(request, "Select the labels to judge again.")
-        return
-    count, left = return_for_judging(task=task, judgments=chosen, by=signed_in(request))
-    if count:
-        words = "1 label no longer counts" if count == 1 else f"{count} labels no longer count"
-        messages.success(request, f"{words}. The items are back in their topics.")
-    if left:
-        messages.error(
-            request,
-            f"{left} label{'s' * (left != 1)} not returned: the pool is closed, the label has an "
-            "open ticket or no longer counts.",
-        )

@@ -21,35 +21,11 @@ OwnPlace = tuple[OwnTask, OwnTopic]
 
 def own_tables(lab: Lab, hours: OwnHours, tickets: Iterable[Ticket]) -> list[Table]:
     """Return the own work by day, task and topic, and the answers to the own tickets."""
-    own = {topic.topic.pk for task in hours.tasks for topic in task.topics if topic.row}
-    return [
-        _days_table(hours),
-        _tasks_table(hours),
-        _topics_table(lab, hours),
-        own_tickets_table(lab, own, tickets),
-    ]
-
-
-def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
-    """Return the items, hours and pace of the work at a path."""
-    return (
-        Column(judged, f"{path}.items", COUNT),
-        Column("Active hours", f"{path}.active_hours", HOURS),
-        Column("s per label", f"{path}.pace.each", NUMBER),
-    )
-
-
-def _days_table(hours: OwnHours) -> Table:
     items, active, pace = _work_columns("1", judged="Items")
-    return Table(
+    labels = Column("Labels", "1.labels", COUNT)
+    days = Table(
         "own-days",
-        [
-            Column("Day", "0", DAY, is_head=True),
-            active,
-            items,
-            Column("Labels", "1.labels", COUNT),
-            pace,
-        ],
+        [Column("Day", "0", DAY, is_head=True), active, items, labels, pace],
         hours.days,
         chart=Chart(
             "own-days",
@@ -61,25 +37,30 @@ def _days_table(hours: OwnHours) -> Table:
         ),
         fold="Days as a table",
     )
-
-
-def _tasks_table(hours: OwnHours) -> Table:
-    return Table(
+    tasks = Table(
         "tasks",
         [
             Column("Task", "task.name", note="round", is_head=True),
-            Column("Topics assigned", lambda row: None if row.round else len(row.assigned), COUNT),
+            Column("Topics assigned", lambda row: None if row.round else len(row.rows), COUNT),
             *_work_columns("work", judged="Items judged"),
             Column("Items left", lambda row: None if row.round else row.left, COUNT),
             Column("Time left", lambda row: row.seconds_left if row.left else None, DURATION),
         ],
         hours.tasks,
     )
+    own = {row.topic.pk for row in hours.rows}
+    return [days, tasks, _topics_table(lab, hours), own_tickets_table(lab, own, tickets)]
+
+
+def _work_columns(path: str, *, judged: str) -> tuple[Column, Column, Column]:
+    return (
+        Column(judged, f"{path}.items", COUNT),
+        Column("Active hours", f"{path}.active_hours", HOURS),
+        Column("s per label", f"{path}.pace.each", NUMBER),
+    )
 
 
 def _topics_table(lab: Lab, hours: OwnHours) -> Table:
-    """Return the own work in each topic, and the progress of the assigned ones by all."""
-
     def url(place: OwnPlace) -> str:
         task, topic = place
         address = [lab.slug, task.task.slug, topic.topic.query_id]
@@ -151,7 +132,11 @@ def own_tickets_table(lab: Lab, own: Collection[int], tickets: Iterable[Ticket])
 
 def round_topics_table(topics: Sequence[RoundTopic], *, with_rounds: bool) -> Table:
     """Return a user's own topics in rounds, perhaps with their rounds."""
-    rounds = [Column("Round", "round", link=_round_page, css="nowrap")] if with_rounds else []
+
+    def page(row: RoundTopic) -> str:
+        return str(row.round.address) if row.round.rules.shows_page_to_judges else ""
+
+    rounds = [Column("Round", "round", link=page, css="nowrap")] if with_rounds else []
     return Table(
         "round-topics",
         [
@@ -164,7 +149,3 @@ def round_topics_table(topics: Sequence[RoundTopic], *, with_rounds: bool) -> Ta
         ],
         topics,
     )
-
-
-def _round_page(row: RoundTopic) -> str:
-    return str(row.round.address) if row.round.rules.shows_page_to_judges else ""

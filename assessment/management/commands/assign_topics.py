@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,8 @@ from django.utils import timezone
 
 from arqkit.loads import LoadChoice
 from arqkit.records import FileRefusedError
-from arqlab.core.management.labcommand import LoadCommand, read_bytes
-from arqlab.core.selectors import person_named, task_named
+from arqlab.core.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
+from arqlab.core.selectors import task_named
 from assessment.assignments.services.assigning import assign_topics, pairs_of_file
 
 
@@ -23,19 +22,15 @@ class Command(LoadCommand):
         "assessor per line."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the task, the file, whether to replace assignments, and the user."""
-        super().add_arguments(parser)
-        parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument("file", metavar="FILE", type=Path)
-        parser.add_argument(
-            "--replace",
-            action="store_true",
-            help="unassign all other assessors from the topics in the file; labels are kept",
-        )
-        parser.add_argument(
-            "--by", metavar="PERSON", help="email address or user name for the audit log"
-        )
+    arguments = {
+        **LoadCommand.arguments,
+        "task": TASK,
+        "file": {"metavar": "FILE", "type": Path},
+        "--replace": switch(
+            "unassign all other assessors from the topics in the file; labels are kept"
+        ),
+        "--by": BY,
+    }
 
     def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Assign and print how many assignments were made and ended."""
@@ -48,7 +43,7 @@ class Command(LoadCommand):
             pairs=pairs,
             replaces=options["replace"],
             at=timezone.now(),
-            by=person_named(options["by"]) if options["by"] else None,
+            by=self.actor(options),
             choice=choice,
         )
         self.stdout.write(f"{changed.made} assignments made, {changed.ended} ended.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, BooleanOptionalAction
+from argparse import BooleanOptionalAction
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils import timezone
 from arqkit.pooling.pools import write_pool
 from arqkit.protocols.presets import RunKind
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import CeremonyCommand
+from arqlab.core.management.labcommand import CeremonyCommand, reasons, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named, topic_ids
 from assessment.models import Pool
@@ -42,60 +42,58 @@ SWITCHES = (
 )
 
 
-class Command(CeremonyCommand):
-    """List what is odd, and freeze a pool from the task's valid runs.
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
-    The same runs, settings and seed give the same pool, byte for byte.
-    """
+
+def _whole_number(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+class Command(CeremonyCommand):
+    """Freeze a pool; the same runs, settings and seed give the same one, byte for byte."""
 
     help = (
         "Freeze the pool of a task from its valid runs. With --supplement, freeze the items that "
         "are not yet in a pool of the task."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the task, the preset, the settings that differ from it, and the seed."""
-        super().add_arguments(parser)
-        parser.add_argument(
-            "--preset",
-            metavar="NAME",
-            help="preset, such as arqmath-2 (default: the protocol's for a pool, the last "
+    arguments = {
+        **CeremonyCommand.arguments,
+        "--preset": {
+            "metavar": "NAME",
+            "help": "preset, such as arqmath-2 (default: the protocol's for a pool, the last "
             "pool's settings for a supplement)",
-        )
-        parser.add_argument(
-            "--seed",
-            type=int,
-            default=1,
-            metavar="N",
-            help="seed of the order and of ties (default: %(default)s)",
-        )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="compute the pool without storing it"
-        )
-        parser.add_argument(
-            "--format", choices=["text", "tsv"], default="text", help="tsv prints the pool itself"
-        )
-        for name in NUMBERS:
-            parser.add_argument(_option(name), type=_whole_number, metavar="N")
-        for name, values in CHOICES.items():
-            parser.add_argument(_option(name), choices=values)
-        for name in SWITCHES:
-            parser.add_argument(_option(name), action=BooleanOptionalAction)
-        parser.add_argument(
-            "--as-alternate",
-            action="append",
-            default=[],
-            metavar="RUN",
-            help="tag of a baseline to pool as an alternate run; can be repeated",
-        )
-        parser.add_argument(
-            "--supplement", action="store_true", help="freeze a supplement to the task's pool"
-        )
-        parser.add_argument("--reason", default="", help="reason for the supplement")
-        for option, thing in (("--without-run", "RUN"), ("--without-topic", "TOPIC")):
-            parser.add_argument(
-                option, nargs=2, action="append", default=[], metavar=(thing, "REASON")
-            )
+        },
+        "--seed": {
+            "type": int,
+            "default": 1,
+            "metavar": "N",
+            "help": "seed of the order and of ties (default: %(default)s)",
+        },
+        "--dry-run": switch("compute the pool without storing it"),
+        "--format": {
+            "choices": ["text", "tsv"],
+            "default": "text",
+            "help": "tsv prints the pool itself",
+        },
+        **{_option(name): {"type": _whole_number, "metavar": "N"} for name in NUMBERS},
+        **{_option(name): {"choices": values} for name, values in CHOICES.items()},
+        **{_option(name): {"action": BooleanOptionalAction} for name in SWITCHES},
+        "--as-alternate": {
+            "action": "append",
+            "default": [],
+            "metavar": "RUN",
+            "help": "tag of a baseline to pool as an alternate run; can be repeated",
+        },
+        "--supplement": switch("freeze a supplement to the task's pool"),
+        "--reason": {"default": "", "help": "reason for the supplement"},
+        "--without-run": reasons("RUN"),
+        "--without-topic": reasons("TOPIC"),
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute the pool, freeze it unless it is a dry run, and print its sizes or its file."""
@@ -144,17 +142,6 @@ class Command(CeremonyCommand):
             "required."
         )
         self.stdout.write(f"sha256 {computed.sha256}")
-
-
-def _option(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _whole_number(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
 
 
 def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:

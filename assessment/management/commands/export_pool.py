@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import TASK, LabCommand
 from arqlab.core.selectors import task_named
 from assessment.pools.selectors.frozen import pool_file, pool_numbered
 
@@ -19,16 +18,15 @@ class Command(LabCommand):
         "the output is the pool's hash."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the task and the number of the pool."""
-        parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument(
-            "--pool",
-            type=int,
-            default=1,
-            metavar="N",
-            help="number of a supplement (default: the pool)",
-        )
+    arguments = {
+        "task": TASK,
+        "--pool": {
+            "type": int,
+            "default": 1,
+            "metavar": "N",
+            "help": "number of a supplement (default: the pool)",
+        },
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the file."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,12 @@ from django.core.management.base import CommandError
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.tables import frame_text
 from arqkit.judgments.qrels import Level
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import TASK, LabCommand, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.drafts import draft_of, levels_of
 from assessment.qrels.selectors.versions import qrels_frame, required_qrels
-from submissions.run_map import run_map
+from submissions.selectors import run_map
 
 OF_DRAFTS = ("level", "complete", "all_topics")
 
@@ -30,30 +29,21 @@ class Command(LabCommand):
         "Print a frozen version of the qrels, or the draft, as tab-separated `topic 0 item label`."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the task, and the version or the options of the draft."""
-        parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument(
-            "--qrels", metavar="NAME", help="name of a frozen version (default: the draft)"
-        )
-        parser.add_argument(
-            "--level",
-            choices=[level.value for level in Level],
-            help="items of formula retrieval (default: instances)",
-        )
-        parser.add_argument(
-            "--complete", action="store_true", help="include labels that are not judgments"
-        )
-        parser.add_argument(
-            "--all-topics", action="store_true", help="include topics with too few relevant items"
-        )
-
-        parser.add_argument(
-            "--run-map",
-            type=Path,
-            metavar="FILE",
-            help="also write the runs with their ids, teams, tags and files as CSV",
-        )
+    arguments = {
+        "task": TASK,
+        "--qrels": {"metavar": "NAME", "help": "name of a frozen version (default: the draft)"},
+        "--level": {
+            "choices": [level.value for level in Level],
+            "help": "items of formula retrieval (default: instances)",
+        },
+        "--complete": switch("include labels that are not judgments"),
+        "--all-topics": switch("include topics with too few relevant items"),
+        "--run-map": {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "also write the runs with their ids, teams, tags and files as CSV",
+        },
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the lines."""

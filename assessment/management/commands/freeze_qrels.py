@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.utils import timezone
 
 from arqkit.judgments.qrels import Level
-from arqlab.core.management.labcommand import CeremonyCommand
+from arqlab.core.management.labcommand import CeremonyCommand, reasons, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.oddities import freeze_oddities
@@ -31,25 +30,20 @@ class Command(CeremonyCommand):
         "delete a version that nothing uses."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the name of the version, its contents, and whether to delete it."""
-        super().add_arguments(parser)
-        parser.add_argument("name", metavar="NAME", help="name of the version")
-        parser.add_argument(
-            "--level",
-            choices=[level.value for level in Level],
-            default=Level.INSTANCES,
-            help="items of formula retrieval (default: instances)",
-        )
-        parser.add_argument(
-            "--complete", action="store_true", help="include labels that are not judgments"
-        )
-        for option, thing in (("--without-topic", "TOPIC"), ("--out-of-competition", "RUN")):
-            parser.add_argument(
-                option, nargs=2, action="append", default=[], metavar=(thing, "REASON")
-            )
-        parser.add_argument("--current", action="store_true", help="make the version current")
-        parser.add_argument("--delete", action="store_true", help="delete the version")
+    arguments = {
+        **CeremonyCommand.arguments,
+        "name": {"metavar": "NAME", "help": "name of the version"},
+        "--level": {
+            "choices": [level.value for level in Level],
+            "default": Level.INSTANCES,
+            "help": "items of formula retrieval (default: instances)",
+        },
+        "--complete": switch("include labels that are not judgments"),
+        "--without-topic": reasons("TOPIC"),
+        "--out-of-competition": reasons("RUN"),
+        "--current": switch("make the version current"),
+        "--delete": switch("delete the version"),
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Freeze or delete the version."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.utils import timezone
 
 from arqkit.loads import LoadChoice
-from arqlab.core.management.labcommand import LoadCommand, read_bytes
-from arqlab.core.selectors import person_named, task_named
+from arqlab.core.management.labcommand import BY, TASK, LoadCommand, read_bytes, switch
+from arqlab.core.selectors import task_named
 from assessment.judging.services.importing import import_judgments
 
 
@@ -23,20 +22,14 @@ class Command(LoadCommand):
         "qrels file. Importing a file again changes nothing. A stored label that is newer stays."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the task, the file, the choices, and the user who imports it."""
-        super().add_arguments(parser)
-        parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument("file", metavar="FILE", type=Path)
-        parser.add_argument(
-            "--in-pool", action="store_true", help="load only the labels of items in the pool"
-        )
-        parser.add_argument(
-            "--take-older", action="store_true", help="let older labels replace newer ones"
-        )
-        parser.add_argument(
-            "--by", metavar="PERSON", help="email address or user name for the audit log"
-        )
+    arguments = {
+        **LoadCommand.arguments,
+        "task": TASK,
+        "file": {"metavar": "FILE", "type": Path},
+        "--in-pool": switch("load only the labels of items in the pool"),
+        "--take-older": switch("let older labels replace newer ones"),
+        "--by": BY,
+    }
 
     def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Import the file and print how many labels are new, changed and unchanged."""
@@ -45,7 +38,7 @@ class Command(LoadCommand):
             data=read_bytes(options["file"]),
             path=str(options["file"]),
             at=timezone.now(),
-            by=person_named(options["by"]) if options["by"] else None,
+            by=self.actor(options),
             choice=choice._replace(
                 leaves_out=options["in_pool"], takes_older=options["take_older"]
             ),

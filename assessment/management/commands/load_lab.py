@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from arqkit.loads import LoadChoice
-from arqlab.core.management.labcommand import LoadCommand
+from arqlab.core.management.labcommand import LoadCommand, switch
 from arqlab.core.models import Lab, Membership
 from arqlab.core.permissions import has_verified_address
 from arqlab.core.selectors import person_named
@@ -31,20 +30,17 @@ class Command(LoadCommand):
 
     help = "Load a lab from a folder with a lab.toml and the topics, qrels and collection it names."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the folder, and the organizer."""
-        super().add_arguments(parser)
-        parser.add_argument("folder", metavar="DIR", type=Path)
-        parser.add_argument(
-            "--organizer",
-            metavar="PERSON",
-            help="grant the organizer role to the user with this email address or user name",
-        )
-        parser.add_argument(
-            "--keep-edits",
-            action="store_true",
-            help="keep values that were edited in the browser (otherwise --yes overwrites them)",
-        )
+    arguments = {
+        **LoadCommand.arguments,
+        "folder": {"metavar": "DIR", "type": Path},
+        "--organizer": {
+            "metavar": "PERSON",
+            "help": "grant the organizer role to the user with this email address or user name",
+        },
+        "--keep-edits": switch(
+            "keep values that were edited in the browser (otherwise --yes overwrites them)"
+        ),
+    }
 
     def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Load the folder and print a summary of the lab."""

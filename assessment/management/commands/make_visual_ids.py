@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.urls import reverse
@@ -26,9 +25,7 @@ class Command(LabCommand):
         "changes."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the collection."""
-        parser.add_argument("collection", metavar="COLLECTION", help="slug of the collection")
+    arguments = {"collection": {"metavar": "COLLECTION", "help": "slug of the collection"}}
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the version and print its counts and the judged formulas it affects."""

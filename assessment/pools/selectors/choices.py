@@ -16,9 +16,8 @@ from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Task
 from assessment.models import Pool
 from assessment.qrels.selectors.drafts import host_of, own_pools_task
-from submissions.models import Run
+from submissions.models import Run, RunQuerySet
 from submissions.selectors import run_items
-from submissions.standings import RunQuerySet
 
 _POSTGRESQL = """(pool.settings -> 'includes_generated_answers')::boolean
         AND NOT COALESCE((pool.settings -> 'shows_threads')::boolean, FALSE)"""

@@ -34,11 +34,8 @@ _FIELDS = {
 }
 _OF_FORMULAS = {"visual_id": "instance__item__item", "post": "instance__post_id"}
 _OF_COPIES = {
-    "assessor": "assessor_id",
-    "topic": "instance__item__topic_id",
+    **{name: _FIELDS[name] for name in ("assessor", "topic", "instance", "label")},
     "doc_id": "instance__doc_id",
-    "instance": "instance_id",
-    "label": "label",
     "post": "instance__post_id",
     "original": "original",
 }
@@ -52,10 +49,12 @@ def read_judged(task: Task, scale: LabelScale) -> pl.DataFrame:
     """
     fields = _FIELDS | (_OF_FORMULAS if task.kind == Task.Kind.FORMULAS else {})
     official = Judgment.official.filter(instance__item__pool__task=task)
-    read = _frame(_counting(official, scale), fields)
+    read = _frame(task, official, scale, fields)
     missing = [pl.lit(None, pl.String).alias(name) for name in RADAR_SCHEMA.keys() - fields.keys()]
-    frame = _with_topics(task, read.with_columns(missing))
-    if groups := _duplicates(task):
+    frame = read.with_columns(missing)
+    stored = DuplicatePosts.objects.filter(task=task).values_list("groups", flat=True).first()
+    # The first of the posts with the same text, by instance.
+    if groups := {instance: first for first, instances in stored or () for instance in instances}:
         same = pl.col("instance").replace_strict(groups, default=None, return_dtype=pl.String)
         frame = frame.with_columns(text=same)
     return frame.select(*RADAR_SCHEMA)
@@ -81,10 +80,10 @@ def judged_twice(task: Task, scale: LabelScale, judged: pl.DataFrame) -> pl.Data
     copies = Judgment.objects.filter(instance__item__pool__in=seconds).annotate(
         original=Subquery(originals.values("pk")[:1])
     )
-    again = _frame(_counting(copies, scale), _OF_COPIES)
+    again = _frame(task, copies, scale, _OF_COPIES)
     if again.is_empty():
         return again
-    again = _with_topics(task, again).join(
+    again = again.join(
         judged.select("assessor", original="instance"),
         on=["assessor", "original"],
         how="semi",
@@ -96,32 +95,19 @@ def judged_twice(task: Task, scale: LabelScale, judged: pl.DataFrame) -> pl.Data
     return pl.concat([before.select(columns), again.select(columns)])
 
 
-def _counting(judgments: QuerySet[Judgment], scale: LabelScale) -> QuerySet[Judgment]:
+def _frame(
+    task: Task, judgments: QuerySet[Judgment], scale: LabelScale, fields: Mapping[str, str]
+) -> pl.DataFrame:
     """Return the current labels of people that are judgments, in the order of storing."""
     values = [label.value for label in scale.judgments]
-    return judgments.filter(is_current=True, assessor__isnull=False, label__in=values).order_by(
-        "pk"
-    )
-
-
-def _frame(judgments: QuerySet[Judgment], fields: Mapping[str, str]) -> pl.DataFrame:
+    counting = judgments.filter(is_current=True, assessor__isnull=False, label__in=values)
     types = RADAR_SCHEMA | {"topic": pl.Int64, "doc_id": pl.String, "original": pl.Int64}
     schema = {name: types[name] for name in fields}
-    return read_frame(judgments.values_list(*fields.values()), schema)
-
-
-def _with_topics(task: Task, frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with the ids of topics instead of their keys."""
-    names = dict(task.topics.values_list("pk", "query_id"))
+    frame = read_frame(counting.order_by("pk").values_list(*fields.values()), schema)
+    names = dict(task.topics.values_list("pk", "query_id") if frame.height else ())
     return frame.with_columns(
         topic=pl.col("topic").replace_strict(names, default=None, return_dtype=pl.String)
     )
-
-
-def _duplicates(task: Task) -> dict[int, str]:
-    """Return the first of the posts with the same text, by instance."""
-    stored = DuplicatePosts.objects.filter(task=task).values_list("groups", flat=True).first()
-    return {instance: first for first, instances in stored or () for instance in instances}
 
 
 def judgments_of_finding(task: Task, finding: RadarFinding) -> QuerySet[Judgment]:
@@ -167,10 +153,7 @@ LIST_SCHEMA = {
 
 
 def findings_of(task: Task) -> list[RadarFinding]:
-    """Return the findings in the official judgments of a task, contradictions first.
-
-    Items that were served twice are in a round of second judgments.
-    """
+    """Return the findings in the official judgments of a task, contradictions first."""
     scale = task_scale(task)
     judged = read_judged(task, scale)
     twice = judged_twice(task, scale, judged)
@@ -178,11 +161,6 @@ def findings_of(task: Task) -> list[RadarFinding]:
         *contradictions(twice, by="doc_id", kind=FindingKind.SERVED_TWICE),
         *find_all(judged, relevant_from=task.protocol.relevant_from),
     ]
-
-
-def dismissed_keys(task: Task) -> set[str]:
-    """Return the keys of the dismissed findings of a task."""
-    return set(dismissed_findings(task).values_list("key", flat=True))
 
 
 def dismissed_findings(task: Task) -> QuerySet[DismissedFinding]:

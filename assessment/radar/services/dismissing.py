@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, OuterRef, Q, Subquery
+from django.db.models import F, Max, OuterRef, Q, QuerySet, Subquery
 
 from arqkit.judgments.radar import RadarFinding
 from arqkit.texts.posts.topic_making import duplicate_groups
@@ -32,26 +32,23 @@ def find_waiting_duplicates(*, at: datetime) -> None:
         )
 
 
-def _waiting() -> Iterator[Task]:
-    kinds = (Import.Kind.POSTS, Import.Kind.DOCUMENTS)
+def _waiting() -> QuerySet[Task]:
     imports = Import.objects.filter(
-        kind__in=kinds, collection__labs=OuterRef("lab"), finished_at__isnull=False
+        kind__in=(Import.Kind.POSTS, Import.Kind.DOCUMENTS),
+        collection__labs=OuterRef("lab"),
+        finished_at__isnull=False,
     )
     imported = imports.order_by("-finished_at").values("finished_at")[:1]
     tasks = Task.objects.filter(pools__isnull=False).annotate(
         frozen=Max("pools__frozen_at"), imported=Subquery(imported)
     )
-    late = Q(frozen__gt=F("duplicate_posts__found_at")) | Q(
-        imported__gt=F("duplicate_posts__found_at")
-    )
-    yield from tasks.filter(Q(duplicate_posts=None) | late).select_related("lab")
+    searched = F("duplicate_posts__found_at")
+    waiting = Q(duplicate_posts=None) | Q(frozen__gt=searched) | Q(imported__gt=searched)
+    return tasks.filter(waiting).select_related("lab")
 
 
 def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list[int]]]:
-    """Return the first post of each group, and the instances of all.
-
-    All instances are read: SQLite takes seconds to find hundreds by their ids.
-    """
+    """Return the first post of each group, and the instances; SQLite is fast if it reads all."""
     first = {name: group[0] for group in groups for name in group}
     instances: dict[str, list[int]] = {group[0]: [] for group in groups}
     pooled = PoolInstance.official.filter(item__pool__task=task).order_by("pk")
@@ -62,7 +59,6 @@ def _with_instances(task: Task, groups: list[list[str]]) -> list[tuple[str, list
 
 
 def _texts(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield the ids and texts of the posts, documents and generated answers in a task's pools."""
     written = PoolItem.official.filter(pool__task=task, kind=PoolItem.Kind.ANSWERS)
     yield from written.order_by("pk").values_list("item", "text")
     collection = collection_of(task.lab)
@@ -79,10 +75,7 @@ LONGEST_NOTE = 2_000  # characters
 def dismiss_finding(
     *, task: Task, finding: RadarFinding, note: str, at: datetime, by: User
 ) -> DismissedFinding:
-    """Dismiss a finding with a note.
-
-    Raise `UserError` if the note is empty or too long, or if someone else dismissed the finding.
-    """
+    """Dismiss a finding. Raise `UserError` for a bad note, or if someone else dismissed it."""
     todo = "Write what you found out or agreed on."
     require_text(note, "The note", most=LONGEST_NOTE, todo=todo)
     try:

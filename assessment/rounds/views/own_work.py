@@ -13,16 +13,17 @@ from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
 from arqlab.web.cells import COUNT, HUNDREDTHS
+from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Table, answer
 from assessment.judging.selectors.own_work import own_hours
 from assessment.judging.views.own_work import own_tables
 from assessment.models import Round
 from assessment.rounds.selectors.votes import round_agreement
-from assessment.tickets.selectors import own_answered_tickets, own_open_tickets
-from assessment.timesheets.forms import zone_words
+from assessment.tickets.selectors import own_answered_tickets, tickets_of
 from assessment.timesheets.selectors.figures import SheetPart, time_sheet_of
-from assessment.timesheets.views import sheet_response
+from assessment.timesheets.services import sheet_lines
+from assessment.timesheets.views import zone_words
 
 pages = Pages(f"{LAB}judging/work/", looked_up_lab_or_404, section="judging", sign_in=True)
 
@@ -76,7 +77,7 @@ def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     context = {
         "hours": hours,
         "zone": zone_words(hours.sheet.rule.time_zone),
-        "open_tickets": own_open_tickets(lab, user).count(),
+        "open_tickets": tickets_of(lab).filter(judgment__assessor=user, answered_at=None).count(),
         "is_own": True,
     }
     tables = own_tables(lab, hours, own_answered_tickets(lab, user))
@@ -111,4 +112,4 @@ def _page(row: OwnAgreement) -> str:
 def your_work_csv(request: HttpRequest, lab: Lab) -> HttpResponseBase:
     """Return the user's own time sheet as CSV."""
     sheet = time_sheet_of(lab, person=signed_in(request)).part(SheetPart())
-    return sheet_response(sheet, f"{lab.slug}-own-time-sheet.csv")
+    return file_response(sheet_lines(sheet), f"{lab.slug}-own-time-sheet.csv")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 
 from arqlab.core.errors import UserError, require_text
@@ -16,27 +17,11 @@ from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff
-from assessment.assignments.services.assigning import end_reviews
+from assessment.assignments.services.assigning import return_items
 from assessment.models import Judgment, PoolItem, Ticket
 from assessment.tickets.selectors import policy_of
 
 LONGEST_ANSWER = 10_000  # characters
-
-
-def change_tickets(
-    tickets: Iterable[Ticket], change: Callable[..., None], **given: Any
-) -> dict[Ticket, str]:
-    """Change several tickets by a service for one, each in a transaction of its own.
-
-    Return the tickets that it refused, with the reasons.
-    """
-    refused = {}
-    for ticket in tickets:
-        try:
-            change(ticket=ticket, **given)
-        except UserError as error:
-            refused[ticket] = error.message
-    return refused
 
 
 @transaction.atomic
@@ -50,16 +35,25 @@ def answer_ticket(
     its pool is closed or it was judged again.
     """
     _require_answer(answer)
-    # A submitted label locks the item and then its ticket. Another order here could deadlock.
-    item = _locked_item(ticket) if returns_item else None
+    items, is_closed = PoolItem.objects.filter(pk=ticket.judgment.instance.item_id), False
+    if returns_item:
+        # A submitted label locks the item and then its ticket. Another order here could deadlock.
+        locked = items.select_for_update(of=("self",)).values_list("pool__closed_at", flat=True)
+        is_closed = locked.get() is not None
     waiting = Ticket.objects.filter(pk=ticket.pk, answered_at=None)
     if not waiting.update(answer=answer, answered_by=by, answered_at=at):
         raise UserError(
             "Someone else has already answered this ticket. Their answer is below.",
             code="answered-meanwhile",
         )
-    if item:
-        _return_item(ticket, item)
+    if is_closed:
+        raise UserError(
+            "The pool is closed, so the item cannot be judged again. "
+            "Answer without returning the item.",
+            code="pool-closed",
+        )
+    if returns_item:
+        _return(items, ticket)
     record_ticket("ticket.answer", ticket, by, answer=answer, returns_item=returns_item)
     returned = "The item is back in your topic. Judge it again."
     _notify(
@@ -76,10 +70,7 @@ def answer_ticket(
 
 @transaction.atomic
 def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> None:
-    """Change the text of an answer. The audit log keeps the earlier text.
-
-    Raise `UserError` if the ticket has no answer, or if the new one is empty or too long.
-    """
+    """Change the text of an answer; the audit log keeps it. Refused without an answer or text."""
     _require_answer(answer)
     known = Ticket.objects.select_for_update().get(pk=ticket.pk)
     if known.answered_at is None:
@@ -91,27 +82,14 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
         record_ticket("ticket.correct", ticket, by, before=known.answer, answer=answer)
 
 
-def _locked_item(ticket: Ticket) -> PoolItem:
-    items = PoolItem.objects.select_for_update(of=("self",)).select_related("pool").defer("text")
-    return items.get(pk=ticket.judgment.instance.item_id)
-
-
-def _return_item(ticket: Ticket, item: PoolItem) -> None:
-    if item.pool.closed_at is not None:
-        raise UserError(
-            "The pool is closed, so the item cannot be judged again. "
-            "Answer without returning the item.",
-            code="pool-closed",
-        )
+def _return(items: QuerySet[PoolItem], ticket: Ticket) -> None:
     if not Judgment.objects.filter(pk=ticket.judgment_id, is_current=True).update(is_current=False):
         raise UserError(
             "The item was judged again after the ticket was opened. Answer without returning the "
             "item.",
             code="judged-since",
         )
-    returned = PoolItem.objects.filter(pk=item.pk)
-    returned.update(done_at=None, later_at=None, leased_to=None, leased_until=None)
-    end_reviews(returned)
+    return_items(items)
 
 
 def _require_answer(answer: str) -> None:

@@ -1,8 +1,13 @@
-"""The item of a ticket: as the assessor saw it, as the lab shows it, and with a repair."""
+"""The item of a ticket: as the assessor saw it, as the lab shows it, and its repairs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import NamedTuple
+
+from django.db import models, transaction
+from django.db.models import Q, QuerySet
 
 from arqkit.texts.html.foreign import read_shown
 from arqkit.texts.html.rendering import (
@@ -17,14 +22,20 @@ from arqkit.texts.html.rendering import (
 from arqkit.texts.html.sanitizer import clean_post
 from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.maths.typesetting import Typeset
-from arqlab.core.models import Corrections
+from arqlab.core.errors import UserError
+from arqlab.core.models import Correction, Corrections, Lab, User
 from arqlab.core.selectors import corrections_of
-from arqlab.core.services.formulas import typeset_formulas
-from arqlab.core.services.topic_pages import topic_texts
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.corrections import require_shown, save_correction
+from arqlab.core.services.formulas import store_formulas, typeset_again, typeset_formulas
+from arqlab.core.services.topic_pages import renew_topics, topic_texts
 from assessment.models import PoolInstance, PoolItem, Ticket
 from assessment.pools.services.texts import body_of
-from collection.models import NEVER_CLEANED, Post
-from collection.selectors.threads import corrected_post, posts_of
+from collection.models import NEVER_CLEANED, Collection, Post
+from collection.selectors.collections import collection_of
+from collection.selectors.threads import corrected_post, find_posts, find_thread, posts_of
+from collection.services.cleaning import clean_post_again, cleaned_again
+from collection.services.rendering import render_thread
 
 
 class TicketItem(NamedTuple):
@@ -91,10 +102,7 @@ class TicketItem(NamedTuple):
 
 
 def shown_html(ticket: Ticket) -> SafeHtml:
-    """Return the item as the assessor saw it, sanitized again because a browser sent the HTML.
-
-    Its formulas are corrected as they were then.
-    """
+    """Return the item as the assessor saw it then, sanitized because a browser sent the HTML."""
     snapshot = read_shown(ticket.html)
     read = read_text(clean_post(snapshot.html, prefix=f"ticket{ticket.pk}").html)
     corrected = corrections_of(ticket.lab, until=ticket.raised_at).formulas
@@ -106,10 +114,7 @@ def shown_html(ticket: Ticket) -> SafeHtml:
 def read_ticket_item(
     ticket: Ticket, corrections: Corrections, *, is_cleaned: bool = False
 ) -> TicketItem:
-    """Return the item as the lab shows it with these corrections.
-
-    With `is_cleaned`, the text of the collection is sanitized by the current rules first.
-    """
+    """Return the item with these corrections, and perhaps with its text sanitized again."""
     instance = ticket.judgment.instance
     post = posts_of(ticket.lab, [instance.post_id]).get(instance.post_id)
     if post and is_cleaned:
@@ -123,3 +128,174 @@ def read_ticket_item(
     typeset = typeset_formulas(keys, corrections.formulas)
     formulas = {key: typeset[key] for key in keys}
     return TicketItem(instance, post, shown_post, title, body, question, formulas)
+
+
+class RepairKind(models.TextChoices):
+    """What can be repaired. The first three are corrections of the lab."""
+
+    FORMULA = "formula", "Correct formula"
+    TEXT = "text", "Correct text"
+    THREAD = "thread", "Assign question"
+    TYPESET = "typeset", "Typeset again"
+    SANITIZE = "sanitize", "Sanitize again"
+
+    @property
+    def is_correction(self) -> bool:
+        """Return whether the repair is a correction of the lab, which can be undone."""
+        return self.value in Correction.Kind.values
+
+
+class RepairDraft(NamedTuple):
+    """A repair before it is saved: the key and value of a correction, blank for other repairs."""
+
+    kind: RepairKind
+    key: str = ""
+    value: str = ""
+
+
+class FoundDefect(NamedTuple):
+    """A defect of an item, and the repair that it needs. `number` is the place of its formula."""
+
+    kind: RepairKind
+    reason: str
+    number: int | None = None
+    latex: str = ""
+
+
+def defects_of(item: TicketItem, lab: Lab) -> Iterator[FoundDefect]:
+    """Yield what is broken in an item, as far as a program can see it."""
+    if item.shown_post is None and not item.instance.item.text:
+        yield FoundDefect(RepairKind.TEXT, "The collection does not have the text of this item.")
+    elif not item.has_formula:
+        yield FoundDefect(RepairKind.TEXT, "The formula to judge is not in the text.")
+    again = typeset_again(item.formulas)
+    if again:
+        yield FoundDefect(
+            RepairKind.TYPESET, f"Formulas that failed before can be typeset now: {len(again)}."
+        )
+    for number, (key, formula) in enumerate(item.formulas.items()):
+        if formula.mathml is None and key not in again:
+            of = " of the topic" if item.is_of_topic(key[0]) else ""
+            reason = f"This formula{of} cannot be typeset."
+            yield FoundDefect(RepairKind.FORMULA, reason, number, formula.latex)
+    if item.post and cleaned_again(item.post):
+        yield FoundDefect(
+            RepairKind.SANITIZE, "The stored text differs from what the sanitizer makes of it now."
+        )
+    if (
+        item.post
+        and item.post.kind == Post.Kind.ANSWER
+        and not _has_question(
+            item.post.collection_id,
+            corrections_of(lab).threads.get(item.post.post_id, item.post.thread_id),
+        )
+    ):
+        yield FoundDefect(
+            RepairKind.THREAD, "The collection does not have the question of this answer."
+        )
+
+
+def corrections_in(item: TicketItem, lab: Lab) -> QuerySet[Correction]:
+    """Return the lab's corrections that the item shows."""
+    kinds = Correction.Kind
+    own = Q(kind__in=[kinds.TEXT, kinds.THREAD], key=item.key)
+    formulas = Q(kind=kinds.FORMULA, key__in=[latex for latex, _ in item.formulas])
+    return Correction.objects.filter(own | formulas, lab=lab).select_related("made_by")
+
+
+def started_draft(item: TicketItem, kind: RepairKind, number: int | None, lab: Lab) -> RepairDraft:
+    """Return the repair with what the lab shows now. Raise `UserError` if it does not apply."""
+    corrections = corrections_of(lab)
+    if kind == RepairKind.FORMULA:
+        if number is None or not 0 <= number < len(item.formulas):
+            raise UserError("Choose a formula of the item.", code="no-formula")
+        key = list(item.formulas)[number][0]
+        return RepairDraft(kind, key, corrections.formulas.get(key, key))
+    if kind == RepairKind.TEXT:
+        return RepairDraft(kind, item.key, corrections.texts.get(item.key, item.body.html))
+    if kind == RepairKind.THREAD:
+        _require_answer(item)
+        return RepairDraft(kind, item.key, corrections.threads.get(item.key, ""))
+    return RepairDraft(kind)
+
+
+def previews(ticket: Ticket, draft: RepairDraft) -> tuple[SafeHtml | str, SafeHtml | str]:
+    """Return what the lab shows before and after a repair; raise `UserError` if it cannot be."""
+    lab, now = ticket.lab, corrections_of(ticket.lab)
+    item = read_ticket_item(ticket, now)
+    _require_repairable(item, draft, lab)
+    after, field = now, f"{draft.kind.value}s"
+    if draft.kind.is_correction:
+        after = now._replace(**{field: {**getattr(now, field), draft.key: draft.value}})
+    if draft.kind == RepairKind.THREAD:
+        return _question_html(item, lab, now), _question_html(item, lab, after)
+    if draft.kind == RepairKind.SANITIZE:
+        return item.html, read_ticket_item(ticket, now, is_cleaned=True).html
+    if draft.kind == RepairKind.TYPESET:
+        again = typeset_again(item.formulas)
+        is_of_topic = bool(again) and all(item.is_of_topic(latex) for latex, _ in again)
+        repaired = item._replace(formulas=item.formulas | again)
+    else:
+        is_of_topic = draft.kind == RepairKind.FORMULA and item.is_of_topic(draft.key)
+        repaired = read_ticket_item(ticket, after)
+    if is_of_topic:
+        return item.question_html, repaired.question_html
+    return item.html, repaired.html
+
+
+@transaction.atomic
+def repair_item(*, ticket: Ticket, draft: RepairDraft, at: datetime, by: User) -> None:
+    """Repair the item of a ticket. Raise `UserError` if it cannot be repaired like this."""
+    lab = ticket.lab
+    item = read_ticket_item(ticket, corrections_of(lab))
+    _require_repairable(item, draft, lab)
+    if draft.kind.is_correction:
+        save_correction(
+            lab=lab, kind=draft.kind.value, key=draft.key, value=draft.value, at=at, by=by
+        )
+        return
+    if draft.kind == RepairKind.TYPESET:
+        again = typeset_again(item.formulas)
+        store_formulas(again)
+        for latex, _ in again:
+            renew_topics(lab, latex)
+    elif item.post:
+        clean_post_again(item.post)
+    record_event("item.repair", f"{ticket}, {item.key}", by, lab=lab, kind=draft.kind.value)
+
+
+def _require_repairable(item: TicketItem, draft: RepairDraft, lab: Lab) -> None:
+    if draft.kind.is_correction:
+        require_shown(draft.kind.value, draft.value)
+    if draft.kind == RepairKind.THREAD:
+        _require_answer(item)
+        collection = collection_of(lab)
+        if not collection or not _has_question(collection, draft.value):
+            raise UserError(
+                f"The collection has no question {draft.value}. Use the id of a question.",
+                code="no-question",
+            )
+    if draft.kind == RepairKind.SANITIZE and item.post is None:
+        raise UserError("The collection does not have this post.", code="no-post")
+
+
+def _require_answer(item: TicketItem) -> None:
+    if item.post is None or item.post.kind != Post.Kind.ANSWER:
+        raise UserError(
+            "Only an answer of the collection has a question. Correct the text instead.",
+            code="no-answer",
+        )
+
+
+def _has_question(collection: Collection | int, post_id: str) -> bool:
+    post = find_posts(collection, [post_id]).get(post_id)
+    return post is not None and post.kind == Post.Kind.QUESTION
+
+
+def _question_html(item: TicketItem, lab: Lab, corrections: Corrections) -> SafeHtml | str:
+    collection = collection_of(lab)
+    thread = find_thread(collection, item.key, corrections) if collection else None
+    question = render_thread(thread, lab=lab).question if thread else None
+    if question is None:
+        return ""
+    return SafeHtml(f'<h3 class="post-title">{question.title_html}</h3>{question.body_html}')

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqkit.formats.labs.folder import LabFile, TaskFile
+from arqkit.formats.labs.folder import LabFile
 from arqkit.labels import ScaleLabel
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.selectors import person_named
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.core.services.audit import record_event
-from assessment.assignments.services.assigning import end_reviews
+from assessment.assignments.services.assigning import return_items
 from assessment.guidelines.selectors.versions import guideline_text
 from assessment.guidelines.services.versions import write_guideline
 from assessment.models import Assignment, Judgment, PoolItem, Ticket, TicketPolicy
@@ -31,31 +32,20 @@ def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None
     """
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     for task_file in file.tasks:
-        _load_guidelines(tasks[task_file.slug], task_file, at=at, by=by)
-        _load_policy(tasks[task_file.slug], task_file, by=by)
-
-
-def _load_guidelines(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> None:
-    if file.judging.guidelines is None:
-        return
-    text = file.judging.guidelines.replace("\r\n", "\n").strip() + "\n"
-    is_default = text == guideline_text(task, None)
-    if not is_default and not task.guidelines.filter(text=text).exists():
-        write_guideline(task=task, text=text, at=at, by=by)
-
-
-def _load_policy(task: Task, file: TaskFile, *, by: User | None) -> None:
-    rules = file.judging
-    if not rules.actions or TicketPolicy.objects.filter(task=task).exists():
-        return
-    expert = person_named(rules.expert) if rules.expert else None
-    edit_policy(
-        task=task,
-        actions=dict(rules.actions),
-        expert=expert,
-        expert_closes=rules.expert_closes,
-        by=by,
-    )
+        task, rules = tasks[task_file.slug], task_file.judging
+        if rules.guidelines is not None:
+            text = rules.guidelines.replace("\r\n", "\n").strip() + "\n"
+            is_default = text == guideline_text(task, None)
+            if not is_default and not task.guidelines.filter(text=text).exists():
+                write_guideline(task=task, text=text, at=at, by=by)
+        if rules.actions and not TicketPolicy.objects.filter(task=task).exists():
+            edit_policy(
+                task=task,
+                actions=rules.actions,
+                expert=person_named(rules.expert) if rules.expert else None,
+                expert_closes=rules.expert_closes,
+                by=by,
+            )
 
 
 Action = TicketPolicy.Action
@@ -82,10 +72,7 @@ def edit_policy(
     expert_closes: bool,
     by: User | None,
 ) -> None:
-    """Change the policy of a task, for labels that are stored from now on.
-
-    Raise `UserError` if tickets are to be sent to an expert, but nobody is named.
-    """
+    """Change the policy of a task for new labels. Raise `UserError` if it lacks the expert."""
     require_unarchived(task)
     if Action.EXPERT in actions.values() and expert is None:
         raise UserError("Choose the expert who gets the tickets.", code="no-expert")
@@ -108,13 +95,16 @@ def edit_policy(
 def policy_sentences(tasks: QuerySet[Task]) -> list[tuple[Task, list[tuple[ScaleLabel, str]]]]:
     """Return what happens with each label that is not a judgment, in words, by task in order."""
     read = tasks.select_related("lab", "ticket_policy__expert").order_by("position", "pk")
-    return [(task, _sentences(task)) for task in read]
-
-
-def _sentences(task: Task) -> list[tuple[ScaleLabel, str]]:
-    policy = policy_of(task)
+    policies = [(task, policy_of(task)) for task in read]
     return [
-        (label, _SENTENCES[policy.action_of(label.value)]) for label in task.protocol.labels.reports
+        (
+            task,
+            [
+                (label, _SENTENCES[policy.action_of(label.value)])
+                for label in task.protocol.labels.reports
+            ],
+        )
+        for task, policy in policies
     ]
 
 
@@ -127,33 +117,26 @@ def apply_policy(*, task: Task, tickets: Iterable[Ticket], at: datetime) -> None
     policy = policy_of(task)
     actions = {ticket.pk: policy.action_of(ticket.judgment.label) for ticket in tickets}
     wanted = [pk for pk, action in actions.items() if action != Action.WAIT]
-    for ticket in tickets_of(task.lab).filter(pk__in=wanted) if wanted else ():
+    for ticket in tickets_of(task.lab).filter(pk__in=wanted):
         if actions[ticket.pk] == Action.ANOTHER:
             _return_to_another(ticket, at)
         elif policy.expert:
-            _send_to_expert(ticket, policy.expert, at)
-
-
-def _send_to_expert(ticket: Ticket, expert: User, at: datetime) -> None:
-    try:
-        send_ticket(ticket=ticket, expert=expert, question=BY_POLICY, at=at, by=None)
-    except UserError:
-        return  # the expert reported the item, or lost their role: the organizers see the ticket
+            # The organizers see the ticket of an expert who reported the item or lost their role.
+            with suppress(UserError):
+                send_ticket(ticket=ticket, expert=policy.expert, question=BY_POLICY, at=at, by=None)
 
 
 def _return_to_another(ticket: Ticket, at: datetime) -> None:
     """Return the item for another assessor of its topic, if there is one; but only once."""
     judgment = ticket.judgment
     others = Assignment.objects.filter(topic=ticket.topic, ended_at=None)
-    items = PoolItem.official.filter(pk=judgment.instance.item_id, kept_from=None)
+    items = PoolItem.official.filter(pk=judgment.instance.item_id)
     if not judgment.is_current or not others.exclude(assessor=judgment.assessor).exists():
         return
-    if not items.update(
-        kept_from=judgment.assessor, done_at=None, later_at=None, leased_to=None, leased_until=None
-    ):
+    if not items.filter(kept_from=None).update(kept_from=judgment.assessor):
         return
+    return_items(items)
     Judgment.objects.filter(pk=judgment.pk).update(is_current=False)
     Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=RETURNED, answered_at=at)
-    end_reviews(PoolItem.official.filter(pk=judgment.instance.item_id))
     who = judgment.assessor.get_username() if judgment.assessor else ""
     record_ticket("ticket.return", ticket, None, kept_from=who)

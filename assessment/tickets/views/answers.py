@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.text import Truncator
 
+from arqlab.core.errors import UserError
 from arqlab.core.forms.people import NamedChoiceField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Correction, Lab, Task, User, Visitor
@@ -29,7 +30,7 @@ from arqlab.core.views.editing import edited
 from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
 from arqlab.web.lists import Filter
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, choice_column, to
+from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Pool, Ticket, TicketPolicy
 from assessment.pools.selectors.choices import hides_threads
@@ -37,8 +38,6 @@ from assessment.pools.services.texts import thread_url
 from assessment.tickets.forms import AdviceForm, SendForm
 from assessment.tickets.selectors import (
     TICKET_STATES,
-    count_by_state,
-    label_now,
     policy_of,
     reused_answers,
     sent_tickets,
@@ -48,14 +47,18 @@ from assessment.tickets.services.answers import (
     LONGEST_ANSWER,
     advise_ticket,
     answer_ticket,
-    change_tickets,
     close_ticket_as_expert,
     correct_answer,
     send_ticket,
 )
-from assessment.tickets.services.items import read_ticket_item, shown_html
+from assessment.tickets.services.items import (
+    RepairKind,
+    corrections_in,
+    defects_of,
+    read_ticket_item,
+    shown_html,
+)
 from assessment.tickets.services.policies import edit_policy, policy_sentences
-from assessment.tickets.services.repairs import RepairKind, corrections_in, defects_of
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
 
@@ -118,21 +121,14 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         messages.success(request, "Policy saved. It applies to new tickets.")
         return redirect("assessment:ticket-list", lab=task.lab.slug)
 
-    form, answer = edited(
+    form, response = edited(
         request,
         task,
         lambda data: PolicyForm(data, task=task, policy=policy_of(task)),
         save,
         events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
-    context = {"form": form}
-    status = 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_policy.html", context, status=status)
-
-
-def _shortened(text: str) -> str:
-    """Return the beginning of a text on one line."""
-    return Truncator(" ".join(text.split())).chars(80)
+    return response or answer(request, "assessment/ticket_policy.html", {"form": form})
 
 
 class AnswerForm(forms.Form):
@@ -161,8 +157,10 @@ class AnswerForm(forms.Form):
         """Offer earlier answers of the lab by their ids, if there are any."""
         super().__init__(*args, **kwargs)
         self._answers = answers
-        choices = [(pk, _shortened(text)) for pk, text in answers.items()]
-        self.fields["reused"].choices = [("", "none"), *choices]  # type: ignore[attr-defined]
+        beginnings = [
+            (pk, Truncator(" ".join(text.split())).chars(80)) for pk, text in answers.items()
+        ]
+        self.fields["reused"].choices = [("", "none"), *beginnings]  # type: ignore[attr-defined]
         self.fields["answer"].required = not self.data.get("reused")
 
     def clean(self) -> dict[str, Any]:
@@ -202,9 +200,6 @@ EMPTY = {
         "here with the comment and the item as shown.",
     ),
 }
-REPLIED, WAITING = ("done", "replied"), ("waiting",)
-REPAIRED = "The item is repaired. Please judge it again."
-"""The proposed answer after a repair."""
 
 
 @pages.form("tickets/", "ticket-list")
@@ -223,11 +218,13 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "form": form,
         "send_form": SendForm(lab=lab, tickets=tickets),
         "state": state,
-        "counts": count_by_state(tickets),
+        "counts": tickets.order_by().aggregate(
+            **{name: Count("pk", filter=given) for name, given in TICKET_STATES.items()}
+        ),
         "policies": policy_sentences(lab.tasks.all()),
     }
-    status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
-    return answer(request, "assessment/ticket_list.html", context, table, status=status)
+    table = _tickets_table(request, lab, state)
+    return answer(request, "assessment/ticket_list.html", context, table)
 
 
 def ticket_columns(page: str, lab: Lab) -> list[Column]:
@@ -235,14 +232,16 @@ def ticket_columns(page: str, lab: Lab) -> list[Column]:
     url, topic = to(page, lab.slug, of="pk"), f"{ITEM}__topic__position"
     return [
         Column("Ticket", str, link=url, is_head=True, order="ticket", by="pk"),
-        Column("Topic", _topic, css="nowrap", order="topic", by=topic),
+        Column(
+            "Topic",
+            lambda ticket: f"{ticket.topic.task.name}, {ticket.topic.query_id}",
+            css="nowrap",
+            order="topic",
+            by=topic,
+        ),
         Column("Label", "judgment.scale_label", LABEL, order="label", by="judgment__label"),
         Column("Comment", "judgment.comment", EXCERPT),
     ]
-
-
-def _topic(ticket: Ticket) -> str:
-    return f"{ticket.topic.task.name}, {ticket.topic.query_id}"
 
 
 def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
@@ -261,31 +260,26 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
         spoken=lambda ticket: f"Select {ticket}",
         is_chosen=lambda ticket: str(ticket.pk) in chosen,
     )
+    by = reader("judgment.assessor.name")
+    columns = [
+        *ticket_columns("assessment:ticket-detail", lab),
+        Column("Assessor", lambda ticket: by(ticket) or "an import", order="assessor", by=assessor),
+        Column("Expert", "expert.name", note=lambda ticket: Truncator(ticket.opinion).chars(100)),
+        Column("Opened", "raised_at", TIME, order="opened", by="raised_at"),
+    ]
     answered = [
         Column("Answer", "answer", EXCERPT),
         Column("Answered", "answered_at", TIME, order="answered", by="answered_at"),
     ]
-    is_answered = state == "answered"
     return Table(
         "tickets",
-        [
-            *([] if is_answered else [box]),
-            *ticket_columns("assessment:ticket-detail", lab),
-            Column("Assessor", _assessor, order="assessor", by=assessor),
-            Column(
-                "Expert", "expert.name", note=lambda ticket: Truncator(ticket.opinion).chars(100)
-            ),
-            Column("Opened", "raised_at", TIME, order="opened", by="raised_at"),
-            *(answered if is_answered else []),
-        ],
+        [*columns, *answered] if state == "answered" else [box, *columns],
         tickets.filter(TICKET_STATES[state]),
         asked=request.GET,
         order="opened",
         searched=(
-            "judgment__comment",
-            "answer",
-            f"{ITEM}__topic__query_id",
-            f"{ITEM}__topic__title",
+            *("judgment__comment", "answer"),
+            *(f"{ITEM}__topic__{field}" for field in ("query_id", "title")),
         ),
         filters=[
             Filter("task", "Task", f"{task}__slug", tasks),
@@ -296,22 +290,19 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
     )
 
 
-def _assessor(ticket: Ticket) -> str:
-    assessor = ticket.judgment.assessor
-    return assessor.name if assessor else "an import"
-
-
 @pages.action("tickets/send/", "ticket-send")
 def ticket_send(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Send the selected tickets to an expert, and return to the list or the page of the ticket."""
     form = SendForm(request.POST, lab=lab, tickets=tickets_of(lab))
-    if not form.is_valid():
-        for errors in form.errors.values():
-            messages.error(request, " ".join(map(str, errors)))
-        return _back(request, lab)
-    name = form.cleaned_data["expert"].name
-    _change_all(request, send_ticket, form.cleaned_data, "sent", f" to {name}")
-    return _back(request, lab)
+    if form.is_valid():
+        name = form.cleaned_data["expert"].name
+        _change_all(request, send_ticket, form.cleaned_data, "sent", f" to {name}")
+    for errors in form.errors.values():
+        messages.error(request, " ".join(map(str, errors)))
+    tickets = request.POST.getlist("tickets")
+    if "detail" in request.POST and len(tickets) == 1 and tickets[0].isdecimal():
+        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(tickets[0]))
+    return redirect("assessment:ticket-list", lab=lab.slug)
 
 
 def _change_all(
@@ -322,19 +313,17 @@ def _change_all(
     to: str = "",
 ) -> None:
     """Change the `tickets` that a form chose, and report how many were changed, and which not."""
-    tickets, at = given.pop("tickets"), timezone.now()
-    refused = change_tickets(tickets, change, **given, at=at, by=signed_in(request))
+    tickets, at, by = given.pop("tickets"), timezone.now(), signed_in(request)
+    refused = {}
+    for ticket in tickets:
+        try:
+            change(ticket=ticket, **given, at=at, by=by)
+        except UserError as error:
+            refused[ticket] = error.message
     if count := len(tickets) - len(refused):
         messages.success(request, f"{counted(count, 'ticket')} {what}{to}.")
     for ticket, reason in refused.items():
         messages.error(request, f"{ticket} was not {what}. {reason}")
-
-
-def _back(request: HttpRequest, lab: Lab) -> HttpResponse:
-    tickets = request.POST.getlist("tickets")
-    if "detail" in request.POST and len(tickets) == 1 and tickets[0].isdecimal():
-        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(tickets[0]))
-    return redirect("assessment:ticket-list", lab=lab.slug)
 
 
 @pages.read("tickets/sent/", "ticket-sent-list", access=looked_up_lab_or_404)
@@ -346,7 +335,9 @@ def ticket_sent_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             *ticket_columns("assessment:ticket-advice", lab),
             Column("Question", "question", EXCERPT),
             Column("Sent", "sent_at", TIME),
-            Column("State", lambda ticket: chip(*REPLIED if ticket.advised_at else WAITING)),
+            Column(
+                "State", lambda row: chip("done", "replied") if row.advised_at else chip("waiting")
+            ),
         ],
         sent_tickets(lab, signed_in(request)),
         empty=Empty(
@@ -377,16 +368,14 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         messages.success(request, _advise(ticket, form.cleaned_data, by=user))
         return redirect("assessment:ticket-sent-list", lab=lab.slug)
 
-    form, answer = edited(request, ticket, make, save)
+    form, response = edited(request, ticket, make, save)
     context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
-    status = 422 if form.errors else 200
-    return answer or render(request, "assessment/ticket_advice.html", context, status=status)
+    return response or answer(request, "assessment/ticket_advice.html", context)
 
 
 def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
-    """Store the reply, or close the ticket with it, and return the message about it."""
     reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
     if given.get("closes"):
         close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
@@ -409,12 +398,13 @@ def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         return redirect("assessment:ticket-list", lab=lab.slug)
 
     answers = reused_answers(lab)
+    initial: dict[str, Any] = {"answer": ticket.answer}
+    if "repaired" in request.GET and not ticket.answered_at:
+        initial = {"answer": "The item is repaired. Please judge it again.", "returns_item": True}
     form, answer = edited(
         request,
         ticket,
-        lambda data: TicketAnswerForm(
-            data, initial=_started_answer(request, ticket), answers=answers
-        ),
+        lambda data: TicketAnswerForm(data, initial=initial, answers=answers),
         save,
         events=lab.audit_events.filter(
             verb__in=("ticket.answer", "ticket.correct"), target__startswith=f"{ticket},"
@@ -425,13 +415,6 @@ def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     send_form = SendForm(lab=lab, tickets=tickets_of(lab), initial={"expert": ticket.expert})
     context = {"form": form, "send_form": send_form, **_facts(ticket)}
     return render(request, "assessment/ticket_detail.html", context)
-
-
-def _started_answer(request: HttpRequest, ticket: Ticket) -> dict[str, Any]:
-    """Return what the form contains at first: the answer, or a proposal after a repair."""
-    if ticket.answered_at or "repaired" not in request.GET:
-        return {"answer": ticket.answer}
-    return {"answer": REPAIRED, "returns_item": True}
 
 
 def _shown_item(ticket: Ticket) -> dict[str, Any]:
@@ -448,13 +431,14 @@ def _shown_item(ticket: Ticket) -> dict[str, Any]:
 def _facts(ticket: Ticket) -> dict[str, Any]:
     """Return what the page of a ticket shows: the item then and now, its defects and repairs."""
     context, lab = _shown_item(ticket), ticket.lab
+    current = ticket.judgment.instance.judgments.filter(is_current=True)
     return context | {
         "html": shown_html(ticket),
         "html_now": context["html"],
         "defects": list(defects_of(context["read"], lab)),
         "repairs": [kind for kind in RepairKind if kind.is_correction],
         "corrections": corrections_table(corrections_in(context["read"], lab)),
-        "now": label_now(ticket.judgment.instance),
+        "now": current.select_related("assessor").first(),
     }
 
 
@@ -478,7 +462,6 @@ def corrections_table(corrections: Iterable[Correction]) -> Table:
 
 
 def _answer(ticket: Ticket, given: dict[str, Any], *, corrects: bool, by: User) -> str:
-    """Answer the ticket or edit its answer, and return the message about it."""
     if corrects:
         correct_answer(ticket=ticket, answer=given["answer"], at=timezone.now(), by=by)
         return "Answer updated. The assessor sees it on their topics page."

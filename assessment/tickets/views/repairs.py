@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import escape
@@ -25,19 +25,18 @@ from arqlab.core.views.editing import edited
 from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Ticket
-from assessment.tickets.services.items import TicketItem, read_ticket_item
-from assessment.tickets.services.repairs import (
+from assessment.tickets.services.items import (
     RepairDraft,
     RepairKind,
+    TicketItem,
     previews,
+    read_ticket_item,
     repair_item,
     started_draft,
 )
 from assessment.tickets.views.answers import CODE, corrections_table, organized_ticket_or_404
 
 pages = Pages(LAB, organized_lab_or_404, section="tickets")
-
-SOURCE = {"spellcheck": "false", "class": "source"}
 
 
 class RepairForm(VersionedForm):
@@ -64,12 +63,12 @@ class RepairForm(VersionedForm):
             return
         label, text = self.LABELS[draft.kind]
         judged = f', that to judge with id="{item.instance.doc_id}"' if item.is_formula else ""
-        is_line = draft.kind == RepairKind.THREAD
+        source = forms.Textarea(attrs={"spellcheck": "false", "class": "source"})
         self.fields["value"] = forms.CharField(
             label=label,
             initial=draft.value,
             max_length=LONGEST_CORRECTION,
-            widget=forms.TextInput() if is_line else forms.Textarea(attrs=SOURCE),
+            widget=forms.TextInput() if draft.kind == RepairKind.THREAD else source,
             help_text=escape(text.replace("{judged}", judged)),
             error_messages={"required": "Write what the lab should show."},
         )
@@ -108,7 +107,8 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
 
     def make(data: QueryDict | None) -> RepairForm:
         item = read_ticket_item(ticket, corrections_of(lab))
-        return RepairForm(data, draft=_draft(request, item, kind, ticket), item=item)
+        draft = started_draft(item, kind, number_of(request.GET.get("formula", "")), lab)
+        return RepairForm(data, draft=draft, item=item)
 
     def save(form: RepairForm) -> HttpResponse:
         return _repaired(request, ticket, form.edited)
@@ -127,7 +127,6 @@ def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResp
 
 
 def _formulas_table(item: TicketItem) -> Table:
-    """Return the formulas of an item, of which one is to be corrected."""
     return Table(
         "formulas",
         [
@@ -151,13 +150,8 @@ def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> Ht
         with refused(form):
             draft = form.edited if form.is_bound and form.is_valid() else form.draft
             context["before"], context["after"] = previews(context["ticket"], draft)
-    status = 422 if form.errors else 200
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
-    return render(request, "assessment/ticket_repair.html", context, status=status)
-
-
-def _draft(request: HttpRequest, item: TicketItem, kind: RepairKind, ticket: Ticket) -> RepairDraft:
-    return started_draft(item, kind, number_of(request.GET.get("formula", "")), ticket.lab)
+    return answer(request, "assessment/ticket_repair.html", context)
 
 
 def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpResponse:

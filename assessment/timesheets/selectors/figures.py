@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from functools import cached_property
+from operator import add
 from typing import Any, NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -31,8 +33,9 @@ def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
     works: dict[tuple[Any, ...], WorkSum] = defaultdict(WorkSum)
     pools = Pool.objects.filter(task__lab=lab).select_related("task__lab", "round")
     places = {pool.pk: (pool.task, pool.round) for pool in pools.only("task", "round")}
-    for by, pool, topic, day, *figures in _grouped(judgments, ZoneInfo(rule.time_zone)):
-        works[by, *places[pool], topic, day] += _work(*figures)
+    grouped = _grouped(judgments, ZoneInfo(rule.time_zone))
+    for by, pool, topic, day, items, labels, timed, *times in grouped:
+        works[by, *places[pool], topic, day] += WorkSum(items, labels, labels - timed, *times)
     people = User.objects.in_bulk({by for by, *_ in works if by})
     topics = Topic.objects.only("query_id", "position").in_bulk({key[3] for key in works})
     rows = [
@@ -40,17 +43,19 @@ def time_sheet_of(lab: Lab, *, person: User | None = None) -> TimeSheet:
         for (by, task, round_, topic, day), work in works.items()
         if by
     ]
-    rows.sort(key=_order)
+    rows.sort(
+        key=lambda row: (
+            row.person.name.casefold(),
+            row.person.pk,
+            *SheetPlace(row.task, row.round, row.topic).order,
+            row.day,
+        )
+    )
     return TimeSheet(rule, rows, sum(work.labels for (by, *_), work in works.items() if not by))
 
 
-def _order(row: SheetRow) -> tuple[Any, ...]:
-    place = SheetPlace(row.task, row.round, row.topic)
-    return (row.person.name.casefold(), row.person.pk, *place.order, row.day)
-
-
 def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment, Any]:
-    """Return person, pool, topic, day and the figures of `_work`."""
+    """Return person, pool, topic and day with items, labels, timed labels, and times."""
     repeated = Judgment.objects.filter(
         supersedes=OuterRef("pk"), is_imported=True, label=OuterRef("label")
     )
@@ -61,7 +66,7 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
         .exclude(decided)
         .order_by()
         .annotate(day=LocalDay(Coalesce("given_at", "judged_at"), tzinfo=zone))
-        .values("assessor", "instance__item__pool", "instance__item__topic", "day")
+        .values_list("assessor", "instance__item__pool", "instance__item__topic", "day")
         .annotate(
             items=Count("instance__item", distinct=True),
             labels=Count("pk"),
@@ -70,23 +75,7 @@ def _grouped(judgments: QuerySet[Judgment], zone: ZoneInfo) -> QuerySet[Judgment
             capped=Count("pk", filter=is_capped),
             unseen=Sum(F("reported_ms") - F("active_ms"), filter=is_capped, default=0),
         )
-        .values_list(
-            "assessor",
-            "instance__item__pool",
-            "instance__item__topic",
-            "day",
-            "items",
-            "labels",
-            "timed",
-            "time",
-            "capped",
-            "unseen",
-        )
     )
-
-
-def _work(items: int, labels: int, timed: int, *times: int) -> WorkSum:
-    return WorkSum(items, labels, labels - timed, *times)
 
 
 MS_PER_HOUR = 3_600_000
@@ -116,15 +105,7 @@ class WorkSum:
 
     def __add__(self, other: WorkSum) -> WorkSum:
         """Return the sum of two parts of the work."""
-        return WorkSum(
-            self.items + other.items,
-            self.labels + other.labels,
-            self.untimed + other.untimed,
-            self.active_ms + other.active_ms,
-            self.capped + other.capped,
-            self.unseen_ms + other.unseen_ms,
-            self.estimated_ms + other.estimated_ms,
-        )
+        return WorkSum(*map(add, vars(self).values(), vars(other).values()))
 
     @property
     def active_hours(self) -> float:
@@ -157,10 +138,7 @@ NO_WORK = WorkSum()
 
 @dataclass(frozen=True)
 class SheetRow:
-    """The work of a person in a round of a task, in a topic on a day.
-
-    The official round is None. A training round may have topics of an earlier lab.
-    """
+    """The work of a person in a topic on a day, in a round of a task or the official one."""
 
     person: User
     task: Task
@@ -191,12 +169,8 @@ class SheetPlace(NamedTuple):
     def order(self) -> tuple[object, ...]:
         """Return the place in the order of the lab: tasks, rounds, topics."""
         round_order = (self.round.kind, self.round.number) if self.round else ("", 0)
-        return (
-            self.task.position,
-            self.task.pk,
-            *round_order,
-            self.topic.position if self.topic else 0,
-        )
+        position = self.topic.position if self.topic else 0
+        return (self.task.position, self.task.pk, *round_order, position)
 
 
 @dataclass(frozen=True)
@@ -229,21 +203,23 @@ class PersonHours:
 
 @dataclass(frozen=True)
 class TimeSheet:
-    """The work in a lab, by person, task and topic, each in order, and day.
-
-    `nameless` is the number of imported labels without an assessor, which are on no sheet.
-    """
+    """The work in a lab in order; `nameless` imported labels without assessor are not in it."""
 
     rule: PayRule
     rows: list[SheetRow]
     nameless: int = 0
-    people: list[PersonHours] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Add up the rows of each person."""
-        works = _sums(self.rows, lambda row: row.person)
-        people = [PersonHours(person, work, self._cost(work)) for person, work in works.items()]
-        object.__setattr__(self, "people", people)
+    @cached_property
+    def people(self) -> list[PersonHours]:
+        """Return the work of each person; costs are to the cent, so that they add up."""
+        works, rate = _sums(self.rows, lambda row: row.person), self.rule.hourly_rate
+
+        def cost(work: WorkSum) -> Decimal | None:
+            milliseconds = work.active_ms + work.estimated_ms
+            exact = None if rate is None else rate * milliseconds / MS_PER_HOUR
+            return exact and exact.quantize(Decimal("0.01"), ROUND_HALF_UP)
+
+        return [PersonHours(person, work, cost(work)) for person, work in works.items()]
 
     @property
     def total(self) -> WorkSum:
@@ -259,41 +235,30 @@ class TimeSheet:
     @property
     def days(self) -> list[tuple[date, list[WorkSum], WorkSum]]:
         """Return the work of each day in order: of each person, and of all."""
-        return sorted(self._table(lambda row: row.day), key=lambda line: line[0])
+        return sorted(self._lines(lambda row: row.day), key=lambda line: line[0])
 
     @property
     def topics(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
         """Return the work in each topic in order: of each person, and of all."""
-        lines = self._table(lambda row: SheetPlace(row.task, row.round, row.topic))
+        lines = self._lines(lambda row: SheetPlace(row.task, row.round, row.topic))
         return sorted(lines, key=lambda line: line[0].order)
 
     @property
     def rounds(self) -> list[tuple[SheetPlace, list[WorkSum], WorkSum]]:
         """Return the work in each round of each task in order: of each person, and of all."""
-        lines = self._table(lambda row: SheetPlace(row.task, row.round))
+        lines = self._lines(lambda row: SheetPlace(row.task, row.round))
         return sorted(lines, key=lambda line: line[0].order)
 
-    def _table(self, key: Callable[[SheetRow], Key]) -> list[tuple[Key, list[WorkSum], WorkSum]]:
-        lines: dict[Key, dict[User, WorkSum]] = {}
-        for row in self.rows:
-            line = lines.setdefault(key(row), {})
-            line[row.person] = line.get(row.person, NO_WORK) + row.work
-        people = [hours.person for hours in self.people]
+    def _lines(self, key: Callable[[SheetRow], Key]) -> list[tuple[Key, list[WorkSum], WorkSum]]:
+        works = _sums(self.rows, lambda row: (key(row), row.person))
         return [
-            (name, [line.get(person, NO_WORK) for person in people], sum(line.values(), NO_WORK))
-            for name, line in lines.items()
+            (name, [works.get((name, hours.person), NO_WORK) for hours in self.people], total)
+            for name, total in _sums(self.rows, key).items()
         ]
-
-    def _cost(self, work: WorkSum) -> Decimal | None:
-        """Return what the work costs, to the cent, so that what each person is paid adds up."""
-        if self.rule.hourly_rate is None:
-            return None
-        cost = self.rule.hourly_rate * (work.active_ms + work.estimated_ms) / MS_PER_HOUR
-        return cost.quantize(Decimal("0.01"), ROUND_HALF_UP)
 
     def part(self, part: SheetPart) -> TimeSheet:
         """Return a part of the sheet."""
-        return TimeSheet(self.rule, [row for row in self.rows if part.has(row)], self.nameless)
+        return replace(self, rows=[row for row in self.rows if part.has(row)])
 
     def with_estimates(self) -> TimeSheet:
         """Return the sheet with an estimated time for the labels that have none.
@@ -303,18 +268,18 @@ class TimeSheet:
         """
         own = _sums(self.rows, lambda row: (row.task, row.person))
         tasks = _sums(self.rows, lambda row: row.task)
-        rows = []
-        for row in self.rows:
+
+        def estimated(row: SheetRow) -> SheetRow:
             paces = (own[row.task, row.person].pace, tasks[row.task].pace)
             seconds = expected_seconds(paces, usual=row.task.protocol.seconds)
-            estimated = round(row.work.untimed * seconds * 1000)
-            rows.append(replace(row, work=replace(row.work, estimated_ms=estimated)))
-        return TimeSheet(self.rule, rows, self.nameless)
+            estimate = round(row.work.untimed * seconds * 1000)
+            return replace(row, work=replace(row.work, estimated_ms=estimate))
+
+        return replace(self, rows=list(map(estimated, self.rows)))
 
 
 def _sums(rows: Iterable[SheetRow], key: Callable[[SheetRow], Key]) -> dict[Key, WorkSum]:
-    sums: dict[Key, WorkSum] = {}
+    sums: dict[Key, WorkSum] = defaultdict(WorkSum)
     for row in rows:
-        name = key(row)
-        sums[name] = sums.get(name, NO_WORK) + row.work
+        sums[key(row)] += row.work
     return sums

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LabCommand, switch
 from collection.management.reporting import ProgressLine
 from collection.selectors.collections import collection_named
 from collection.services.cleaning import clean_posts
@@ -20,14 +18,10 @@ class Command(LabCommand):
         "the command, run it again to continue."
     )
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the collection and the option for all texts."""
-        parser.add_argument(
-            "collection", nargs="?", help="slug of the collection (default: all collections)"
-        )
-        parser.add_argument(
-            "--all", action="store_true", help="include texts sanitized with the current rules"
-        )
+    arguments = {
+        "collection": {"nargs": "?", "help": "slug of the collection (default: all collections)"},
+        "--all": switch("include texts sanitized with the current rules"),
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Sanitize the texts and report their number."""

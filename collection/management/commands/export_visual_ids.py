@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from arqlab.core.errors import UserError
@@ -22,19 +21,20 @@ class Command(LabCommand):
         "instance, or another table of the version."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the collection, the version and the table."""
-        parser.add_argument("collection", metavar="COLLECTION", help="slug of the collection")
-        parser.add_argument(
-            "--number", type=int, metavar="N", help="number of the version (default: the newest)"
-        )
-        parser.add_argument(
-            "--table",
-            choices=TABLES,
-            default=TABLES[0],
-            help="mapping (default): formula_id and visual_id; changes: merges and splits since "
+    arguments = {
+        "collection": {"metavar": "COLLECTION", "help": "slug of the collection"},
+        "--number": {
+            "type": int,
+            "metavar": "N",
+            "help": "number of the version (default: the newest)",
+        },
+        "--table": {
+            "choices": TABLES,
+            "default": TABLES[0],
+            "help": "mapping (default): formula_id and visual_id; changes: merges and splits since "
             "the previous version; opinion: instances that ArqLab would group differently",
-        )
+        },
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the table."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand
@@ -22,14 +21,13 @@ class Command(LabCommand):
 
     help = "Index the words of posts and the symbol pairs of formulas that are not yet indexed."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the collection."""
-        parser.add_argument(
-            "collection",
-            metavar="COLLECTION",
-            nargs="?",
-            help="slug of the collection (default: all that need indexing)",
-        )
+    arguments = {
+        "collection": {
+            "metavar": "COLLECTION",
+            "nargs": "?",
+            "help": "slug of the collection (default: all that need indexing)",
+        }
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Update the indexes and report what was indexed."""

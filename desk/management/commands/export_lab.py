@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,14 @@ class Command(LabCommand):
         "scores, teams, and the audit log."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the lab and the folder."""
-        parser.add_argument("lab", metavar="LAB")
-        parser.add_argument(
-            "--out", required=True, metavar="FOLDER", help="folder to write to; it must be empty"
-        )
+    arguments = {
+        "lab": {"metavar": "LAB"},
+        "--out": {
+            "required": True,
+            "metavar": "FOLDER",
+            "help": "folder to write to; it must be empty",
+        },
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the files."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.utils import timezone
 
 from arqkit.formats.leaderboards import write_board
 from arqkit.formats.tables import FILE_ENDINGS
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import TASK, LabCommand
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.boards import live_board
@@ -27,13 +26,14 @@ class Command(LabCommand):
         "and one column per measure."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the task, the qrels and the format."""
-        parser.add_argument("task", metavar="LAB/TASK")
-        parser.add_argument(
-            "--qrels", metavar="NAME", help="version of the qrels (default: the current version)"
-        )
-        parser.add_argument("--format", choices=list(FILE_ENDINGS), default="tsv")
+    arguments = {
+        "task": TASK,
+        "--qrels": {
+            "metavar": "NAME",
+            "help": "version of the qrels (default: the current version)",
+        },
+        "--format": {"choices": list(FILE_ENDINGS), "default": "tsv"},
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Score waiting runs and print the board. List runs without scores on standard error."""

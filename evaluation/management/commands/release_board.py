@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import CeremonyCommand
+from arqlab.core.management.labcommand import CeremonyCommand, switch
+from arqlab.core.oddities import counted
 from arqlab.core.selectors import task_named
 from assessment.qrels.selectors.versions import required_qrels
 from evaluation.selectors.oddities import release_oddities
@@ -24,21 +24,21 @@ class Command(CeremonyCommand):
         "With --hide, hide the released leaderboard."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the qrels, and whether to hide."""
-        super().add_arguments(parser)
-        parser.add_argument(
-            "--qrels", metavar="NAME", help="version of the qrels (default: the current version)"
-        )
-        parser.add_argument(
-            "--out-of-competition",
-            nargs=2,
-            action="append",
-            metavar=("RUN", "REASON"),
-            help="list the run (team and run tag) apart; can be repeated (default: the runs that "
-            "already are)",
-        )
-        parser.add_argument("--hide", action="store_true", help="hide the released leaderboard")
+    arguments = {
+        **CeremonyCommand.arguments,
+        "--qrels": {
+            "metavar": "NAME",
+            "help": "version of the qrels (default: the current version)",
+        },
+        "--out-of-competition": {
+            "nargs": 2,
+            "action": "append",
+            "metavar": ("RUN", "REASON"),
+            "help": "list the run (team and run tag) apart; can be repeated (default: the runs "
+            "that already are)",
+        },
+        "--hide": switch("hide the released leaderboard"),
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Release or hide the leaderboard."""
@@ -53,8 +53,8 @@ class Command(CeremonyCommand):
         pairs = options["out_of_competition"]
         apart = reasons_by_run(Run.objects.valid().filter(task=task), pairs) if pairs else None
         board = release_leaderboard(qrel_set=qrel_set, by=by, at=at, apart=apart)
-        runs = len(board.scores)
+        runs = counted(len(board.scores), "run")
         self.stdout.write(
-            f"Version {board.version} of the leaderboard of {task} is released, with {runs} "
-            f"run{'s' * (runs != 1)} and the qrels {qrel_set.name}."
+            f"Version {board.version} of the leaderboard of {task} is released, with {runs} and "
+            f"the qrels {qrel_set.name}."
         )

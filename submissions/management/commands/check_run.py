@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
-
 from arqkit.formats.runs.results import check_files, report_text
 from arqkit.records import ItemKind
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LabCommand, read_bytes, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from submissions.selectors import task_pack
@@ -26,35 +25,26 @@ class Command(LabCommand):
         "Exit with 1 if a run has errors."
     )
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the file, the task and the output format."""
-        parser.add_argument("file", type=Path, help="the run file")
-        parser.add_argument(
-            "--task", required=True, metavar="LAB/TASK", help="the task whose rules to apply"
-        )
-        parser.add_argument(
-            "--items",
-            choices=Task.Items.values,
-            help="type of the items, if it cannot be detected from the file",
-        )
-        parser.add_argument(
-            "--json",
-            action="store_true",
-            help="print JSON (a list if the archive contains several runs)",
-        )
+    arguments = {
+        "file": {"type": Path, "help": "the run file"},
+        "--task": {
+            "required": True,
+            "metavar": "LAB/TASK",
+            "help": "the task whose rules to apply",
+        },
+        "--items": {
+            "choices": Task.Items.values,
+            "help": "type of the items, if it cannot be detected from the file",
+        },
+        "--json": switch("print JSON (a list if the archive contains several runs)"),
+    }
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the file and print its reports."""
         pack, items = task_pack(task_named(options["task"])), options["items"]
-        try:
-            with options["file"].open("rb") as file:
-                results = check_files(
-                    file, pack, name=options["file"].name, items=ItemKind(items) if items else None
-                )
-        except OSError as error:
-            raise CommandError(
-                f"Cannot read {options['file']}: {error.strerror}. Give the path of a run file."
-            ) from error
+        file = BytesIO(read_bytes(options["file"], "Give the path of a run file."))
+        name, kind = options["file"].name, ItemKind(items) if items else None
+        results = check_files(file, pack, name=name, items=kind)
         reports = {name: result.report for name, result in results.items()}
         if options["json"]:
             listed = [{"file": name, **report} for name, report in reports.items()]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.utils import timezone
 
-from arqlab.core.management.labcommand import CeremonyCommand
+from arqlab.core.management.labcommand import CeremonyCommand, switch
 from arqlab.core.selectors import task_named
 from arqlab.core.services.labs import close_task, reopen_task
 from submissions.oddities import closing_oddities
@@ -21,10 +20,7 @@ class Command(CeremonyCommand):
         "With --reopen, reopen it."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare whether to reopen."""
-        super().add_arguments(parser)
-        parser.add_argument("--reopen", action="store_true", help="reopen a closed task")
+    arguments = {**CeremonyCommand.arguments, "--reopen": switch("reopen a closed task")}
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Close or reopen the task."""

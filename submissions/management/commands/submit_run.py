@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from argparse import ArgumentParser
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
@@ -11,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.core.management.base import CommandError, CommandParser
+from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
 
 from arqkit.formats.runs.results import report_data, report_text
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LabCommand, read_bytes
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team, lab_team
@@ -39,7 +40,7 @@ class Command(LabCommand):
         "the report. Exit with 1 if a run has errors."
     )
 
-    def add_arguments(self, parser: CommandParser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the file, the team, the submitter and the metadata of the run."""
         parser.add_argument("file", type=Path, help="the run file")
         parser.add_argument("--task", required=True, metavar="LAB/TASK")
@@ -65,13 +66,8 @@ class Command(LabCommand):
             parser.add_argument(no, dest=flag.field, action="store_false")
         for standing in SET_BY_ORGANIZERS:
             is_yes = standing.field.startswith("is_")
-            kind = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
-            own: dict[str, Any] = {
-                "dest": standing.field,
-                "default": None,
-                "help": standing.help,
-                **kind,
-            }
+            own: Any = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
+            own |= {"dest": standing.field, "default": None, "help": standing.help}
             parser.add_argument(f"--{standing.key}", **own)
         parser.add_argument("--data-used", choices=Run.DataUsed.values)
         parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
@@ -84,16 +80,14 @@ class Command(LabCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Submit the file, validate its runs and print their reports."""
-        try:
-            with options["file"].open("rb") as stream:
-                runs = self.submit(File(stream, name=options["file"].name), options)
-        except OSError as error:
-            raise CommandError(
-                f"Cannot read {options['file']}: {error.strerror}. Give the path of a run file."
-            ) from error
+        content = read_bytes(options["file"], "Give the path of a run file.")
+        runs = self.submit(ContentFile(content, name=options["file"].name), options)
         for run in runs:
             validate_uploaded_run(run_id=run.pk, at=timezone.now())
-            self.wait_for(run)
+            run.refresh_from_db()
+            while run.status == Run.Status.VALIDATING:  # a worker may have claimed it first
+                time.sleep(0.2)
+                run.refresh_from_db()
             data = report_data(
                 facts=run.report,
                 problems=run.problems.all(),
@@ -106,10 +100,8 @@ class Command(LabCommand):
     @transaction.atomic
     def submit(self, file: File, options: dict[str, Any]) -> list[Run]:
         """Store the file as a submission of its team and return the runs in it."""
-        task, by = (
-            task_named(options["task"]),
-            person_named(options["by"]) if options["by"] else None,
-        )
+        task = task_named(options["task"])
+        by = person_named(options["by"]) if options["by"] else None
         known = (field.name for field in fields(RunMetadata))
         given = {name: options[name] for name in known if options[name] is not None}
         metadata = metadata_by_name(file, **given)
@@ -132,9 +124,12 @@ class Command(LabCommand):
         name = names[0]
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None and not options["new_team"]:
+            keys = {team_key(known.name): known.name for known in task.lab.teams.all()}
+            near = [keys[key] for key in get_close_matches(team_key(name), keys)]
+            similar = f"Did you mean {' or '.join(near)}? " if near else ""
             raise UserError(
-                f"{task.lab} has no team named {name}. {self.similar_names(name, task)}Correct the "
-                "name with --team NAME, or create the team with --new-team.",
+                f"{task.lab} has no team named {name}. {similar}Correct the name with --team NAME, "
+                "or create the team with --new-team.",
                 code="no-team",
             )
         if team is None:
@@ -143,16 +138,3 @@ class Command(LabCommand):
             message = f"Created team {team.name} in {task.lab.slug}."
             transaction.on_commit(partial(self.stdout.write, message))
         return team
-
-    def similar_names(self, name: str, task: Task) -> str:
-        """Return a sentence with the names of teams most like `name`, or an empty text."""
-        keys = {team_key(team.name): team.name for team in task.lab.teams.all()}
-        near = [keys[key] for key in get_close_matches(team_key(name), keys)]
-        return f"Did you mean {' or '.join(near)}? " if near else ""
-
-    def wait_for(self, run: Run) -> None:
-        """Wait until the run is checked: a worker may have claimed it first."""
-        run.refresh_from_db()
-        while run.status == Run.Status.VALIDATING:
-            time.sleep(0.2)
-            run.refresh_from_db()

@@ -54,7 +54,7 @@ def test_a_pace_is_that_of_labels(formulas, assessor):
     for instance in formulas.pools.get().items.get().instances.all():
         judge(assessor, instance, 2, active_ms=30_000)
 
-    [row] = assignment_grid(formulas, at=timezone.now()).topics
+    [row] = assignment_grid(formulas, at=timezone.now()).rows
     assert (row.pace.labels, row.pace.each) == (3, 30.0)
 
 

@@ -367,7 +367,7 @@ def test_totals_are_those_of_the_page_after_the_change(organizing, task, assesso
     response = organizing.post(
         path("import"), {"file": SimpleUploadedFile("who.csv", b"A.1,bo\nA.2,bo\n")}
     )
-    promised = [then for _, then in response.context["preview"].totals]
+    promised = [then for _, then in response.context["totals"].rows]
     apply(organizing, response.text)
 
     found = organizing.get(path()).context["grid"].judges

@@ -87,7 +87,7 @@ def test_the_organizer_sees_judging_in_progress(demo: Demo, client, db):
 
     for task in ("task1", "task2"):
         grid = client.get(f"/labs/demo/tasks/{task}/assignments/").context["grid"]
-        assert {row.state for row in grid.topics} >= {
+        assert {row.state for row in grid.rows} >= {
             "done",
             "in-progress",
             "not-started",

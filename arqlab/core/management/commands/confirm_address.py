@@ -1,6 +1,5 @@
 """`manage.py confirm_address`: confirm the address of an account where no email is sent."""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand
@@ -13,9 +12,7 @@ class Command(LabCommand):
 
     help = "Confirm the email address of an account, as the link in an email would."
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add the account."""
-        parser.add_argument("person", metavar="PERSON", help="email address or user name")
+    arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
 
     def handle(self, **options: Any) -> None:
         """Confirm the address."""

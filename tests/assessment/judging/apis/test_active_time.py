@@ -44,7 +44,7 @@ def near(*wanted: float) -> Any:
 def lease_of(item: Any, desk: Desk, **ago: float) -> str:
     """Return the lease of an item as it was signed some time ago."""
     seat = Seat(desk.user, TopicPath("arqmath-x", "task1", "A.1"))
-    return signed_lease(item["item"], seat, timezone.now() - timedelta(**ago)).token
+    return signed_lease(item["item"], seat, timezone.now() - timedelta(**ago)).lease
 
 
 def test_three_hours_reported_a_minute_after_the_lease_count_a_minute(desk: Desk) -> None:

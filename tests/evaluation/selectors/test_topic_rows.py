@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.selectors.topics import topic_rows
+from evaluation.selectors.boards import topic_rows
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 

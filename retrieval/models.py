@@ -1,0 +1,21 @@
+"""How the organizers' own systems made their runs."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from submissions.models import Run
+
+
+class SystemRun(models.Model):
+    """What made a baseline: the system, its settings, and the collection that it searched."""
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="made_by")
+    system = models.CharField(max_length=40, help_text="The key of the `System`.")
+    settings = models.JSONField(default=dict, help_text="The parameters of the system.")
+    collection = models.CharField(
+        max_length=64, blank=True, help_text="SHA-256 of the collection's files, or empty."
+    )
+
+    def __str__(self) -> str:
+        return f"{self.run} by {self.system}"

@@ -1,0 +1,1 @@
+"""Systems, their indexes, and the baselines that they make."""

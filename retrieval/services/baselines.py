@@ -1,0 +1,109 @@
+"""Baselines: a system ranks, and its run is submitted and checked like any other run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.utils import timezone
+
+from arqkit.formats.runs.writing import MOST_ITEMS, run_of_ranking
+from arqkit.records import TaskKind
+from arqlab.core.errors import UserError
+from arqlab.core.models import Task, User
+from arqlab.core.services.jobs import RunningJob
+from arqlab.core.services.teams import lab_team
+from retrieval.models import SystemRun
+from retrieval.selectors import Sources
+from retrieval.services.systems import Progress, System, system_named
+from submissions.models import Run
+from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import submit_upload
+from submissions.services.validation import validate_uploaded_run
+
+
+@dataclass(frozen=True)
+class Order:
+    """A baseline to make: a system with settings, for a task."""
+
+    task: Task
+    system: System
+    settings: Mapping[str, Any]
+
+    @property
+    def tag(self) -> str:
+        """Return the tag of the run."""
+        return self.system.key
+
+
+def made_run(task: Task, tag: str) -> Run | None:
+    """Return the baseline of a system that takes part in a task, or None."""
+    made = Run.objects.valid().filter(task=task, made_by__isnull=False, tag=tag)
+    return made.select_related("made_by", "team").first()
+
+
+def rank_for(order: Order, progress: Progress) -> tuple[Sources, bytes]:
+    """Return what a system read, and its run file. Raise `UserError` if it cannot run."""
+    sources = Sources(order.task)
+    if refusal := order.system.refusal(sources):
+        raise UserError(f"{order.system.name}: {refusal}", code="cannot-run")
+    ranking = order.system.rank(sources, order.settings, progress)
+    if ranking.is_empty():
+        raise UserError(f"{order.system.name} found nothing for the topics of {order.task.name}.")
+    limit = min(MOST_ITEMS, order.task.protocol.limit)
+    return sources, run_of_ranking(ranking, tag=order.tag, limit=limit)
+
+
+def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Progress) -> Run:
+    """Let a system rank, submit its run as a baseline, check it, and return it.
+
+    Raise `UserError` if the system cannot run, or a rule of submissions refuses the run.
+    """
+    sources, data = rank_for(order, progress)
+    run = _submit(order, sources, data, by=by, at=at)
+    validate_uploaded_run(run_id=run.pk, at=timezone.now())
+    run.refresh_from_db()
+    return run
+
+
+def make_for_job(job: RunningJob) -> list[str]:
+    """Make the baseline that a job names; nothing if an earlier attempt of the job made it."""
+    options = job.job.options
+    system = system_named(options["system"])
+    order = Order(job.task, system, {**system.settings, **options.get("settings", {})})
+    run = made_run(job.task, order.tag) or make_baseline(
+        order=order, by=job.by, at=job.at, progress=job.progress
+    )
+    return [f"{run.tag} in {job.task.name}: {run.get_status_display().lower()}."]
+
+
+@transaction.atomic
+def _submit(order: Order, sources: Sources, data: bytes, *, by: User | None, at: datetime) -> Run:
+    task, name = order.task, f"{order.task.slug}-{order.tag}.tsv"
+    items = Task.Items.FORMULA_IDS if TaskKind(task.kind) is TaskKind.FORMULAS else ""
+    metadata = RunMetadata(
+        order.tag,
+        is_baseline=True,
+        data_used=order.system.data_used,
+        description=order.system.description,
+        items=items,
+    )
+    [run] = submit_upload(
+        file=ContentFile(data, name=name),
+        task=task,
+        team=lab_team(task.lab),
+        by=by,
+        at=at,
+        metadata={name: metadata},
+    )
+    SystemRun.objects.create(
+        run=run,
+        system=order.system.key,
+        settings=dict(order.settings),
+        collection=sources.collection_sha256,
+    )
+    return run

@@ -1,0 +1,62 @@
+"""The folders of indexes: built once for a collection and settings, and kept below the data folder.
+
+A folder is there only when it is whole: it is built beside its place, and moved there when it is
+done. A killed build leaves its lock free and its parts behind, which the next build deletes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+
+from retrieval.selectors import Sources
+
+
+def indexes_of(sources: Sources) -> Path:
+    """Return the folder of all indexes of a collection in its present state."""
+    slug = sources.collection.slug if sources.collection else ""
+    return Path(settings.DATA_DIR, "retrieval", slug, sources.collection_sha256[:16])
+
+
+def built_index(
+    sources: Sources, *, name: str, options: Mapping[str, Any], build: Callable[[Path], None]
+) -> Path:
+    """Return the folder of an index, which `build` fills unless it is there already.
+
+    `options` are all settings that change what is in the index. Another process that builds the
+    same index is waited for. The indexes of earlier states of the collection are deleted.
+    """
+    digest = hashlib.sha256(json.dumps(dict(options), sort_keys=True).encode()).hexdigest()
+    folder = indexes_of(sources) / f"{name}-{digest[:12]}"
+    parts = folder.with_suffix(".building")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _alone(folder.with_suffix(".lock")):
+        if not folder.exists():
+            shutil.rmtree(parts, ignore_errors=True)
+            parts.mkdir()
+            build(parts)
+            parts.rename(folder)
+            _delete_earlier(folder.parent)
+    return folder
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Hold the lock of an index, which ends with its process."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _delete_earlier(kept: Path) -> None:
+    for other in kept.parent.iterdir():
+        if other != kept:
+            shutil.rmtree(other, ignore_errors=True)

@@ -1,0 +1,147 @@
+"""Baselines of the organizers' own systems, from the page and the command to the checked run."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from arqlab.core.models import Job
+from arqlab.core.services.jobs import run_waiting_job
+from collection.models import Post, PostLink
+from retrieval.models import SystemRun
+from submissions.models import Run
+from tests.collection.factories import load_small
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def small(scene, tmp_path):
+    """The scene's lab with the small collection: the answers 10 and 11 of thread 1, 12 of 2."""
+    return load_small(scene.lab, tmp_path)
+
+
+def page(scene):
+    return reverse("retrieval:baseline-list", args=[scene.lab.slug])
+
+
+def choose(scene, client_of, *names):
+    return client_of(scene.organizer).post(page(scene), {"chosen": names}, follow=True)
+
+
+def run_jobs():
+    for job in Job.objects.filter(state="waiting"):
+        run_waiting_job(job_id=job.pk, at=timezone.now())
+    return list(Job.objects.filter(kind="baseline"))
+
+
+def make(scene, system, **options):
+    out, path = StringIO(), f"{scene.lab.slug}/{scene.task.slug}"
+    call_command("make_baseline", path, system=system, stdout=out, stderr=out, **options)
+    return out.getvalue()
+
+
+def test_a_chosen_system_makes_a_checked_baseline(scene, small, client_of):
+    choose(scene, client_of, "task1/random")
+    [job] = run_jobs()
+
+    run = Run.objects.get()
+    assert (job.state, job.summary) == ("done", ["random in Answer retrieval: valid."])
+    assert (run.status, run.is_baseline, run.team.is_lab) == ("valid", True, True)
+    assert (run.submitted_by, run.report["rows"]) == (scene.organizer, 6)
+
+
+def test_the_page_of_a_baseline_shows_its_settings_and_its_collection(scene, small, client_of):
+    make(scene, "random")
+    run = Run.objects.get()
+
+    shown = (
+        client_of(scene.organizer)
+        .get(reverse("desk:run-detail", args=[scene.lab.slug, scene.task.slug, run.pk]))
+        .text
+    )
+    assert SystemRun.objects.get(run=run).settings == {"seed": 0}
+    assert small.source_sha256 in shown
+    assert "<dt>Seed</dt>" in shown
+
+
+def test_a_job_that_was_killed_after_its_run_was_submitted_submits_no_second_one(
+    scene, small, client_of
+):
+    choose(scene, client_of, "task1/random")
+    make(scene, "random")
+
+    assert [job.state for job in run_jobs()] == ["done"]
+    assert Run.objects.count() == 1
+
+
+def test_a_made_baseline_is_linked_and_not_offered_again(scene, small, client_of):
+    make(scene, "random")
+    shown = client_of(scene.organizer).get(page(scene)).text
+
+    assert "task1/random" not in shown
+    assert f"/runs/{Run.objects.get().pk}/" in shown
+
+
+def test_without_a_collection_the_page_says_what_to_do_and_makes_nothing(scene, client_of):
+    answer = choose(scene, client_of, "task1/random")
+
+    assert "The lab has no collection. Load one under Collection." in answer.text
+    assert "Choose the baselines to make." in answer.text
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ("random", "The lab has no collection"),
+        ("linked-posts", "The lab has no collection"),
+        ("nonsense", "Choose one of random, linked-posts"),
+    ],
+)
+def test_the_command_says_why_a_system_cannot_run(scene, system, message):
+    with pytest.raises(CommandError, match=message):
+        make(scene, system)
+
+
+def test_the_links_of_posts_are_asked_for_by_what_is_lacking(scene, small):
+    with pytest.raises(CommandError, match="threads of the topics are not known"):
+        make(scene, "linked-posts")
+    scene.task.topics.update(thread_id="2")
+    with pytest.raises(CommandError, match="no links of posts"):
+        make(scene, "linked-posts")
+    PostLink.objects.create(collection=small, post_id="2", related_id="1", kind="duplicate")
+    with pytest.raises(CommandError, match="no vote scores"):
+        make(scene, "linked-posts")
+
+
+def test_linked_posts_are_the_answers_of_duplicates_by_vote_score(scene, small, tmp_path):
+    scene.task.topics.filter(query_id="A.1").update(thread_id="2")
+    PostLink.objects.create(collection=small, post_id="1", related_id="2", kind="duplicate")
+    Post.objects.filter(post_id="11").update(score=7)
+    make(scene, "linked-posts", out=tmp_path / "run.tsv")
+
+    lines = [line.split("\t") for line in (tmp_path / "run.tsv").read_text().splitlines()]
+    assert [line[:4] for line in lines] == [["A.1", "Q0", "11", "1"], ["A.1", "Q0", "10", "2"]]
+
+
+def test_the_command_writes_the_runs_of_all_systems_to_a_folder_and_submits_none(
+    scene, small, tmp_path
+):
+    said = make(scene, "all", out=tmp_path / "runs")
+
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["random.tsv"]
+    assert "threads of the topics are not known" in said
+    assert not Run.objects.exists()
+
+
+def test_the_same_seed_gives_the_same_random_order(scene, small, tmp_path):
+    files = [tmp_path / "first.tsv", tmp_path / "second.tsv"]
+    for file in files:
+        make(scene, "random", out=file)
+
+    assert files[0].read_bytes() == files[1].read_bytes()
