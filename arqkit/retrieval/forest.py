@@ -10,19 +10,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from arqkit.extras import needs_extra
 from arqkit.retrieval.alignment import Ints, Nodes, Reals, Trees, align, kind_of, matched_nodes
+from arqkit.retrieval.pairs import add_shared, count_pairs, pairs_of, pairs_of_trees
 from arqkit.retrieval.trees import Tree
 
-with needs_extra("retrieval"):
-    from numba import njit
-
-WINDOW = 2  # ancestors of a node that it forms a pair with
 NO_TREE = -1
 
 
@@ -46,13 +42,13 @@ class ForestPart(NamedTuple):
 class Forest:
     """Distinct trees that can be searched. Labels are numbered in their alphabetical order."""
 
-    def __init__(self, vocabulary: Sequence[str], arrays: dict[str, NDArray[np.generic]]) -> None:
+    def __init__(self, vocabulary: Sequence[str], arrays: dict[str, NDArray[Any]]) -> None:
         """Take what `build` or `open` made."""
         self.vocabulary = vocabulary
         self._arrays = arrays
         kinds = np.array([kind_of(label) for label in vocabulary], np.uint8)
-        names = ("labels", "parents", "edges", "starts")
-        self.trees = Trees(*(arrays[name] for name in names), kinds)  # type: ignore[arg-type]
+        columns = {name: arrays[name] for name in ("labels", "parents", "edges", "starts")}
+        self.trees = Trees(**columns, kinds=kinds)
 
     def __len__(self) -> int:
         """Return the number of trees."""
@@ -83,7 +79,7 @@ class Forest:
         for key, start in zip(numbers, starts, strict=False):
             size = len(key) // 12
             columns[:, start : start + size] = np.frombuffer(key, np.int32).reshape(3, -1)
-        arrays: dict[str, NDArray[np.generic]] = {
+        arrays: dict[str, NDArray[Any]] = {
             "labels": columns[0].copy(),
             "parents": columns[1].copy(),
             "edges": columns[2].astype(np.uint8),
@@ -127,8 +123,7 @@ class Forest:
 
     def dice(self, query: Nodes) -> NDArray[np.float32]:
         """Return the Dice coefficient of the symbol pairs of each tree with those of the query."""
-        keys = np.zeros(_pair_count(query.parents), np.uint64)
-        _fill_pairs(query.labels, query.parents, query.edges, keys, 0)
+        keys = pairs_of(query.labels, query.parents, query.edges)
         pairs, counts = np.unique(keys, return_counts=True)
         known = self._arrays["pairs"]
         places = np.searchsorted(known, pairs)
@@ -136,7 +131,7 @@ class Forest:
         for place, pair, count in zip(places, pairs, counts, strict=True):
             if place < len(known) and known[place] == pair:
                 begin, end = self._arrays["pair_starts"][place : place + 2]
-                _add_shared(
+                add_shared(
                     self._arrays["posted"][begin:end],
                     self._arrays["posted_counts"][begin:end],
                     count,
@@ -153,14 +148,14 @@ class Forest:
         return matched_nodes(query, self.trees, number)
 
 
-def _postings(arrays: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+def _postings(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Return the distinct pairs, and for each the trees that have it and how often.
 
     A tree of one node has one pair, of the node with itself.
     """
     columns = arrays["labels"], arrays["parents"], arrays["edges"], arrays["starts"]
-    totals = _count_pairs(arrays["parents"], arrays["starts"])
-    keys = _pairs_of_trees(*columns, totals)
+    totals = count_pairs(arrays["parents"], arrays["starts"])
+    keys = pairs_of_trees(*columns, totals)
     owners = np.repeat(np.arange(len(totals), dtype=np.int32), totals)
     order = np.lexsort((owners, keys))
     keys, owners = keys[order], owners[order]
@@ -177,66 +172,3 @@ def _postings(arrays: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.ge
         "posted_counts": np.minimum(counts, 65535).astype(np.uint16),
         "totals": totals.astype(np.float32),
     }
-
-
-@njit(cache=True)
-def _pair_count(parents):  # type: ignore[no-untyped-def]
-    total = 0
-    for node in range(len(parents)):
-        above, steps = parents[node], 0
-        while above >= 0 and steps < WINDOW:
-            above, steps, total = parents[above], steps + 1, total + 1
-    return max(total, 1)
-
-
-@njit(cache=True)
-def _fill_pairs(labels, parents, edges, keys, count):  # type: ignore[no-untyped-def]
-    """Write the hashes of a tree's pairs from place `count` on; return the place after them."""
-    start = count
-    for node in range(len(labels)):
-        above, step, path = node, 0, np.uint64(0)
-        while parents[above] >= 0 and step < WINDOW:
-            path = path * np.uint64(256) + np.uint64(edges[above])
-            above, step = parents[above], step + 1
-            keys[count] = _hash(labels[above], labels[node], path)
-            count += 1
-    if count == start:
-        keys[count] = _hash(labels[0], labels[0], np.uint64(0))
-        count += 1
-    return count
-
-
-@njit(cache=True)
-def _hash(above, below, path):  # type: ignore[no-untyped-def]
-    """Return a number of 64 bits for a pair: the finalizer of splitmix64 over its three parts."""
-    value = np.uint64(path)
-    for label in (above, below):
-        value ^= np.uint64(np.int64(label)) + np.uint64(0x9E3779B97F4A7C15) + (value << np.uint64(6))
-        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        value ^= value >> np.uint64(31)
-    return value
-
-
-@njit(cache=True)
-def _count_pairs(parents, starts):  # type: ignore[no-untyped-def]
-    totals = np.empty(len(starts) - 1, np.int64)
-    for tree in range(len(totals)):
-        totals[tree] = _pair_count(parents[starts[tree] : starts[tree + 1]])
-    return totals
-
-
-@njit(cache=True)
-def _pairs_of_trees(labels, parents, edges, starts, totals):  # type: ignore[no-untyped-def]
-    keys = np.empty(totals.sum(), np.uint64)
-    count = 0
-    for tree in range(len(totals)):
-        begin, end = starts[tree], starts[tree + 1]
-        count = _fill_pairs(labels[begin:end], parents[begin:end], edges[begin:end], keys, count)
-    return keys
-
-
-@njit(cache=True)
-def _add_shared(trees, counts, count, out):  # type: ignore[no-untyped-def]
-    for number in range(len(trees)):
-        out[trees[number]] += min(counts[number], count)

@@ -20,8 +20,9 @@ from arqkit.retrieval.layout_trees import layout_tree
 from arqkit.retrieval.operator_trees import operator_tree
 from arqkit.retrieval.trees import Tree
 
+LARGEST_TREE = 1000  # nodes
 CANDIDATES = 3000  # looks that are aligned
-WEIGHTS = np.array([[0.2, 0.1, 0.3], [0.15, 0.05, 0.2]])
+WEIGHTS = np.array([[0.25, 0.1, 0.35], [0.1, 0.05, 0.15]])
 """Of the three alignment scores, in layout trees and in operator trees; the sum is 1."""
 
 
@@ -69,8 +70,16 @@ class FormulaIndexPart(NamedTuple):
 
 
 def trees_of(mathml: str, content: str | None = None) -> tuple[Tree | None, Tree | None]:
-    """Return the layout tree and the operator tree of a formula."""
-    return layout_tree(mathml), operator_tree(content or mathml)
+    """Return the layout tree and the operator tree of a formula, where it has one.
+
+    A tree of more than 1,000 nodes is no formula; aligning two of them would take too much memory.
+    """
+    layout, operators = layout_tree(mathml), operator_tree(content or mathml)
+    return _small(layout), _small(operators)
+
+
+def _small(tree: Tree | None) -> Tree | None:
+    return tree if tree and len(tree.labels) <= LARGEST_TREE else None
 
 
 class _Side(NamedTuple):
@@ -81,12 +90,22 @@ class _Side(NamedTuple):
     query: Nodes
     weights: Reals
 
+    def scores(self, looks: NDArray[np.int64]) -> Reals:
+        """Return the weighted alignment scores of the trees of some looks."""
+        trees, places = np.unique(self.numbers[looks], return_inverse=True)
+        of_trees = np.zeros(len(trees))
+        is_tree = trees != NO_TREE
+        of_trees[is_tree] = self.forest.align(self.query, trees[is_tree]) @ self.weights
+        return of_trees[places]
+
 
 class FormulaIndex:
     """An index of formulas: forests of layout and operator trees, looks, and their formulas."""
 
-    def __init__(self, layouts: Forest, operators: Forest, looks: Ints, items: pl.DataFrame) -> None:
-        """Take what `merge` or `open` made: `looks` has a row of two trees; `items`, item and look."""
+    def __init__(
+        self, layouts: Forest, operators: Forest, looks: Ints, items: pl.DataFrame
+    ) -> None:
+        """Take what `merge` or `open` made: a row of two trees for each look, and item and look."""
         self.layouts, self.operators = layouts, operators
         self.looks = looks
         self.items = items
@@ -120,21 +139,19 @@ class FormulaIndex:
     def open(cls, folder: Path) -> Self:
         """Open an index that `save` wrote."""
         forests = Forest.open(folder / "layouts"), Forest.open(folder / "operators")
-        return cls(*forests, np.load(folder / "looks.npy"), pl.read_parquet(folder / "items.parquet"))
+        return cls(
+            *forests, np.load(folder / "looks.npy"), pl.read_parquet(folder / "items.parquet")
+        )
 
-    def hits(self, mathml: str, content: str | None = None, *, most: int = CANDIDATES) -> list[Hit]:
+    def hits(self, mathml: str, content: str | None = None) -> list[Hit]:
         """Return the best looks for a formula, best first; ties in the order of the collection."""
         likeness = np.zeros(len(self.looks), np.float32)
         for side in self._sides(mathml, content):
             likeness += _of_looks(side.forest.dice(side.query), side.numbers)
-        chosen = _best(likeness, most)
+        chosen = _best(likeness, CANDIDATES)
         scores = np.zeros(len(chosen))
         for side in self._sides(mathml, content):
-            trees, places = np.unique(side.numbers[chosen], return_inverse=True)
-            is_tree = trees != NO_TREE
-            of_trees = np.zeros(len(trees))
-            of_trees[is_tree] = side.forest.align(side.query, trees[is_tree]) @ side.weights
-            scores += of_trees[places]
+            scores += side.scores(chosen)
         order = np.argsort(-scores, kind="stable")
         return [Hit(int(chosen[place]), float(scores[place])) for place in order if scores[place]]
 

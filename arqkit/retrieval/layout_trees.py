@@ -25,27 +25,19 @@ def layout_tree(formula: str) -> Tree | None:
     node = read_mathml(formula)
     if node is None:
         return None
-    tree = _LayoutTree()
-    tree.put_row(node, -1, "n")
-    return Tree(tree.labels, tree.parents, tree.edges) if tree.labels else None
+    tree = Tree([], [], [])
+    _Writer(tree).put_row(node, -1, "n")
+    return tree if tree.labels else None
 
 
-class _LayoutTree:
-    """A tree that grows node by node; the methods take where to add: a parent and an edge.
+class _Writer:
+    """Adds to a tree. The methods take where to add, a parent and an edge.
 
     They return the first and the last node of the writing line that they added, or None.
     """
 
-    def __init__(self) -> None:
-        self.labels: list[str] = []
-        self.parents: list[int] = []
-        self.edges: list[str] = []
-
-    def _add(self, label: str, parent: int, edge: str) -> int:
-        self.labels.append(label)
-        self.parents.append(parent)
-        self.edges.append(edge)
-        return len(self.labels) - 1
+    def __init__(self, tree: Tree) -> None:
+        self._add = tree.add
 
     def put_row(self, node: Node, parent: int, edge: str) -> tuple[int, int] | None:
         """Add what a row shows, in which inner rows without brackets are not visible."""

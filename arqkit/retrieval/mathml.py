@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from html import unescape
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ INVISIBLE = frozenset([APPLIES, TIMES, SEPARATES, ADDS])
 OPENING = {"(": ")", "[": "]", "{": "}"}
 CLOSING = frozenset(")]}|∥")
 SCRIPTED = frozenset(["msub", "msup", "msubsup", "munder", "mover", "munderover"])
+DEEPEST = 100  # elements or brackets inside each other; the deepest formula of the sample has 41
 CACHED = 100_000  # tokens; real collections have fewer, hostile input may have more
 
 
@@ -54,14 +55,6 @@ def read_mathml(formula: str) -> Node | None:
         return _nested(careful_tokens(formula[start.start(1) :]))
     except OddMathMLError:
         return None
-
-
-def leaves_of(node: Node) -> Iterable[Node]:
-    """Yield the leaves below a node, in order."""
-    if not node.children:
-        yield node
-    for child in node.children:
-        yield from leaves_of(child)
 
 
 _LEAF = re.compile(r"<(?:\w+:)?(m(?:[ino]|text|s))(?:\s[^<>]*)?>([^<]*)</[^<>]*>")
@@ -122,27 +115,35 @@ def _nested(tokens: Iterable[str]) -> Node:
     name, children = "mrow", list[Node]()
     for token in tokens:
         meaning = _meanings[token]
-        if meaning is None:
-            continue
         if isinstance(meaning, Node):
             children.append(meaning)
         elif isinstance(meaning, _Opening):
             stack.append((name, children))
             name, children = meaning.name, []
-        else:
-            closed, inner = name, children
+            _refuse_depth(stack)
+        elif isinstance(meaning, _Closing):
             if not stack:
-                break
-            if closed != meaning.name and not (closed == "binomial" and meaning.name == "mfrac"):
+                return row(children)
+            if meaning.name not in (name, _CLOSED_AS.get(name)):
                 raise OddMathMLError
+            whole = _whole(name, children)
             name, children = stack.pop()
-            if closed == "mrow":
-                children.append(row(inner))
-            elif closed not in _DROPPED:
-                children.append(Node(closed, "", inner))
-    if stack:
+            children += whole
+    raise OddMathMLError
+
+
+_CLOSED_AS = {"binomial": "mfrac"}
+
+
+def _whole(name: str, children: list[Node]) -> list[Node]:
+    if name == "mrow":
+        return [row(children)]
+    return [] if name in _DROPPED else [Node(name, "", children)]
+
+
+def _refuse_depth(stack: Sized) -> None:
+    if len(stack) > DEEPEST:
         raise OddMathMLError
-    return row(children)
 
 
 def row(children: list[Node]) -> Node:
@@ -181,6 +182,7 @@ def _grouped(children: list[Node]) -> list[Node]:
     for child in children:
         if child.is_sign(*OPENING):
             stack.append([child])
+            _refuse_depth(stack)
             continue
         stack[-1].append(child)
         if len(stack) > 1 and (scripts := _closing(child)) is not None:

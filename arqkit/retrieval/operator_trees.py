@@ -43,8 +43,8 @@ _RELATIONS = {
     "⊇": "superset-of-or-equals", "⟹": "implies", "⟺": "iff", "⇔": "iff", ":=": "assign",
     "≔": "assign", "↦": "maps-to", "∼": "similar-to", "≃": "similar-to-or-equals",
     "≅": "approximately-equals", "∝": "proportional-to", "⟂": "perpendicular-to",
-    "∥": "parallel-to", "∣": "c", "|": "c", "∤": "c", "⩾": "geq", "⩽": "leq", "≺": "precedes", "≻": "succeeds", "⊢": "proves",
-    "⊧": "models",
+    "∥": "parallel-to", "∣": "c", "|": "c", "∤": "c", "⩾": "geq", "⩽": "leq",
+    "≺": "precedes", "≻": "succeeds", "⊢": "proves", "⊧": "models",
 }  # fmt: skip
 _OTHER_RELATIONS = frozenset("→⇒⇐←⟶↔:~⟵↪↠⇌∤≰≱⊈⊄⋯≲≳≜≐⊨")
 _SUMS = {"+": "plus", ADDS: "plus", "-": "minus", "±": "plus-or-minus", "∓": "minus-or-plus"}
@@ -114,6 +114,8 @@ def operation(name: str) -> str:
     name = _NAMES.get(name, name)
     if name in UNORDERED:
         return f"U!{name}"
+    if name in CONSTANTS:
+        return f"C!{name}"
     return f"F!{name}" if name in FUNCTIONS or name in "cd" else f"O!{name}"
 
 
@@ -122,11 +124,8 @@ def _tree(term: _Term) -> Tree:
     stack = [(term, -1, "n")]
     while stack:
         term, parent, edge = stack.pop()
-        place = len(tree.labels)
-        for column, value in zip(tree, (term.label, parent, edge), strict=True):
-            column.append(value)  # type: ignore[arg-type]
-        numbered = [(operand, place, _edge(n)) for n, operand in enumerate(term.operands)]
-        stack += reversed(numbered)
+        place = tree.add(term.label, parent, edge)
+        stack += [(operand, place, _edge(n)) for n, operand in enumerate(term.operands)][::-1]
     return tree
 
 
@@ -141,7 +140,7 @@ def _applied(head: _Term, operands: Sequence[_Term]) -> _Term:
     label = head.label
     if label.startswith("V!"):
         label = f"F!{label[2:].translate(_UPRIGHT)}"
-    if label.endswith("int") or label.endswith("-integral"):
+    if label.endswith(("!int", "-integral")):
         operands = [*operands, _NOTHING, _NOTHING]
     return _Term(label, operands)
 
@@ -153,29 +152,28 @@ def _content(element: etree._Element) -> _Term:
     name = etree.QName(element).localname
     children = [child for child in element if isinstance(child.tag, str)]
     text = " ".join((element.text or "").split())
-    if name == "apply":
-        operands = [_content(child) for child in children[1:] if not _is_share(child)]
-        head = _content(children[0]) if children else _NOTHING
-        return _root(operands) if head.label == "O!root" else _applied(head, operands)
     if name == "csymbol":
         return _symbol(element.get("cd", ""), text)
-    if name in ("ci", "cn", "mtext"):
-        return _Term({"ci": "V!", "cn": "N!", "mtext": "T!"}[name] + text)
-    operands = [_content(child) for child in children]
+    if name in _LEAVES:
+        return _Term(_LEAVES[name] + text)
+    operands = [_content(child) for child in children if not _is_share(child)]
+    if name == "apply":
+        head, *operands = operands or [_NOTHING]
+        return _root(operands) if head.label == "O!root" else _applied(head, operands)
     if name == "interval":
         ends = element.get("closure", "closed").split("-")
-        sides = "-".join(end[0].upper() for end in (ends * 2)[:2])
+        sides = "-".join(end[:1].upper() for end in (ends * 2)[:2])
         return _Term(f"O!interval({sides})", operands)
-    if name in _LISTS:
-        return _Term(f"M!{_LISTS[name]}-{len(operands)}", operands)
     if name == "matrix":
-        width = max((len(row.operands) for row in operands), default=0)
-        return _Term("O!matrix", [_Term(f"M!M-{len(operands)}x{width}", operands)])
-    if name == "cerror":
-        return _Term("E!", operands)
-    if name in CONSTANTS:
-        return _Term(f"C!{name}")
-    return _Term("M!R!" if name == "matrixrow" else operation(name), operands)
+        return _matrix(operands)
+    return _Term(
+        _LISTS[name].format(len(operands)) if name in _LISTS else operation(name), operands
+    )
+
+
+def _matrix(rows: Sequence[_Term]) -> _Term:
+    width = max((len(row.operands) for row in rows), default=0)
+    return _Term("O!matrix", [_Term(f"M!M-{len(rows)}x{width}", rows)])
 
 
 def _root(operands: Sequence[_Term]) -> _Term:
@@ -185,7 +183,10 @@ def _root(operands: Sequence[_Term]) -> _Term:
     return _Term("O!root", [*bodies, *(degrees or [_Term("N!2")])])
 
 
-_LISTS = {"list": "L", "set": "S", "vector": "V"}
+_LEAVES = {"ci": "V!", "cn": "N!", "mtext": "T!"}
+_LISTS = {  # labels, with the number of elements
+    "list": "M!L-{}", "set": "M!S-{}", "vector": "M!V-{}", "matrixrow": "M!R!", "cerror": "E!",
+}  # fmt: skip
 
 
 def _is_share(element: etree._Element) -> bool:
@@ -219,23 +220,21 @@ class _Parser:
         if name in ("mover", "munder") and len(children) == 2 and children[1].text in _ACCENTS:
             return _Term(f"F!{children[1].text}", [self.term(children[0])])
         if name in _STRUCTURES:
-            label, order = _STRUCTURES[name]
-            term = self.term(children[0])
-            for number in order:
-                if number < len(children):
-                    term = _Term(label or _SCRIPTS[number], [term, self.term(children[number])])
-            return term
+            return self.structure(*_STRUCTURES[name], children)
         if name == "msqrt":
             return _Term("O!root", [self.row(children), _Term("N!2")])
         if name == "mtable":
-            return self.table(children)
+            rows = ([self.row(cell.children) for cell in row.children] for row in children)
+            return _matrix([_Term("M!R!", row) for row in rows])
         return _NOTHING if name == "merror" else self.row(children)
 
-    def table(self, rows: Iterable[Node]) -> _Term:
-        """Return the term of a table."""
-        terms = [_Term("M!R!", [self.row(cell.children) for cell in row.children]) for row in rows]
-        width = max((len(row.operands) for row in terms), default=0)
-        return _Term("O!matrix", [_Term(f"M!M-{len(terms)}x{width}", terms)])
+    def structure(self, label: str, order: Iterable[int], children: Sequence[Node]) -> _Term:
+        """Return a base with its scripts, from the inside, or a fraction or root."""
+        term = self.term(children[0])
+        for number in order:
+            if number < len(children):
+                term = _Term(label or _SCRIPTS[number], [term, self.term(children[number])])
+        return term
 
     def row(self, nodes: Sequence[Node]) -> _Term:
         """Return the term of nodes side by side."""
@@ -268,9 +267,9 @@ class _Parser:
         if opening == "(" and closing == ")":
             return self.row(inner)
         if opening == "{" and closing == "}":
-            sides = _split(inner, ":|∣", most=1)
-            if len(sides) == 2:
-                return _Term("O!conditional-set", [self.row(side) for side in sides])
+            halves = _split(inner, ":|∣", most=1)
+            if len(halves) == 2:
+                return _Term("O!conditional-set", [self.row(half) for half in halves])
             return _Term("M!S-1", parts)
         name = {"|": "abs", "∥": "norm", "||": "norm", "⌊": "floor", "⌈": "ceiling"}.get(opening)
         return _Term(operation(name) if name else f"M!D-{opening}{closing}", parts)
@@ -391,7 +390,7 @@ _FENCES |= {"⌊": "⌋", "⌈": "⌉", "⟨": "⟩"}
 def _leaf(node: Node) -> _Term:
     text = _SPELLED.get(node.text, node.text)
     if text in CONSTANTS:
-        return _Term(f"C!{text}")
+        return _Term(operation(text))
     if node.name == "mi":
         return _Term(f"F!{text}" if text in FUNCTIONS else f"V!{_ITALIC.get(text, text)}")
     if node.name == "mo":

@@ -18,6 +18,13 @@ class Tree(NamedTuple):
     parents: list[int]
     edges: list[str]
 
+    def add(self, label: str, parent: int, edge: str) -> int:
+        """Add a node and return its number."""
+        self.labels.append(label)
+        self.parents.append(parent)
+        self.edges.append(edge)
+        return len(self.labels) - 1
+
 
 def wildcard(name: str) -> str:
     """Return the label of a wildcard; wildcards of one name stand for equal subtrees."""
