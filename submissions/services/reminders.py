@@ -8,11 +8,10 @@ from zoneinfo import ZoneInfo
 
 from django.db import transaction
 from django.db.models import Count, Q, Sum
-from django.urls import reverse
 from django.utils.dateformat import format as format_date
 
 from arqlab.core.models import Task, Team
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.notices.models import Kind, Notice
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify
@@ -117,7 +116,7 @@ def _remind_of_deadline(task_pk: int, at: datetime) -> None:
             lab=task.lab,
             kind=kind,
             people=members_of(team),
-            path=reverse("submissions:run-list", args=[task.lab.slug, task.slug]),
+            path=task_url("submissions:run-list", task),
             key=key,
             values={
                 "task": task.name,
