@@ -1,8 +1,9 @@
 """Distinct trees of a collection in one set of arrays, with postings of their symbol pairs.
 
 The first stage of Tangent-S finds candidates by symbol pairs: (label, label, path between them)
-of each node and its nearest ancestors. The score of a tree is the Dice coefficient of its pairs
-and those of the query (Davila and Zanibbi, SIGIR 2017, §3.1).
+of each node with itself and its nearest ancestors. The score of a tree is the Dice coefficient of
+its pairs and those of the query (Davila and Zanibbi, SIGIR 2017, §3.1). Here each pair counts
+twice, by its labels and by their types, so that formulas with other variables are candidates too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,16 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from arqkit.retrieval.alignment import Ints, Nodes, Reals, Trees, align, kind_of, matched_nodes
+from arqkit.retrieval.alignment import (
+    Bytes,
+    Ints,
+    Nodes,
+    Reals,
+    Trees,
+    align,
+    kind_of,
+    matched_nodes,
+)
 from arqkit.retrieval.pairs import add_shared, count_pairs, pairs_of, pairs_of_trees
 from arqkit.retrieval.trees import Tree
 
@@ -85,7 +95,8 @@ class Forest:
             "edges": columns[2].astype(np.uint8),
             "starts": starts,
         }
-        return cls(vocabulary, arrays | _postings(arrays)), renumbered
+        kinds = np.array([kind_of(label) for label in vocabulary], np.uint8)
+        return cls(vocabulary, arrays | _postings(arrays, kinds)), renumbered
 
     def save(self, folder: Path) -> None:
         """Write the forest to a new folder."""
@@ -123,7 +134,7 @@ class Forest:
 
     def dice(self, query: Nodes) -> NDArray[np.float32]:
         """Return the Dice coefficient of the symbol pairs of each tree with those of the query."""
-        keys = pairs_of(query.labels, query.parents, query.edges)
+        keys = pairs_of(*query)
         pairs, counts = np.unique(keys, return_counts=True)
         known = self._arrays["pairs"]
         places = np.searchsorted(known, pairs)
@@ -137,7 +148,8 @@ class Forest:
                     count,
                     out,
                 )
-        return 2 * out / (self._arrays["totals"] + np.float32(len(keys)))  # type: ignore[no-any-return]
+        totals: NDArray[np.float32] = self._arrays["totals"] + np.float32(len(keys))
+        return 2 * out / totals
 
     def align(self, query: Nodes, numbers: Ints) -> Reals:
         """Return the three alignment scores of some trees, a row each."""
@@ -148,14 +160,11 @@ class Forest:
         return matched_nodes(query, self.trees, number)
 
 
-def _postings(arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return the distinct pairs, and for each the trees that have it and how often.
-
-    A tree of one node has one pair, of the node with itself.
-    """
+def _postings(arrays: dict[str, NDArray[Any]], kinds: Bytes) -> dict[str, NDArray[Any]]:
+    """Return the distinct pairs, and for each the trees that have it and how often."""
     columns = arrays["labels"], arrays["parents"], arrays["edges"], arrays["starts"]
     totals = count_pairs(arrays["parents"], arrays["starts"])
-    keys = pairs_of_trees(*columns, totals)
+    keys = pairs_of_trees(*columns, kinds, totals)
     owners = np.repeat(np.arange(len(totals), dtype=np.int32), totals)
     order = np.lexsort((owners, keys))
     keys, owners = keys[order], owners[order]

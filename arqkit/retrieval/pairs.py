@@ -3,6 +3,7 @@
 import numpy as np
 
 from arqkit.extras import needs_extra
+from arqkit.retrieval.walks import NO_KIND, UNORDERED
 
 with needs_extra("retrieval"):
     from numba import njit
@@ -11,38 +12,46 @@ WINDOW = 2  # ancestors of a node that it forms a pair with
 
 
 @njit(cache=True)
-def pairs_of(labels, parents, edges):
-    """Return the hashes of the symbol pairs of a tree."""
+def pairs_of(labels, kinds, parents, edges):
+    """Return the hashes of the symbol pairs of a tree; `kinds` are those of its nodes."""
     keys = np.empty(_pair_count(parents), np.uint64)
-    _fill_pairs(labels, parents, edges, keys, 0)
+    _fill_pairs(labels, kinds, parents, edges, keys, 0)
     return keys
 
 
 @njit(cache=True)
 def _pair_count(parents):
-    total = 0
+    total = len(parents)
     for node in range(len(parents)):
         above, steps = parents[node], 0
         while above >= 0 and steps < WINDOW:
             above, steps, total = parents[above], steps + 1, total + 1
-    return max(total, 1)
+    return 2 * total
 
 
 @njit(cache=True)
-def _fill_pairs(labels, parents, edges, keys, count):
-    """Write the hashes of a tree's pairs from place `count` on; return the place after them."""
-    start = count
+def _fill_pairs(labels, kinds, parents, edges, keys, count):
+    """Write the hashes of a tree's pairs from place `count` on; return the place after them.
+
+    Each pair is written by its labels, and by their types where other labels of the type match.
+    """
     for node in range(len(labels)):
-        above, step, path = node, 0, np.uint64(0)
-        while parents[above] >= 0 and step < WINDOW:
-            path = path * np.uint64(256) + np.uint64(edges[above])
-            above, step = parents[above], step + 1
-            keys[count] = _hash(labels[above], labels[node], path)
-            count += 1
-    if count == start:
-        keys[count] = _hash(labels[0], labels[0], np.uint64(0))
-        count += 1
+        above, path = node, np.uint64(0)
+        for _ in range(WINDOW + 1):
+            label, other = labels[above], labels[node]
+            keys[count] = _hash(label, other, path)
+            keys[count + 1] = _hash(_type(label, kinds[above]), _type(other, kinds[node]), path)
+            count += 2
+            path = path * np.uint64(256) + np.uint64(edges[above]) + np.uint64(1)
+            above = parents[above]
+            if above < 0:
+                break
     return count
+
+
+@njit(cache=True, inline="always")
+def _type(label, kind):
+    return label if kind == NO_KIND or kind == UNORDERED else -1_000_000_000 - np.int64(kind)
 
 
 @njit(cache=True)
@@ -69,13 +78,14 @@ def count_pairs(parents, starts):
 
 
 @njit(cache=True)
-def pairs_of_trees(labels, parents, edges, starts, totals):
+def pairs_of_trees(labels, parents, edges, starts, kinds, totals):
     """Return the hashes of the symbol pairs of all trees, of which each has `totals`."""
     keys = np.empty(totals.sum(), np.uint64)
     count = 0
     for tree in range(len(totals)):
         begin, end = starts[tree], starts[tree + 1]
-        count = _fill_pairs(labels[begin:end], parents[begin:end], edges[begin:end], keys, count)
+        ids = labels[begin:end]
+        count = _fill_pairs(ids, kinds[ids], parents[begin:end], edges[begin:end], keys, count)
     return keys
 
 

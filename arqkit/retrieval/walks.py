@@ -31,7 +31,7 @@ def align_all(query, trees, candidates, largest):
 
 @njit(cache=True)
 def align_some(query, trees, candidates, first, step, largest, out, marks):
-    """Align every `step`th candidate from the `first`; mark the nodes of one if `marks` is given."""
+    """Align every `step`th candidate from the `first`; with `marks`, mark the nodes of one."""
     nodes = len(query)
     rows = np.zeros((largest, 8), np.int32)
     seen, sizes = np.zeros((nodes, largest), np.int32), np.zeros((nodes, largest), np.int32)
