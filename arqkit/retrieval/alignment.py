@@ -47,7 +47,7 @@ _KINDS = {"N!": 5, "T!": 6, "F!": 7, "+!": 8, "-!": 9, "?!": WILDCARD, "U!": UNO
 _BRACKETS, _LISTS = 10, 32
 
 
-def kind_of(label: str) -> int:
+def type_of_label(label: str) -> int:
     """Return the type of a label: labels of one type match, but for 0 and operations."""
     if label.startswith("V!"):
         return LETTER if len(label) == len("V!x") else NAME

@@ -23,7 +23,7 @@ from arqkit.retrieval.alignment import (
     Reals,
     Trees,
     align,
-    kind_of,
+    type_of_label,
     matched_nodes,
 )
 from arqkit.retrieval.pairs import add_shared, count_pairs, pairs_of, pairs_of_trees
@@ -56,7 +56,7 @@ class Forest:
         """Take what `build` or `open` made."""
         self.vocabulary = vocabulary
         self._arrays = arrays
-        kinds = np.array([kind_of(label) for label in vocabulary], np.uint8)
+        kinds = np.array([type_of_label(label) for label in vocabulary], np.uint8)
         columns = {name: arrays[name] for name in ("labels", "parents", "edges", "starts")}
         self.trees = Trees(**columns, kinds=kinds)
 
@@ -95,7 +95,7 @@ class Forest:
             "edges": columns[2].astype(np.uint8),
             "starts": starts,
         }
-        kinds = np.array([kind_of(label) for label in vocabulary], np.uint8)
+        kinds = np.array([type_of_label(label) for label in vocabulary], np.uint8)
         return cls(vocabulary, arrays | _postings(arrays, kinds)), renumbered
 
     def save(self, folder: Path) -> None:
@@ -117,7 +117,7 @@ class Forest:
         """Return the nodes of a query; labels that no tree has get ids of their own below 0."""
         unknown: dict[str, int] = {}
         ids = [self._label_id(label, unknown) for label in tree.labels]
-        kinds = [kind_of(label) for label in tree.labels]
+        kinds = [type_of_label(label) for label in tree.labels]
         edges = [min(ord(edge), 255) for edge in tree.edges]
         return Nodes(
             np.array(ids, np.int32),

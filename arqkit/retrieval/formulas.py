@@ -1,4 +1,4 @@
-"""Formula search on symbol layout trees and operator trees (Tangent-S; 000 §5.3, 004 §5.3).
+"""IndexedFormula search on symbol layout trees and operator trees (Tangent-S; 000 §5.3, 004 §5.3).
 
 Candidates are the looks (pairs of a layout and an operator tree) whose symbol pairs are most like
 the query's. They are ranked by a weighted sum of the alignment scores of both trees.
@@ -26,7 +26,7 @@ WEIGHTS = np.array([[0.25, 0.1, 0.35], [0.1, 0.05, 0.15]])
 """Of the three alignment scores, in layout trees and in operator trees; the sum is 1."""
 
 
-class Formula(NamedTuple):
+class IndexedFormula(NamedTuple):
     """A formula of the collection: Presentation MathML, and Content MathML where there is any."""
 
     item: str
@@ -58,7 +58,7 @@ class FormulaIndexPart(NamedTuple):
     trees: list[tuple[int, int]]
 
     @classmethod
-    def read(cls, formulas: Iterable[Formula]) -> Self:
+    def read(cls, formulas: Iterable[IndexedFormula]) -> Self:
         """Return the part of an index for some formulas."""
         part = cls(ForestPart({}, {}), ForestPart({}, {}), [], [])
         for formula in formulas:

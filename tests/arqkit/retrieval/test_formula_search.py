@@ -1,4 +1,4 @@
-"""Formula search: the scores of Tangent-S, its quality on judged formulas, and its laws."""
+"""IndexedFormula search: the scores of Tangent-S, its quality on judged formulas, and its laws."""
 
 from functools import cache
 from itertools import pairwise, product
@@ -15,7 +15,7 @@ from arqkit.ranking import with_order
 from arqkit.retrieval.forest import Forest, ForestPart
 from arqkit.retrieval.formulas import (
     WEIGHTS,
-    Formula,
+    IndexedFormula,
     FormulaIndex,
     FormulaIndexPart,
     FormulaQuery,
@@ -42,7 +42,7 @@ FORMULAS["same"] = f"<mrow>{FORMULAS['square']}<mo>=</mo>{FORMULAS['square']}</m
 
 def an_index(*sizes: int) -> FormulaIndex:
     """Return an index of the formulas, built in parts of so many."""
-    formulas = [Formula(name, math(content)) for name, content in FORMULAS.items()]
+    formulas = [IndexedFormula(name, math(content)) for name, content in FORMULAS.items()]
     cuts = np.cumsum([0, *sizes, len(formulas)])
     return FormulaIndex.merge(
         FormulaIndexPart.read(formulas[start:end]) for start, end in pairwise(cuts)
