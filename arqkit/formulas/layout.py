@@ -252,13 +252,13 @@ def forget() -> None:
 
 
 def _layout(formula: str) -> str | None:
-    start = _MATH.match(formula)
+    start = MATH.match(formula)
     if start is None or len(formula) > LONGEST:
         return None
     if len(_meanings) > CACHED:
         forget()
     try:
-        return _finished(_walk(_TOKEN.findall(formula, start.end())))
+        return _finished(_walk(TOKEN.findall(formula, start.end())))
     except OddMathMLError:
         pass
     try:
@@ -269,8 +269,8 @@ def _layout(formula: str) -> str | None:
 
 # --- the walk
 
-_MATH = re.compile(r'\s*(?:<\?xml[^<>]*\?>\s*)?(<(?:\w+:)?math(?:\s(?:[^<>"]|"[^"<]*")*)?>)')
-_TOKEN = re.compile(r"<m(?:[ino]|text|s)(?:\s[^<>]*)?>[^<]*</[^<>]*>|<[^<>]*>")
+MATH = re.compile(r'\s*(?:<\?xml[^<>]*\?>\s*)?(<(?:\w+:)?math(?:\s(?:[^<>"]|"[^"<]*")*)?>)')
+TOKEN = re.compile(r"<m(?:[ino]|text|s)(?:\s[^<>]*)?>[^<]*</[^<>]*>|<[^<>]*>")
 
 
 class _Frame:

@@ -1,0 +1,201 @@
+"""IndexedFormula search on symbol layout trees and operator trees (Tangent-S; 000 §5.3, 004 §5.3).
+
+Candidates are the looks (pairs of a layout and an operator tree) whose symbol pairs are most like
+the query's. They are ranked by a weighted sum of the alignment scores of both trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from arqkit.retrieval.alignment import Ints, Nodes, Reals
+from arqkit.retrieval.forest import NO_TREE, Forest, ForestPart
+from arqkit.retrieval.layout_trees import layout_tree
+from arqkit.retrieval.operator_trees import operator_tree
+from arqkit.retrieval.trees import Tree
+
+LARGEST_TREE = 1000  # nodes
+CANDIDATES = 3000  # looks that are aligned
+WEIGHTS = np.array([[0.25, 0.1, 0.35], [0.1, 0.05, 0.15]])
+"""Of the three alignment scores, in layout trees and in operator trees; the sum is 1."""
+
+
+class IndexedFormula(NamedTuple):
+    """A formula of the collection: Presentation MathML, and Content MathML where there is any."""
+
+    item: str
+    mathml: str
+    content: str | None = None
+
+
+class FormulaQuery(NamedTuple):
+    """The formula of a topic."""
+
+    topic: str
+    mathml: str
+    content: str | None = None
+
+
+class Hit(NamedTuple):
+    """A look with its score between 0 and 1."""
+
+    look: int
+    score: float
+
+
+class FormulaIndexPart(NamedTuple):
+    """The trees of a part of a collection, and the look of each formula that has a tree."""
+
+    layouts: ForestPart
+    operators: ForestPart
+    items: list[str]
+    trees: list[tuple[int, int]]
+
+    @classmethod
+    def read(cls, formulas: Iterable[IndexedFormula]) -> Self:
+        """Return the part of an index for some formulas."""
+        part = cls(ForestPart({}, {}), ForestPart({}, {}), [], [])
+        for formula in formulas:
+            layout, operators = trees_of(formula.mathml, formula.content)
+            if layout or operators:
+                part.items.append(formula.item)
+                part.trees.append((part.layouts.add(layout), part.operators.add(operators)))
+        return part
+
+
+def trees_of(mathml: str, content: str | None = None) -> tuple[Tree | None, Tree | None]:
+    """Return the layout tree and the operator tree of a formula, where it has one.
+
+    A tree of more than 1,000 nodes is no formula; aligning two of them would take too much memory.
+    """
+    layout, operators = layout_tree(mathml), operator_tree(content or mathml)
+    return _small(layout), _small(operators)
+
+
+def _small(tree: Tree | None) -> Tree | None:
+    return tree if tree and len(tree.labels) <= LARGEST_TREE else None
+
+
+class _Side(NamedTuple):
+    """A forest, its tree of each look, the query's tree, and the weights of its three scores."""
+
+    forest: Forest
+    numbers: Ints
+    query: Nodes
+    weights: Reals
+
+    def scores(self, looks: NDArray[np.int64]) -> Reals:
+        """Return the weighted alignment scores of the trees of some looks."""
+        trees, places = np.unique(self.numbers[looks], return_inverse=True)
+        of_trees = np.zeros(len(trees))
+        is_tree = trees != NO_TREE
+        of_trees[is_tree] = self.forest.align(self.query, trees[is_tree]) @ self.weights
+        return of_trees[places]
+
+
+class FormulaIndex:
+    """An index of formulas: forests of layout and operator trees, looks, and their formulas."""
+
+    def __init__(
+        self, layouts: Forest, operators: Forest, looks: Ints, items: pl.DataFrame
+    ) -> None:
+        """Take what `merge` or `open` made: a row of two trees for each look, and item and look."""
+        self.layouts, self.operators = layouts, operators
+        self.looks = looks
+        self.items = items
+
+    @classmethod
+    def merge(cls, parts: Iterable[FormulaIndexPart]) -> Self:
+        """Return the index of all parts; it is the same whether there is one part or many."""
+        parts = list(parts)
+        layouts, of_layouts = Forest.build(part.layouts for part in parts)
+        operators, of_operators = Forest.build(part.operators for part in parts)
+        rows = [
+            _renumbered(np.array(part.trees, np.int32).reshape(-1, 2), numbers)
+            for part, *numbers in zip(parts, of_layouts, of_operators, strict=True)
+        ]
+        looks: dict[tuple[int, int], int] = {}
+        owners = [looks.setdefault((a, b), len(looks)) for part in rows for a, b in part.tolist()]
+        items = pl.DataFrame(
+            {"item": [item for part in parts for item in part.items], "look": owners},
+            schema={"item": pl.String, "look": pl.Int32},
+        )
+        return cls(layouts, operators, np.array(list(looks), np.int32).reshape(-1, 2), items)
+
+    def save(self, folder: Path) -> None:
+        """Write the index to a new folder."""
+        self.layouts.save(folder / "layouts")
+        self.operators.save(folder / "operators")
+        np.save(folder / "looks.npy", self.looks)
+        self.items.write_parquet(folder / "items.parquet")
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """Open an index that `save` wrote."""
+        forests = Forest.open(folder / "layouts"), Forest.open(folder / "operators")
+        return cls(
+            *forests, np.load(folder / "looks.npy"), pl.read_parquet(folder / "items.parquet")
+        )
+
+    def hits(self, mathml: str, content: str | None = None) -> list[Hit]:
+        """Return the best looks for a formula, best first; ties in the order of the collection."""
+        likeness = np.zeros(len(self.looks), np.float32)
+        for side in self._sides(mathml, content):
+            likeness += _of_looks(side.forest.dice(side.query), side.numbers)
+        chosen = _best(likeness, CANDIDATES)
+        scores = np.zeros(len(chosen))
+        for side in self._sides(mathml, content):
+            scores += side.scores(chosen)
+        order = np.argsort(-scores, kind="stable")
+        return [Hit(int(chosen[place]), float(scores[place])) for place in order if scores[place]]
+
+    def _sides(self, mathml: str, content: str | None) -> Iterator[_Side]:
+        forests = self.layouts, self.operators
+        for number, tree in enumerate(trees_of(mathml, content)):
+            if tree is not None:
+                forest = forests[number]
+                yield _Side(forest, self.looks[:, number], forest.query(tree), WEIGHTS[number])
+
+    def search(self, queries: Iterable[FormulaQuery], *, depth: int = 1000) -> pl.DataFrame:
+        """Return the ranking (topic, item, score) of at most `depth` formulas for each query."""
+        frames = [self._ranking(query, depth) for query in queries]
+        return pl.concat([_NOTHING, *frames])
+
+    def _ranking(self, query: FormulaQuery, depth: int) -> pl.DataFrame:
+        hits = self.hits(query.mathml, query.content)
+        found = pl.DataFrame(hits, schema={"look": pl.Int32, "score": pl.Float64}, orient="row")
+        return (
+            found.join(self.items, on="look", how="left", maintain_order="left_right")
+            .head(depth)
+            .select(pl.lit(query.topic).alias("topic"), "item", "score")
+        )
+
+
+_NOTHING = pl.DataFrame(schema={"topic": pl.String, "item": pl.String, "score": pl.Float64})
+
+
+def _renumbered(trees: Ints, numbers: list[Ints]) -> Ints:
+    """Return rows of two trees with the numbers that both have in the forests."""
+    columns = [np.append(new, NO_TREE)[trees[:, side]] for side, new in enumerate(numbers)]
+    return np.stack(columns, axis=1)
+
+
+def _of_looks(likeness: NDArray[np.float32], numbers: Ints) -> NDArray[np.float32]:
+    """Return the likeness of the tree of each look; 0 without a tree."""
+    return np.append(likeness, np.float32(0))[numbers]
+
+
+def _best(likeness: NDArray[np.float32], most: int) -> NDArray[np.int64]:
+    """Return the looks that are like the query at all, at most so many, in the order of looks."""
+    alike = np.flatnonzero(likeness)
+    if len(alike) > most:
+        # A stable choice: among equal looks, those that come first.
+        order = np.argsort(-likeness[alike], kind="stable")[:most]
+        alike = np.sort(alike[order])
+    return alike
