@@ -16,6 +16,7 @@ from retrieval.models import SystemRun
 from submissions.models import Run
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
+from tests.factories import FormulaTaskFactory, TopicFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -41,8 +42,8 @@ def run_jobs():
     return list(Job.objects.filter(kind="baseline"))
 
 
-def make(scene, system, **options):
-    out, path = StringIO(), f"{scene.lab.slug}/{scene.task.slug}"
+def make(scene, system, path="", **options):
+    out, path = StringIO(), path or f"{scene.lab.slug}/{scene.task.slug}"
     call_command("make_baseline", path, system=system, stdout=out, stderr=out, **options)
     return out.getvalue()
 
@@ -146,6 +147,28 @@ def test_words_and_formulas_of_a_topic_find_the_answers_that_have_them(
 
     lines = (tmp_path / "run.tsv").read_text().splitlines()
     assert [line.split("\t")[:3] for line in lines] == [["A.2", "Q0", "10"], ["A.2", "Q0", "11"]]
+
+
+def ranked(file):
+    return [line.split("\t")[2] for line in file.read_text().splitlines()]
+
+
+def test_answers_are_found_by_the_formula_of_the_title(scene, small, tmp_path):
+    formula = '<span class="math-container" id="99">$a^2$</span>'
+    scene.task.topics.filter(query_id="A.2").update(title=f"Is {formula} even?", body="")
+    make(scene, "tangent-s", out=tmp_path / "run.tsv")
+
+    assert ranked(tmp_path / "run.tsv")[0] == "12"  # the only answer that has it
+
+
+def test_formulas_are_found_by_the_formula_of_the_topic(scene, small, tmp_path):
+    task = FormulaTaskFactory(lab=scene.lab)
+    TopicFactory(task=task, query_id="B.1", latex="a^2")
+    make(scene, "tangent-s", path=f"{scene.lab.slug}/{task.slug}", out=tmp_path / "run.tsv")
+    make(scene, "tangent-s", path=f"{scene.lab.slug}/{task.slug}")
+
+    assert set(ranked(tmp_path / "run.tsv")[:2]) == {"7", "9"}
+    assert Run.objects.get(task=task).status == "valid"
 
 
 def test_the_command_writes_the_runs_of_all_systems_to_a_folder_and_submits_none(

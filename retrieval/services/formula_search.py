@@ -1,0 +1,96 @@
+"""Tangent-S for a lab: formulas for Task 2, and answers for Task 1 by a formula of the question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from arqkit.records import TaskKind, TopicRecord
+from arqkit.retrieval.formulas import (
+    FormulaIndex,
+    FormulaIndexPart,
+    FormulaQuery,
+    IndexedFormula,
+    trees_of,
+)
+from arqkit.texts.html.rendering import read_text
+from arqkit.texts.html.sanitizer import clean_title_and_body
+from arqkit.texts.maths.typesetting import presentation_mathml
+from retrieval.selectors import Sources
+from retrieval.services.indexes import Progress, built_index
+
+INDEX_VERSION = 1
+"""Increase it with every change of the trees, so that no older index is opened."""
+INSTANCES = 100_000
+"""Instances of formulas that are read for a question: few answers have many of the best ones."""
+
+
+def by_formulas(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+    """Return the best formulas for each topic, or the answers with the best ones (000, §4.3)."""
+    options = {"version": INDEX_VERSION}
+    folder = built_index(
+        sources,
+        name="tangent-s",
+        options=options,
+        build=lambda place: _build(sources, place, progress),
+    )
+    index, rankings = FormulaIndex.open(folder), []
+    for done, topic in enumerate(sources.topics):
+        progress(done, len(sources.topics))
+        if mathml := _query(topic):
+            query = FormulaQuery(topic.query_id, mathml)
+            rankings.append(_ranking(sources, index, query))
+    return pl.concat([index.search([]), *rankings])
+
+
+def _ranking(sources: Sources, index: FormulaIndex, query: FormulaQuery) -> pl.DataFrame:
+    if TaskKind(sources.task.kind) is TaskKind.FORMULAS:
+        return index.search([query])
+    found = index.search([query], depth=INSTANCES)
+    posts = sources.answers_with(found["item"])
+    answers = found.rename({"item": "formula_id"}).join(posts, on="formula_id")
+    best = answers.group_by("topic", item="post_id").agg(pl.col("score").max())
+    return best.select("topic", "item", "score")
+
+
+def _query(topic: TopicRecord) -> str | None:
+    """Return the MathML of a topic's formula: its own, else the first of the title, else the one of
+    the body with the largest tree.
+    """
+    if topic.latex:
+        return presentation_mathml(topic.latex)
+    title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
+    in_title, in_body = list(_converted(title.html)), list(_converted(body.html))
+    return next(iter(in_title), None) or max(in_body, key=_size, default=None)
+
+
+def _converted(clean_html: str) -> Iterator[str]:
+    yield from filter(None, (presentation_mathml(f.latex) for f in read_text(clean_html).formulas))
+
+
+def _size(mathml: str) -> int:
+    tree, _ = trees_of(mathml)
+    return len(tree.labels) if tree else 0
+
+
+def _build(sources: Sources, folder: Path, progress: Progress) -> None:
+    """Build the index, part by part; formulas without MathML are converted from their LaTeX."""
+    total = sources.count_formulas()
+    parts, done = [], 0
+    for some in sources.formulas():
+        parts.append(FormulaIndexPart.read(_counted(some, done, total, progress)))
+        done += some.height
+    FormulaIndex.merge(parts).save(folder)
+
+
+def _counted(
+    formulas: pl.DataFrame, done: int, total: int, progress: Progress
+) -> Iterator[IndexedFormula]:
+    for number, row in enumerate(formulas.select("formula_id", "latex", "slt", "opt").iter_rows()):
+        formula_id, latex, slt, opt = row
+        progress(done + number, total)
+        if mathml := slt or presentation_mathml(latex or ""):
+            yield IndexedFormula(formula_id, mathml, opt)
