@@ -11,7 +11,6 @@ from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
 from arqkit.protocols.presets import with_overrides
 from arqkit.protocols.scales import is_relevant_possible, read_scale
-from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
@@ -97,11 +96,6 @@ class TaskDatesForm(forms.Form):
     opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is already open.")
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
     judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
-
-    def refuse(self, error: UserError) -> None:
-        """Show why a service refused the form, and its question if it can be confirmed."""
-        self.add_error(self.error_fields.get(error.code), error.message)
-        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
 
 class TaskForm(TaskDatesForm, VersionedForm):
