@@ -31,7 +31,7 @@ from collection.models import STALE_AFTER, Author, Collection, Import, Post
 IDS_PER_STATEMENT = 5_000
 
 
-def known_ids(
+def stored_ids(
     collection: Collection, ids: Iterable[str], *, model: type[Post | Author] = Post
 ) -> set[str]:
     """Return the ids that are posts (or authors) of the collection."""

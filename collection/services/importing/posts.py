@@ -45,10 +45,10 @@ from collection.services.importing.import_records import (
     Progress,
     add_counts,
     finish_import,
-    known_ids,
     open_import,
     save_progress,
     stopped_on_error,
+    stored_ids,
 )
 from collection.services.parquet_files import write_posts_index
 
@@ -70,7 +70,7 @@ def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exis
     """Store posts. Update those that exist, if some `may_exist`."""
     if not posts:
         return
-    exist = may_exist and bool(known_ids(collection, (str(post.number) for post in posts)))
+    exist = may_exist and bool(stored_ids(collection, (str(post.number) for post in posts)))
     if not takes_copy():
         _store_in_bulk(collection, posts, exist=exist)
     elif exist:

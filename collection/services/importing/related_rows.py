@@ -23,7 +23,7 @@ from arqkit.formats.dumps.records import (
 )
 from arqkit.texts.html.sanitizer import RULES, clean_comment
 from collection.models import Author, Collection, Comment, Import, Post, PostLink, Tag
-from collection.services.importing.import_records import IDS_PER_STATEMENT, known_ids
+from collection.services.importing.import_records import IDS_PER_STATEMENT, stored_ids
 
 VOTES = ("up", "down")
 BADGES = ("gold", "silver", "bronze")
@@ -117,7 +117,7 @@ def _add(
     """Add the sums to columns of the known rows. Return the total added to each column."""
     table, key = model._meta.db_table, "post_id" if model is Post else "author_id"
     ids, sums = tally.sums()
-    here = known_ids(collection, ids, model=model)
+    here = stored_ids(collection, ids, model=model)
     is_here = np.array([row_id in here for row_id in ids], np.bool_)
     rows = zip((row_id for row_id in ids if row_id in here), sums[is_here].tolist(), strict=True)
     for part in in_slices(rows, size=IDS_PER_STATEMENT):
@@ -153,7 +153,7 @@ def clear_rows(model: type[Comment | PostLink | Tag], collection: Collection) ->
 
 def store_comments(collection: Collection, comments: Sequence[CommentRecord]) -> Counter[str]:
     """Sanitize and store the comments on posts of the collection. Return the counts."""
-    known = known_ids(collection, (comment.post_id for comment in comments))
+    known = stored_ids(collection, (comment.post_id for comment in comments))
     kept = [comment for comment in comments if comment.post_id in known]
     formulas = 0
     rows: list[Comment] = []
@@ -172,7 +172,7 @@ def store_comments(collection: Collection, comments: Sequence[CommentRecord]) ->
 
 def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) -> Counter[str]:
     """Store the distinct links between posts of the collection. Return the counts."""
-    known = known_ids(
+    known = stored_ids(
         collection, (end for link in links for end in (link.post_id, link.related_id))
     )
     within = [link for link in links if link.post_id in known and link.related_id in known]
