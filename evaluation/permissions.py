@@ -15,7 +15,7 @@ from django.db.models import Min, QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 
-from arqkit.leaderboard import Board, BoardRow, BoardRun, with_runs
+from arqkit.leaderboard import MAIN_MEASURES, Board, BoardRow, BoardRun, with_runs
 from arqkit.standings import PublishedRuns
 from arqlab.core.models import Task, Team, Visitor
 from arqlab.core.permissions import may_organize, task_or_404
@@ -30,9 +30,6 @@ from evaluation.selectors.boards import (
     with_post_hoc,
 )
 from submissions.models import Run, RunQuerySet
-
-MAIN_MEASURES = 3
-"""A team sees the means of the task's first measures that rate runs; others count judgments."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers, status
@@ -22,6 +21,7 @@ from arqkit.records import Severity
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, STANDINGS
 from arqlab.core.apis import ErrorSerializer
 from arqlab.core.models import Task, Team
+from arqlab.core.oddities import task_url
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.services.teams import lab_team
 from submissions.models import Run
@@ -77,9 +77,7 @@ class RunSerializer(serializers.ModelSerializer):
     @extend_schema_field(serializers.CharField())
     def get_report(self, run: Run) -> str:
         """Return the URL of the run's report."""
-        return reverse(
-            "submissions:api-run-report", args=[run.task.lab.slug, run.task.slug, run.pk]
-        )
+        return task_url("submissions:api-run-report", run.task, run.pk)
 
 
 def _yes_no(meaning: str) -> serializers.BooleanField:

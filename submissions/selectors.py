@@ -5,15 +5,13 @@ from __future__ import annotations
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 import polars as pl
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db.models import Count, Q
-from django.urls import reverse
 
 from arqkit.formats.archives.uploads import MAX_RUN_BYTES
 from arqkit.formats.runs.packs import FileLimits, TaskPack
@@ -23,6 +21,7 @@ from arqkit.polars_errors import EngineFailedError, panics_as_errors
 from arqkit.ranking import OrderBy, with_order
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.models import Lab, Task, Team, Visitor
+from arqlab.core.oddities import task_url
 from arqlab.core.permissions import may_organize
 from arqlab.core.selectors import LabRoles, topic_ids
 from collection.selectors.collections import (
@@ -74,8 +73,7 @@ BYTES_PER_LINE = 80
 """The average length allowed for the lines of a long run; ids and tags take about 40 bytes."""
 
 
-@dataclass(frozen=True)
-class TaskRuns:
+class TaskRuns(NamedTuple):
     """Counts of a task's submitted runs by state, and the quota left to each team of the user."""
 
     waiting: int
@@ -259,10 +257,9 @@ def repaired_file(run: Run) -> ContentFile | None:
 
 def runs_page(task: Task, runs: Sequence[Run]) -> str:
     """Return the address of the page of the only run, or of the list of runs."""
-    place = [task.lab.slug, task.slug]
     if len(runs) == 1:
-        return reverse("desk:run-detail", args=[*place, runs[0].pk])
-    return reverse("submissions:run-list", args=place)
+        return task_url("desk:run-detail", task, runs[0].pk)
+    return task_url("submissions:run-list", task)
 
 
 def report_summary(problems: Iterable[RunProblem]) -> dict[str, dict[str, int]]:

@@ -187,7 +187,6 @@ EXACT_TABLES = {
     "assessment/qrels/views/versions.py": "qrels for trec_eval",
     "collection/management/commands/export_visual_ids.py": "visual ids, read by systems",
     "evaluation/services/effects.py": "a digest",
-    "evaluation/services/questions.py": "a digest",
     "submissions/views/changing.py": "runs for trec_eval",
 }
 

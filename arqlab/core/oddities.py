@@ -157,9 +157,9 @@ def past_deadlines(task: Task, changes: Mapping[str, Any], *, at: datetime) -> d
     return sentences
 
 
-def task_url(name: str, task: Task) -> str:
-    """Return the address of a page of a task that takes no more arguments."""
-    return reverse(name, args=[task.lab.slug, task.slug])
+def task_url(name: str, task: Task, *more: object) -> str:
+    """Return the address of a page of a task, with more parts of the address that it takes."""
+    return reverse(name, args=[task.lab.slug, task.slug, *more])
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
@@ -75,8 +74,7 @@ def spread_of(values: Iterable[RunValue]) -> Spread | None:
     return Spread(len(known), best, median(known), fmean(known), worst, pstdev(known))
 
 
-@dataclass(frozen=True, slots=True)
-class TopicScoreRow:
+class TopicScoreRow(NamedTuple):
     """One topic of the qrels: the run's score, and the median and best score of its peers.
 
     A missing score is None. `topic` is None if the qrels have a topic that the lab does not have.

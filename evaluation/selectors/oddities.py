@@ -6,7 +6,6 @@ from datetime import datetime
 
 import polars as pl
 from django.db.models import Max
-from django.urls import reverse
 
 from arqlab.core.oddities import Oddity, named_oddity, submission_oddities, task_url
 from assessment.models import QrelSet
@@ -44,7 +43,7 @@ def release_oddities(qrel_set: QrelSet, *, at: datetime) -> list[Oddity]:
         Oddity(
             f"Topics or items of the qrels {name} join nothing of the lab.",
             warnings,
-            reverse("assessment:qrels-detail", args=[task.lab.slug, task.slug, qrel_set.version]),
+            task_url("assessment:qrels-detail", task, qrel_set.version),
             f"All topics and items of the qrels {name} join those of the lab.",
             is_red=True,
         ),

@@ -35,7 +35,7 @@ from arqkit.formats.papers.words import (
     measure_notes,
     question_note,
 )
-from arqkit.leaderboard import Board
+from arqkit.leaderboard import MAIN_MEASURES, Board
 from arqkit.measures.names import Measure
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
@@ -61,13 +61,14 @@ from evaluation.selectors.boards import (
     topic_matrix,
 )
 from evaluation.services.further_measures import (
+    ProgressTask,
     first_answers,
     first_answers_access,
     measure_correlations,
     question_columns,
     question_rounds,
+    system_progress,
 )
-from evaluation.services.progress import MEASURES, ProgressTask, system_progress
 from submissions.models import Run
 
 FEWEST = 3
@@ -104,7 +105,7 @@ def paper_tables(
 def _results(visible: VisibleBoard) -> PaperTable:
     """Return the table of 000 (A1, A2)."""
     task, board = visible.qrel_set.task, visible.board
-    rows, measures = _rows(task, board), board.measures[:MEASURES]
+    rows, measures = _rows(task, board), board.measures[:MAIN_MEASURES]
     title = f"{task.name} results, averaged over {counted(board.topics, 'topic')}"
     if visible.qrel_set.items == ItemKind.VISUAL_IDS:
         title += " and computed over deduplicated ranked lists of visually distinct formulae"
@@ -114,7 +115,7 @@ def _results(visible: VisibleBoard) -> PaperTable:
 
 def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
     """Return the table of 004 (3, 4): systems on the topics of each lab, those of this one last."""
-    task, measures = visible.qrel_set.task, visible.board.measures[:MEASURES]
+    task, measures = visible.qrel_set.task, visible.board.measures[:MAIN_MEASURES]
     progress = system_progress(user, task, visible)
     columns: list[ScoreColumn] = []
     values: Values = defaultdict(dict)
@@ -438,7 +439,7 @@ def _sentences(visible: VisibleBoard) -> dict[str, str]:
             assessment_facts(qrel_set), item=words.many, labelled=words.label
         ),
         "agreement": "\n\n".join(filter(None, kappas)),
-        "results": results_sentences(board, board.measures[:MEASURES]),
+        "results": results_sentences(board, board.measures[:MAIN_MEASURES]),
     }
     return {name: text for name, text in texts.items() if text}
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import polars as pl
@@ -40,8 +39,7 @@ _COLUMNS = ("topic", "item", "post", "rank", "score")
 _FOUND = {"item": pl.String, "run": pl.Int64, "order": pl.Int32}
 
 
-@dataclass(frozen=True)
-class ItemText:
+class ItemText(NamedTuple):
     """The beginning of an item as HTML, and the address of its post; empty if unknown or closed."""
 
     html: SafeString = _NOTHING

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import transaction
-from django.urls import reverse
 
 from arqkit.measures.names import parse_measure
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -27,17 +26,14 @@ def notify_of_release(board: Leaderboard) -> None:
     """Notify the teams that have runs on a leaderboard of its release."""
     task = board.task
     notify(
-        lab=task.lab,
-        kind=Kind.LEADERBOARD_RELEASED,
-        people=User.objects.filter(memberships__team__in=board.runs.values("team")).distinct(),
-        path=reverse("evaluation:leaderboard", args=[task.lab.slug, task.slug]),
+        task,
+        Kind.LEADERBOARD_RELEASED,
+        User.objects.filter(memberships__team__in=board.runs.values("team")).distinct(),
+        path=task_url("evaluation:leaderboard", task),
         key=f"leaderboard-released {board.pk}",
-        values={
-            "task": task.name,
-            "version": str(board.version),
-            "runs": counted(board.runs.count(), "run"),
-            "measure": parse_measure(board.measures[0]).heading,
-        },
+        version=str(board.version),
+        runs=counted(board.runs.count(), "run"),
+        measure=parse_measure(board.measures[0]).heading,
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
+from django import forms
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,7 +23,7 @@ from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqkit.standings import POST_HOC
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
-from arqlab.core.oddities import Ceremony, is_preview, with_left_out
+from arqlab.core.oddities import Ceremony, is_preview, task_url, with_left_out
 from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.jobs import page_of_job, requested
@@ -31,7 +31,6 @@ from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
-from evaluation.forms import BoardPartForm, ReleaseForm
 from evaluation.models import Leaderboard
 from evaluation.permissions import (
     ScoreAccess,
@@ -50,12 +49,16 @@ from evaluation.selectors.boards import (
 )
 from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import unscored_runs
-from evaluation.services.further_measures import first_answers_access, with_further_measures
+from evaluation.services.further_measures import (
+    first_answers_access,
+    has_linked_runs,
+    with_further_measures,
+)
 from evaluation.services.look_alikes import look_alikes, replays
-from evaluation.services.progress import has_linked_runs
 from evaluation.services.releasing import hide_leaderboard, hide_version, release_leaderboard
 from evaluation.views.tables import (
     BoardLine,
+    BoardPartForm,
     board_file_name,
     board_lines,
     lines_context,
@@ -184,8 +187,8 @@ def _board_context(
     """Return what the page of a leaderboard shows beside its lines."""
     task, released, certificate_url = sight.task, sight.leaderboard, ""
     if released and sight.may_open_certificate(released.qrel_set):
-        address = [task.lab.slug, task.slug, released.qrel_set.version]
-        certificate_url = reverse("evaluation:certificate-detail", args=address)
+        version = released.qrel_set.version
+        certificate_url = task_url("evaluation:certificate-detail", task, version)
     is_live = visible is not None and visible.state == "live"
     return {
         "sight": sight,
@@ -225,7 +228,7 @@ def _openable(line: BoardLine, sight: ScoreAccess, newest: Set[str]) -> BoardLin
     """Return a line without its link if the user may open neither the run nor its scores."""
     run = line.row.run
     is_open = str(run.key) in newest or sight.may_see_run_of(run.team)
-    return line if is_open else replace(line, url="")
+    return line if is_open else line._replace(url="")
 
 
 def _history(sight: ScoreAccess) -> QuerySet[Leaderboard]:
@@ -288,6 +291,18 @@ def look_alike_list(request: HttpRequest, task: Task) -> HttpResponse:
         "percent": {"topics": round(100 * SUSPICIOUS), "relevant": round(100 * PURITY)},
     }
     return page_of_job(request, "evaluation/look_alike_list.html", context, "look-alikes", task.pk)
+
+
+class ReleaseForm(forms.Form):
+    """What everyone is told about a release."""
+
+    reason = forms.CharField(
+        label="Reason for this version",
+        required=False,
+        max_length=300,
+        help_text="Such as: labels of A.12 corrected. Everyone who sees the leaderboard reads it "
+        "in the list of its versions.",
+    )
 
 
 @pages.form("leaderboard/release/", "leaderboard-release", access=organized_task_or_404)
@@ -353,5 +368,5 @@ def leaderboard_hide(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _back_to_board(task: Task, *, live: QrelSet | None = None) -> HttpResponse:
-    address = reverse("evaluation:leaderboard", args=[task.lab.slug, task.slug])
+    address = task_url("evaluation:leaderboard", task)
     return redirect(f"{address}?live=1&qrels={live.name}" if live else address)

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 
 from arqkit.comparison.correlation import (
     GroupPair,
@@ -17,12 +16,12 @@ from arqkit.comparison.correlation import (
     topic_group,
     topic_groups,
 )
-from arqkit.leaderboard import BoardRun
+from arqkit.leaderboard import BoardRun, main_measures
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import heading, info_fields
 from arqlab.core.models import Task, Topic
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import may_organize, organized_task_or_404, task_or_404
 from arqlab.core.selectors import PUBLIC_INFO
 from arqlab.web.cells import COUNT, SCORE, TAU
@@ -41,7 +40,6 @@ pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
 SIDES = {ItemKind.FORMULA_IDS: "all instances", ItemKind.VISUAL_IDS: "visually distinct"}
 """The kinds of items that qrels of formulas have, and what they score."""
 GROUPS = Column("Groups", lambda pair: f"{pair.first.capitalize()} and {pair.second}", is_head=True)
-MOST_MEASURES = 3
 MOST_BARS = 39
 """The most runs that are drawn as bars for each group; of more, the table says it better."""
 
@@ -82,7 +80,7 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
         (qrel_set, other), key=lambda version: list(SIDES).index(ItemKind(version.items))
     )
     measures, topics = [], 0
-    for measure in [measure for measure in board.measures if measure.is_rating][:MOST_MEASURES]:
+    for measure in main_measures(board.measures):
         matrices = [
             topic_matrix(runs=[run.key for run in runs], qrel_set=version, measure=measure.name)
             for version in versions
@@ -122,13 +120,12 @@ def instances(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _instances_table(task: Task, chosen: QrelSet, scores: InstanceScores) -> Table:
-    address = [task.lab.slug, task.slug]
-    query = urlencode({"qrels": chosen.name})
+    page, query = "evaluation:run-scores", urlencode({"qrels": chosen.name})
     all_, distinct = (version.name for version in scores.versions)
     return Table(
         "instances",
         [
-            *run_columns("1", url=to("evaluation:run-scores", *address, of="1.key", query=query)),
+            *run_columns("1", url=to(page, task.lab.slug, task.slug, of="1.key", query=query)),
             *(
                 Column(
                     f"{rated.measure.heading}, {('all', 'distinct')[side]}",
@@ -199,7 +196,7 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
         "by_heading": heading(chosen),
         "columns": columns,
         "ungrouped": sum(topic not in values for topic in topics),
-        "chart": _chart(columns, compared, [task.lab.slug, task.slug]),
+        "chart": _chart(columns, compared, task),
     }
     tables = (
         _groups_table(chosen, columns, compared, context["visible"]),
@@ -246,9 +243,7 @@ def _is_best(group: TopicGroup, compared: ComparedRuns) -> Callable[[tuple[int, 
     return lambda row: bool(row[1].counts and group.means[row[0]] >= most > 0)
 
 
-def _chart(
-    columns: list[TopicGroup], compared: ComparedRuns, address: list[str]
-) -> dict[str, Any] | None:
+def _chart(columns: list[TopicGroup], compared: ComparedRuns, task: Task) -> dict[str, Any] | None:
     """Return the data of the charts, as `js/charts.js` reads them; None of too many runs."""
     if len(compared.runs) > MOST_BARS:
         return None
@@ -260,7 +255,7 @@ def _chart(
                 "run": run.label,
                 "team": run.team,
                 "values": [number_or_none(group.means[place]) for group in columns],
-                "url": reverse("evaluation:run-scores", args=[*address, run.key]),
+                "url": task_url("evaluation:run-scores", task, run.key),
             }
             for place, run in enumerate(compared.runs)
         ],

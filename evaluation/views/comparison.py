@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 
 from arqkit.comparison.differences import pair_differences, run_pairs
 from arqkit.comparison.families import FAMILY_TESTS, TUKEY, PairFamily
@@ -18,7 +17,7 @@ from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import task_or_404
 from arqlab.web.cells import (
     COUNT,
@@ -206,9 +205,8 @@ def _topics_table(
     task, measure, board = context["task"], context["measure"], context["visible"].board
     tasks_own = Topic.objects.filter(task=task).defer("body", "body_html")
     topics = {topic.query_id: topic for topic in tasks_own}
-    address = [task.lab.slug, task.slug]
     titles = {name: title_text(topic.title) for name, topic in topics.items()}
-    urls = {name: reverse("core:topic-detail", args=[*address, name]) for name in topics}
+    urls = {name: task_url("core:topic-detail", task, name) for name in topics}
     context["chart"] |= {
         "measure": measure.heading,
         "topics": [
@@ -291,8 +289,8 @@ def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
         return table_response(
             _pair_frame(compared, family), f"{board_file_name(board, board.qrels)}-pairs.tsv"
         )
-    page = reverse("evaluation:comparison", args=[task.lab.slug, task.slug])
-    address = f"{page}?{urlencode({**context['board_query'], 'measure': compared.measure.label})}"
+    query = urlencode({**context["board_query"], "measure": compared.measure.label})
+    address = f"{task_url('evaluation:comparison', task)}?{query}"
     lines = _pair_lines(compared, getattr(family, choice["correction"]), address)
     cells = [cell for line in lines for cell in line["cells"]]
     context |= choice | {

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import mark_safe
 
@@ -18,6 +17,7 @@ from arqkit.comparison.correlation import top_stability
 from arqkit.judgments.qrels import JudgedTopic
 from arqkit.measures.names import MEASURE_KINDS, Measure
 from arqlab.core.models import Task
+from arqlab.core.oddities import task_url
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.web.cells import COUNT, HUNDREDTHS, SCORE, TAU, score
 from arqlab.web.pages import TASK, Pages
@@ -27,14 +27,16 @@ from evaluation.selectors.boards import number_or_none
 from evaluation.services.effects import draft_scores
 from evaluation.services.further_measures import (
     MeasureCorrelations,
+    ProgressRow,
+    SystemProgress,
     first_answers,
     first_answers_access,
     measure_correlations,
     question_columns,
     question_rounds,
+    system_progress,
     with_further_measures,
 )
-from evaluation.services.progress import ProgressRow, SystemProgress, system_progress
 from evaluation.views.boards import board_file
 from evaluation.views.tables import board_file_name, lines_context, live_query, seen_board
 
@@ -216,10 +218,9 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     visible = further.visible
     if format_:
         return board_file(visible, format_, name="first-answers")
-    task_url = reverse("desk:task-detail", args=[access.task.lab.slug, access.task.slug])
-    context = {"source": access.task, "further": further} | lines_context(
-        request, visible, access, further=further.columns, task_url=task_url
-    )
+    url, columns = task_url("desk:task-detail", access.task), further.columns
+    context = lines_context(request, visible, access, further=columns, task_url=url)
+    context |= {"source": access.task, "further": further}
     return render(request, "evaluation/first_answers.html", context)
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.safestring import mark_safe
 
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind
 from arqlab.core.models import Topic
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.web.cells import COUNT, SCORE, label, score
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer
@@ -52,8 +50,7 @@ ITEM_COLUMNS = (
 """The columns of an item with its text and its label, which leads to its judgments."""
 
 
-@dataclass(frozen=True)
-class RankingSide:
+class RankingSide(NamedTuple):
     """A run with the page of its ranking, the number of its items, and its values by measure."""
 
     run: Run
@@ -152,9 +149,8 @@ def item_reader(
     lab, task, scale = sight.task.lab, sight.task, visible.qrel_set.label_scale
     collection = collection_of(lab)
     closed = closed_threads(request.user, collection) if collection else frozenset()
-    place = [lab.slug, task.slug, query_id]
     judged = judged_ids(task, query_id) if sight.organizes else ()
-    urls = {item: reverse("assessment:item-judgments", args=[*place, item]) for item in judged}
+    urls = {item: task_url("assessment:item-judgments", task, query_id, item) for item in judged}
 
     def read(items: pl.DataFrame, kind: ItemKind) -> tuple[Page[int], list[dict[str, Any]]]:
         page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))

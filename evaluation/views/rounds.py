@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 
 from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.web.cells import (
     COUNT,
@@ -61,8 +61,16 @@ from assessment.rounds.selectors.second import (
 from assessment.rounds.selectors.votes import own_names, real_names, round_agreement, score_sheet
 from assessment.rounds.views.charts import agreement_table, confusion_table, rounds_table
 from assessment.rounds.views.selection import scores_table
-from evaluation.services.effects import MOST_CHANGES, label_effects, main_measure, second_effect
-from evaluation.services.questions import MEASURES, RoundAnswers, RunAnswers, round_answers
+from evaluation.services.effects import (
+    MEASURES,
+    MOST_CHANGES,
+    RoundAnswers,
+    RunAnswers,
+    label_effects,
+    main_measure,
+    round_answers,
+    second_effect,
+)
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
 Part = dict[str, Any]
@@ -269,10 +277,7 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table:
 
 
 def _run_link(row: RunAnswers) -> str:
-    task = row.run.task
-    return run_name(
-        row.run, reverse("desk:run-detail", args=[task.lab.slug, task.slug, row.run.pk])
-    )
+    return run_name(row.run, task_url("desk:run-detail", row.run.task, row.run.pk))
 
 
 def _types(row: RunAnswers) -> str:

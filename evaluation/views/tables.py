@@ -1,12 +1,12 @@
-"""Leaderboard rows with their links, and the data of the per-topic chart."""
+"""What pages of boards share: the chosen part, its rows and links, addresses and file names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
+from django import forms
 from django.http import Http404, HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 
@@ -15,6 +15,7 @@ from arqkit.leaderboard import (
     BoardCell,
     BoardColumn,
     BoardRow,
+    BoardRun,
     columns_in,
     main_measures,
     part_of_board,
@@ -25,7 +26,6 @@ from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.web.cells import ID, SAFE
 from arqlab.web.tables import Column, to
-from evaluation.forms import BoardPartForm
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 from submissions.models import Run
@@ -36,8 +36,55 @@ _IN_PATHS = "'@()=,"
 """Characters of measures that need no escapes in paths, or in HTML between double quotes."""
 
 
-@dataclass(frozen=True)
-class BoardLine:
+class BoardPartForm(forms.Form):
+    """Which runs and measures of a leaderboard a page shows. Unknown values are ignored."""
+
+    primary = forms.BooleanField(label="Primary runs", required=False)
+    best = forms.BooleanField(label="Best run per team", required=False)
+    manual = forms.ChoiceField(
+        choices=[("", "any"), ("manual", "manual"), ("automatic", "automatic")],
+        label="Type",
+        required=False,
+    )
+    measures = forms.ChoiceField(
+        choices=[("", "main"), ("all", "all")], label="Measures", required=False
+    )
+
+    def __init__(self, asked: Mapping[str, str], board: Board) -> None:
+        """Read the address (`request.GET`), and offer the data of the runs of the board."""
+        super().__init__(asked, auto_id="part-%s")
+        data = sorted({row.run.data for row in board.rows} - {""})
+        choices = [("", "any"), *((word, word) for word in data)]
+        self.fields["data"] = forms.ChoiceField(choices=choices, label="Data", required=False)
+        self.board = board
+        self.is_valid()
+
+    def shown_measures(self, further: int) -> list[Measure]:
+        """Return the main or all measures, and the last ones (`further`), which were asked for."""
+        stored = self.board.measures[: len(self.board.measures) - further]
+        chosen = stored if self.cleaned_data.get("measures") else main_measures(stored)
+        return [*chosen, *self.board.measures[len(stored) :]]
+
+    def shown_runs(self) -> set[int]:
+        """Return the keys of the runs; the best run of a team is the first one that is shown."""
+        runs = [row.run for row in self.board.rows if self._shows(row.run)]
+        if self.cleaned_data.get("best"):
+            first: dict[object, BoardRun] = {}
+            for run in runs:
+                first.setdefault(run.team if run.counts and not run.is_baseline else run.key, run)
+            runs = list(first.values())
+        return {run.key for run in runs}
+
+    def _shows(self, run: BoardRun) -> bool:
+        asked = self.cleaned_data
+        return (
+            (not asked.get("primary") or run.is_primary)
+            and asked.get("manual") in (None, "", "manual" if run.is_manual else "automatic")
+            and asked.get("data") in (None, "", run.data)
+        )
+
+
+class BoardLine(NamedTuple):
     """A row of a leaderboard with the URL of its run.
 
     The URL is that of the run's scores if the user may not see the run. `details` has the texts of

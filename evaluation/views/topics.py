@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import reverse
 
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.names import Measure
@@ -18,6 +17,7 @@ from arqkit.records import ItemKind
 from arqkit.topics import heading
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task, Topic
+from arqlab.core.oddities import task_url
 from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
@@ -279,10 +279,9 @@ def _spread_table(measure: Measure, spread: Spread) -> Table:
 
 def _url(task: Task, run: BoardRun, sight: ScoreAccess, query_id: str, query: str) -> str:
     """Return the address of a run's ranking, or of its scores if the user may not open it."""
-    address = [task.lab.slug, task.slug, run.key]
     if sight.may_open(run):
-        return f"{reverse('evaluation:run-ranking', args=[*address, query_id])}?{query}"
-    return f"{reverse('evaluation:run-scores', args=address)}?{query}"
+        return f"{task_url('evaluation:run-ranking', task, run.key, query_id)}?{query}"
+    return f"{task_url('evaluation:run-scores', task, run.key)}?{query}"
 
 
 def _labels(

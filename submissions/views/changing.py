@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
@@ -24,6 +23,7 @@ from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import F, edited
 from arqlab.web.downloads import exact_response
 from arqlab.web.pages import TASK, Pages
+from arqlab.web.tables import answer
 from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemForm, WithdrawForm
 from submissions.models import Run
 from submissions.oddities import closing_oddities
@@ -61,9 +61,8 @@ def task_close(request: HttpRequest, task: Task) -> HttpResponse:
             return redirect("desk:task-detail", task.lab.slug, task.slug)
         except UserError as refused:
             refusals = [refused.message]
-    context: dict[str, Any] = {"ceremony": ceremony}
-    context |= {"refusals": refusals, "is_closed": is_closed}
-    context["runs"] = Run.objects.valid().filter(task=task).count()
+    runs = Run.objects.valid().filter(task=task).count()
+    context = {"ceremony": ceremony, "refusals": refusals, "is_closed": is_closed, "runs": runs}
     status = 422 if refusals else 200
     return render(request, "submissions/task_close.html", context, status=status)
 
@@ -149,8 +148,8 @@ def _edit(
         return _to(run)
 
     events = run.task.lab.audit_events.filter(verb=verb, detail__run=run.pk)
-    form, answer = edited(request, run, make, store, events=events)
-    return answer or _page(request, page, run, form)
+    form, response = edited(request, run, make, store, events=events)
+    return response or _page(request, page, run, form)
 
 
 @pages.form("runs/<int:run>/withdraw/", "run-withdraw")
@@ -229,9 +228,7 @@ def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _page(request: HttpRequest, page: str, run: Run, form: Form, **context: object) -> HttpResponse:
-    context |= {"run": run, "form": form}
-    status = 422 if form.errors else 200
-    return render(request, f"submissions/{page}.html", context, status=status)
+    return answer(request, f"submissions/{page}.html", {"run": run, "form": form, **context})
 
 
 def _to(run: Run) -> HttpResponse:

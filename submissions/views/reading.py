@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Task, Team
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import lab_team
@@ -126,7 +126,7 @@ def _run_columns(task: Task, at: str) -> list[Column]:
 
 
 def _empty_list(task: Task, context: dict[str, Any]) -> Empty:
-    upload = reverse("submissions:run-upload", args=[task.lab.slug, task.slug])
+    upload = task_url("submissions:run-upload", task)
     if not context["places"]:
         return Empty(
             "You are not in a team of this lab",

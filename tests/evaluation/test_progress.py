@@ -9,7 +9,7 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.models import AuditEvent
 from evaluation.permissions import score_access_of, visible_board
-from evaluation.services.progress import system_progress
+from evaluation.services.further_measures import system_progress
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
