@@ -31,13 +31,9 @@ class MessageForm(forms.Form):
         label="Message",
         help_text="Plain text. Separate paragraphs with blank lines. Addresses of web pages become "
         "links.",
+        missing="Enter a message.",
     )
     key = forms.UUIDField(initial=uuid4, widget=forms.HiddenInput)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["text"].required = True
-        self.fields["text"].error_messages["required"] = "Enter a message."
 
 
 class TextForm(VersionedForm):
@@ -51,13 +47,9 @@ class TextForm(VersionedForm):
         label="Text",
         help_text="Plain text. Separate paragraphs with blank lines. The link to the page is added "
         "below.",
+        rows=12,
+        missing="Enter a text.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["text"].required = True
-        self.fields["text"].error_messages["required"] = "Enter a text."
-        self.fields["text"].widget.attrs["rows"] = 12
 
 
 class InvitationForm(forms.Form):

@@ -221,7 +221,8 @@ def _values_by(file: FieldFile, key: str, ids: Iterable[str], column: str) -> di
 def _forms(rows: pl.LazyFrame) -> list[Form]:
     ordered = rows.select(*FORM).sort("instances", "visual_id", descending=[True, False])
     texts = pl.col("latex", "layout").fill_null("")
-    return list(map(Form._make, ordered.head(SAME_SHOWN).with_columns(texts).collect().rows()))
+    rows_shown = ordered.head(SAME_SHOWN).with_columns(texts).collect().rows()
+    return [Form(*row) for row in rows_shown]
 
 
 def _is_same(latex: str, layout: str | None) -> pl.Expr:

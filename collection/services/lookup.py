@@ -27,7 +27,7 @@ from collection.selectors.formulas import (
     visual_id_of,
 )
 from collection.selectors.search import search_posts
-from collection.services.indexing import formula_index_is_small, index_formulas
+from collection.services.indexing import ready_for_formulas
 
 
 def snippet_html(parts: Iterable[Part]) -> SafeString:
@@ -113,18 +113,6 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Se
     results.page, results.is_any = _page(posts.total, wanted), posts.is_any
     results.results = _results(collection, query, posts)
     return results
-
-
-def ready_for_formulas(version: VisualMap) -> VisualMap:
-    """Return the version, after building its index of pairs if it is missing and small.
-
-    The periodic task builds large ones.
-    """
-    return (
-        index_formulas(version=version)
-        if not version.pairs and formula_index_is_small(version)
-        else version
-    )
 
 
 def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> FormulaMatches:

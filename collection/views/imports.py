@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -24,7 +25,6 @@ from collection.selectors.imports import (
     import_row,
     import_rows,
     missing_parts,
-    problems_of,
 )
 
 pages = Pages(f"{LAB}collection/", section="collection")
@@ -44,8 +44,8 @@ def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
             "imports": _imports_table(lab, rows),
             "holdings": holdings,
             "steps": [row for row in rows if row.needs_attention],
+            "lacks": missing_parts(collection, holdings, rows),
         }
-        context |= {"lacks": missing_parts(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
 
 
@@ -78,7 +78,8 @@ def _imports_table(lab: Lab, rows: list[ImportRow]) -> Table:
 def import_detail(request: HttpRequest, lab: str, record: int) -> HttpResponse:
     """Show the import of a file: rows read, kept and skipped, and its problems by line."""
     organized_lab, row = _import_or_404(request, lab, record)
-    problems = problems_of(row.record)
+    # By file and line, the problems of whole files first.
+    problems = row.record.problems.order_by("source", F("line").asc(nulls_first=True), "pk")
     page = Paginator(problems, PROBLEMS_A_PAGE).get_page(request.GET.get("page"))
     table = problem_table(
         problems,

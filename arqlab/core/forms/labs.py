@@ -30,15 +30,22 @@ JUDGING_DEADLINE_HELP = (
 )
 
 
-class ParagraphsField(forms.CharField):
-    """An optional text of several paragraphs."""
+def name_field(what: str) -> forms.CharField:
+    """Return the field of the name of a lab or a task."""
+    errors = {"required": f"Enter a {what} name."}
+    return forms.CharField(label="Name", max_length=200, error_messages=errors)
 
-    def __init__(self, *, label: str, help_text: str) -> None:
+
+class ParagraphsField(forms.CharField):
+    """A text of several paragraphs; `missing` tells the user to enter one that is required."""
+
+    def __init__(self, *, label: str, help_text: str, rows: int = 8, missing: str = "") -> None:
         super().__init__(
             label=label,
             help_text=help_text,
-            required=False,
-            widget=forms.Textarea(attrs={"rows": 8}),
+            required=bool(missing),
+            error_messages={"required": missing},
+            widget=forms.Textarea(attrs={"rows": rows}),
         )
 
     def to_python(self, value: Any) -> str | None:
@@ -50,9 +57,7 @@ class ParagraphsField(forms.CharField):
 class LabForm(forms.Form):
     """The name, description and visibility of a lab."""
 
-    name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter a lab name."}
-    )
+    name = name_field("lab")
     description = ParagraphsField(
         label="Description",
         help_text="Who organizes the lab, what it evaluates, where to find the data. "
@@ -83,7 +88,7 @@ _ORDERS = [
 
 
 class TaskDatesForm(forms.Form):
-    """The dates of a task. `question` asks whether a date in the past is meant."""
+    """The texts and dates of a task. `question` asks whether a date in the past is meant."""
 
     question = ""
     error_fields: ClassVar[Mapping[str, str]] = {
@@ -93,6 +98,11 @@ class TaskDatesForm(forms.Form):
         "past-deadline": "deadline",
         "past-judging_deadline": "judging_deadline",
     }
+    name = name_field("task")
+    description = ParagraphsField(
+        label="Description",
+        help_text="What systems should retrieve. Separate paragraphs with blank lines.",
+    )
     opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is already open.")
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
     judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
@@ -102,13 +112,6 @@ class TaskForm(TaskDatesForm, VersionedForm):
     """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
     field_order = ("name", "description")
-    name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter a task name."}
-    )
-    description = ParagraphsField(
-        label="Description",
-        help_text="What systems should retrieve. Separate paragraphs with blank lines.",
-    )
     shows_own_scores = forms.BooleanField(
         label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,
