@@ -342,14 +342,11 @@ def answer(
 ) -> HttpResponse:
     """Return a page with tables (each in the context by its name, with _ for -), or a file.
 
-    The status of a page with a posted `form` that has errors is 422, if it is not given.
     The file is that of the first table, or of `file` if its rows are others than those of the page.
     Raises `Http404` if the page has no file of the format.
     """
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
-    if request.method == "POST" and getattr(context.get("form"), "errors", None):
-        status = 422 if status == 200 else status
     if not asked:
         named = {table.name.replace("-", "_"): table for table in tables}
         return render(request, template, {**context, **named}, status=status)

@@ -18,9 +18,7 @@ from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, t
 from assessment.assignments.services.assigning import Pairs
 from assessment.models import Assignment, RosterEntry
 
-ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW = "assign", "reassign", "take", "review", "unreview"
-SET_ASIDE, RESUME = "set-aside", "resume"
-ACTIONS = (ASSIGN, REASSIGN, TAKE, REVIEW, UNREVIEW, SET_ASIDE, RESUME)
+ACTIONS = ("assign", "reassign", "take", "review", "unreview", "set-aside", "resume")
 MAX_BYTES, MAX_HOURS = 2**20, 10_000
 INCOMPLETE = "The form is incomplete, so nothing was changed. Reload the page and try again."
 
@@ -62,11 +60,11 @@ class ChosenTopicsForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         action, person, is_all = (cleaned.get(name) for name in ("action", "person", "everybody"))
         problem = ""
-        if action in (ASSIGN, REASSIGN) and not person:
+        if action in ("assign", "reassign") and not person:
             problem = "No assessor selected. Choose who should judge the topics."
-        elif action == TAKE and not person and not is_all:
+        elif action == "take" and not person and not is_all:
             problem = "No assessor selected. Choose an assessor, or tick “from all assessors”."
-        elif action == TAKE and person and is_all:
+        elif action == "take" and person and is_all:
             problem = f"Unassign from {person.name} or from all assessors? Choose one of the two."
         if problem and "person" not in self.errors:
             self.add_error("person", problem)
@@ -124,7 +122,6 @@ class RosterForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer the users who may judge and are not on the roster."""
         super().__init__(*args, **kwargs)
         assigned = Assignment.objects.filter(topic__task=task, ended_at=None)
         listed = Q(pk__in=task.roster.values("user")) | Q(pk__in=assigned.values("assessor"))
@@ -152,7 +149,6 @@ class HoursForm(VersionedForm):
     )
 
     def __init__(self, *args: Any, entry: RosterEntry | None, **kwargs: Any) -> None:
-        """Fill in what the assessor offers now."""
         super().__init__(*args, **kwargs)
         self.initial = {"hours": entry.hours, "note": entry.note} if entry else {}
 
@@ -249,7 +245,7 @@ def write_proposal(planning: TaskPlanning, plan: AssignmentPlan, edits: PlanEdit
 def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
     """Return the choices that differ from a page's proposal. Raise `UserError` for unknown ones."""
     if "proposed" not in data:
-        return PlanEdits({}, {})
+        return {}, {}
     try:
         proposed = json.loads(data["proposed"])
     except (ValueError, RecursionError):
@@ -266,7 +262,7 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
             if name in data and proposed.get(name) != chosen.get(topic, "")
         }
 
-    return PlanEdits(*map(edits, PARTS))
+    return edits("first"), edits("second")
 
 
 def read_pairs(text: str, *, task: Task) -> Pairs:

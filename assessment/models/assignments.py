@@ -35,9 +35,6 @@ class RosterEntry(models.Model):
             models.CheckConstraint(condition=Q(hours__gte=0), name="offered_hours_not_negative"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self.user} on the roster of {self.task}"
-
 
 class TopicBid(models.Model):
     """How much an assessor wants to judge a topic. No row means that they did not say.
@@ -63,9 +60,6 @@ class TopicBid(models.Model):
             models.UniqueConstraint(fields=["topic", "user"], name="bid_once_for_a_topic")
         ]
 
-    def __str__(self) -> str:
-        return f"{self.user}, {self.topic}: {self.choice}"
-
 
 class SecondPlan(models.Model):
     """The assessor who is to judge a topic a second time, in a round of second judgments."""
@@ -77,9 +71,6 @@ class SecondPlan(models.Model):
 
     class Meta:
         ordering = ["topic"]
-
-    def __str__(self) -> str:
-        return f"{self.topic} again by {self.assessor}"
 
 
 class Assignment(models.Model):
@@ -112,6 +103,3 @@ class Assignment(models.Model):
         indexes = [
             models.Index(fields=["assessor"], condition=Q(ended_at=None), name="assignment_open")
         ]
-
-    def __str__(self) -> str:
-        return f"{self.topic} to {self.assessor}"

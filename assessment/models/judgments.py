@@ -39,9 +39,6 @@ class SetAsideTopic(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{self.topic} set aside"
-
 
 class PayRule(models.Model):
     """The hourly rate of a lab's assessors and the time zone in which their days begin."""
@@ -60,9 +57,6 @@ class PayRule(models.Model):
                 name="hourly_rate_not_negative",
             )
         ]
-
-    def __str__(self) -> str:
-        return f"Pay in {self.lab}"
 
     @classmethod
     def of(cls, lab: Lab) -> PayRule:
@@ -96,22 +90,13 @@ class DismissedFinding(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{self.task} {self.key}"
-
 
 class DuplicatePosts(models.Model):
-    """The posts in a task's pools that have the same text.
-
-    `groups` is a list of pairs: the id of the first post, and the keys of all instances.
-    """
+    """The posts in a task's pools with the same text: pairs of the first id and all instances."""
 
     task = models.OneToOneField(Task, models.CASCADE, related_name="duplicate_posts")
     groups = models.JSONField(default=list)
     found_at = models.DateTimeField()
-
-    def __str__(self) -> str:
-        return f"{self.task} duplicates"
 
 
 class Guideline(models.Model):
@@ -133,9 +118,6 @@ class Guideline(models.Model):
                 fields=["task", "version"], name="guideline_version_once_per_task"
             )
         ]
-
-    def __str__(self) -> str:
-        return f"{self.task} guideline {self.version}"
 
 
 class GuidelineEntry(models.Model):
@@ -195,9 +177,6 @@ class GuidelineEntry(models.Model):
                 name="guideline_entry_label_known",
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"{self.task} {self.kind} {self.pk}"
 
 
 class Judgment(models.Model):
@@ -264,10 +243,7 @@ class Judgment(models.Model):
 
     @property
     def guidelines(self) -> int | None:
-        """Return the version that the assessor followed.
-
-        0 is the default text; the version of a label judged elsewhere may be unknown (None).
-        """
+        """Return the version that was followed: 0 for the default text, None if it is unknown."""
         if self.guideline is None:
             return None if self.is_imported else 0
         return self.guideline.version
@@ -279,10 +255,7 @@ class Judgment(models.Model):
 
 
 class LateLabel(models.Model):
-    """A label that arrived when its assessor could no longer judge the item.
-
-    It does not count until an organizer keeps it. Organizers keep or exclude it with a reason.
-    """
+    """A label that came too late to count, until an organizer keeps it, with a reason."""
 
     class Cause(models.TextChoices):
         """Why the assessor could no longer judge the item."""
@@ -306,9 +279,6 @@ class LateLabel(models.Model):
 
     class Meta:
         ordering = ["pk"]
-
-    def __str__(self) -> str:
-        return f"Late label {self.pk}"
 
 
 class Ticket(models.Model):
@@ -375,10 +345,7 @@ class Ticket(models.Model):
 
 
 class TicketPolicy(models.Model):
-    """What happens in a task with each label that is not a judgment.
-
-    `actions` has an action by label value (as text); other labels wait for an answer.
-    """
+    """What happens with labels (as text) that are not judgments; those without action wait."""
 
     class Action(models.TextChoices):
         """What happens when an assessor reports an item."""
@@ -395,9 +362,6 @@ class TicketPolicy(models.Model):
     expert_closes = models.BooleanField(
         default=False, help_text="The expert may answer the assessor and close the ticket."
     )
-
-    def __str__(self) -> str:
-        return f"Ticket policy of {self.task}"
 
     def action_of(self, label: int) -> TicketPolicy.Action:
         """Return what happens with a label."""

@@ -135,8 +135,8 @@ def radar_detail(request: HttpRequest, task: Task, finding: str) -> HttpResponse
         "finding": finding_rows([radar_finding], scale=task_scale(task)).row(0, named=True),
         "dismissed": dismissed_findings(task).filter(key=finding).first(),
     }
-    table = _judgments_table(request, task, radar_finding)
-    return answer(request, "assessment/radar_detail.html", context, table)
+    status, table = 422 if form.errors else 200, _judgments_table(request, task, radar_finding)
+    return answer(request, "assessment/radar_detail.html", context, table, status=status)
 
 
 def _is_changed(request: HttpRequest, task: Task, finding: RadarFinding, form: NoteForm) -> bool:

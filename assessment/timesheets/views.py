@@ -69,7 +69,6 @@ class SheetForm(forms.Form):
     estimates = forms.BooleanField(label="Estimate missing times", required=False)
 
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
-        """Offer the tasks of the lab."""
         super().__init__(*args, **kwargs)
         tasks = self.fields["task"]
         tasks.queryset = lab.tasks.all()  # type: ignore[attr-defined]
@@ -119,7 +118,6 @@ class PayForm(VersionedForm):
     )
 
     def __init__(self, *args: Any, rule: PayRule, **kwargs: Any) -> None:
-        """Fill in what the lab pays now."""
         super().__init__(*args, **kwargs)
         self.initial = model_to_dict(rule)
 

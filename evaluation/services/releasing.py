@@ -26,17 +26,14 @@ def notify_of_release(board: Leaderboard) -> None:
     """Notify the teams that have runs on a leaderboard of its release."""
     task = board.task
     notify(
-        lab=task.lab,
-        kind=Kind.LEADERBOARD_RELEASED,
-        people=User.objects.filter(memberships__team__in=board.runs.values("team")).distinct(),
+        task,
+        Kind.LEADERBOARD_RELEASED,
+        User.objects.filter(memberships__team__in=board.runs.values("team")).distinct(),
         path=task_url("evaluation:leaderboard", task),
         key=f"leaderboard-released {board.pk}",
-        values={
-            "task": task.name,
-            "version": str(board.version),
-            "runs": counted(board.runs.count(), "run"),
-            "measure": parse_measure(board.measures[0]).heading,
-        },
+        version=str(board.version),
+        runs=counted(board.runs.count(), "run"),
+        measure=parse_measure(board.measures[0]).heading,
     )
 
 

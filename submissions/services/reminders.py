@@ -41,19 +41,16 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
         return
     files = list(dict.fromkeys(sent_run.upload.name for sent_run in runs))
     notify(
-        lab=run.task.lab,
-        kind=Kind.RUNS_VALIDATED,
-        people=members_of(run.team),
+        run.task,
+        Kind.RUNS_VALIDATED,
+        members_of(run.team),
         path=runs_page(run.task, runs),
         key=f"runs-validated {run.pk} {at.isoformat()}",
-        values={
-            "task": run.task.name,
-            "team": run.team.name,
-            "file": files[0] if len(files) == 1 else f"{len(files)} files",
-            "person": run.submitted_by.name if run.submitted_by else "An organizer",
-            "summary": _summary(runs),
-            "runs": _result_lines(runs),
-        },
+        team=run.team.name,
+        file=files[0] if len(files) == 1 else f"{len(files)} files",
+        person=run.submitted_by.name if run.submitted_by else "An organizer",
+        summary=_summary(runs),
+        runs=_result_lines(runs),
     )
 
 
@@ -112,18 +109,15 @@ def _remind_of_deadline(task_pk: int, at: datetime) -> None:
         if key in told or (primary and not is_last):
             continue
         notify(
-            lab=task.lab,
-            kind=kind,
-            people=members_of(team),
+            task,
+            kind,
+            members_of(team),
             path=task_url("submissions:run-list", task),
             key=key,
-            values={
-                "task": task.name,
-                "team": team.name,
-                "runs": _runs_in_words(valid, bool(primary)),
-                "deadline": moment_in_words(task.deadline),
-                "remaining": hours_in_words(task.deadline - at),
-            },
+            team=team.name,
+            runs=_runs_in_words(valid, bool(primary)),
+            deadline=moment_in_words(task.deadline),
+            remaining=hours_in_words(task.deadline - at),
         )
 
 

@@ -14,12 +14,12 @@ def tell(lab):
 
     def tell(*people, key="released 1", **values):
         return notify(
-            lab=lab,
-            kind=Kind.LEADERBOARD_RELEASED,
-            people=people,
+            lab,
+            Kind.LEADERBOARD_RELEASED,
+            people,
             path="/labs/arqmath-x/",
             key=key,
-            values={"task": "Task 1", "version": "2", "runs": "3 runs", "measure": "P@5"} | values,
+            **{"task": "Task 1", "version": "2", "runs": "3 runs", "measure": "P@5"} | values,
         )
 
     return tell

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from arqlab.core.models import Lab, User
+from arqlab.core.models import Lab, Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Mail, MailOptOut, Notice
 from arqlab.notices.selectors import gets_mail
@@ -46,14 +46,15 @@ You receive this email because you take part in {lab}. To turn off email:
 
 @transaction.atomic
 def notify(
-    *, lab: Lab, kind: str, people: Iterable[User], path: str, key: str, values: Mapping[str, str]
+    about: Lab | Task, kind: str, people: Iterable[User], *, path: str, key: str, **values: str
 ) -> list[Notice]:
     """Notify users of an event by the text of its kind; return the new notices.
 
     Call it in the transaction of the event. A user who was notified with this `key` is not notified
-    again.
+    again. The names of lab and task are among the values of the text.
     """
-    filled = text_of(lab, kind).filled({"lab": lab.name, **values})
+    lab, task = (about.lab, {"task": about.name}) if isinstance(about, Task) else (about, {})
+    filled = text_of(lab, kind).filled({"lab": lab.name, **task, **values})
     draft = Notice(lab=lab, kind=kind, path=path, key=key, text=filled.text, subject=filled.subject)
     return deliver(draft=draft, people=people)
 

@@ -397,10 +397,7 @@ def _estimate(rows: Collection[TopicRow], people: Iterable[int]) -> dict[int, Pa
 def _person_row(
     task: Task, rows: Iterable[TopicRow], person: User, pace: Pace, *, may_judge: bool, at: datetime
 ) -> PersonRow:
-    """Return the row of a person.
-
-    The estimate assumes that they judge the started topics first, and all in the task's order.
-    """
+    """Return the row of a person, who judges started topics first, in the order of the task."""
     own = [(row, row.shares[person.pk]) for row in rows if person.pk in row.shares]
     own.sort(key=lambda pair: (not pair[1].judged.items, pair[0].topic.position))
     shares = [share for _, share in own]

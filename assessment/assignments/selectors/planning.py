@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
 
@@ -26,12 +25,8 @@ from assessment.assignments.selectors.grid import TopicRow, assignment_grid, tog
 from assessment.assignments.selectors.roster import RosterRow, planned_seconds, task_roster
 from assessment.models import PoolInstance, PoolItem
 
-
-class PlanEdits(NamedTuple):
-    """What an organizer changed by hand in a plan: the assessor by topic, or "" for nobody."""
-
-    first: Mapping[str, str]
-    second: Mapping[str, str]
+PlanEdits = tuple[Mapping[str, str], Mapping[str, str]]
+"""The first and second assessors that an organizer changed by hand, by topic; "" for nobody."""
 
 
 @dataclass(frozen=True)

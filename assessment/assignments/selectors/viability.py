@@ -42,13 +42,11 @@ def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]
     if not needed or not started:
         return []
     forecasts = keep_forecasts(task)
-    candidates = [
-        TopicForecast(row, *forecasts[row.topic.pk]) for row in started if row.topic.pk in forecasts
-    ]
     droppable = [
-        forecast
-        for forecast in candidates
-        if forecast.row.is_set_aside or (forecast.row.left and forecast.sample.relevant < needed)
+        TopicForecast(row, *forecasts[row.topic.pk])
+        for row in started
+        if row.topic.pk in forecasts
+        and (row.is_set_aside or (row.left and forecasts[row.topic.pk][0].relevant < needed))
     ]
     return sorted(droppable, key=lambda forecast: (forecast.row.is_set_aside, forecast.probability))
 
@@ -57,9 +55,9 @@ def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
     """Return the judged sample of each topic, and the probability that it is kept."""
     # Without Task 3 answers mixed into Task 1. The items of a supplement count as drawn from the
     # same topic, although their order is random among themselves only.
-    kinds = set(PoolItem.Kind) - (
-        {PoolItem.Kind.ANSWERS} if task.kind == Task.Kind.ANSWERS else set()
-    )
+    kinds = set(PoolItem.Kind)
+    if task.kind == Task.Kind.ANSWERS:
+        kinds.remove(PoolItem.Kind.ANSWERS)
     relevant = Counter(topic for topic, _ in _relevant_items(task, kinds))
     counted = topic_counts(PoolItem.official.filter(pool__task=task, kind__in=kinds))
     samples = {

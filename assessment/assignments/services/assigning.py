@@ -109,17 +109,14 @@ def assign_topics(
     for person in dict.fromkeys(person for _, person in fresh if person != by):
         ids = assigned[person.get_username()]
         notify(
-            lab=task.lab,
-            kind=Kind.TOPICS_ASSIGNED,
-            people=[person],
+            task,
+            Kind.TOPICS_ASSIGNED,
+            [person],
             path=reverse("assessment:judging-home", args=[task.lab.slug]),
             key=f"topics-assigned {task.pk} {at.isoformat()}",
-            values={
-                "task": task.name,
-                "person": by.name if by else "An organizer",
-                "topics": counted(len(ids), "topic"),
-                "ids": ", ".join(ids),
-            },
+            person=by.name if by else "An organizer",
+            topics=counted(len(ids), "topic"),
+            ids=", ".join(ids),
         )
     return Reassigned(len(fresh), len(gone))
 

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
-from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
+from arqlab.core.oddities import task_url
 from arqlab.core.services.audit import record_event, save_changes
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
@@ -77,12 +77,12 @@ def invite_to_bid(*, task: Task, people: Collection[User], at: datetime, by: Use
     add_assessors(task=task, people=people, at=at, by=by)
     task.roster.filter(user__in=people).update(invited_at=at)
     notices = notify(
-        lab=task.lab,
-        kind=Kind.TOPIC_BIDS,
-        people=people,
-        path=reverse("assessment:bid-list", args=[task.lab.slug, task.slug]),
+        task,
+        Kind.TOPIC_BIDS,
+        people,
+        path=task_url("assessment:bid-list", task),
         key=f"topic-bids {task.pk} {at.isoformat()}",
-        values={"task": task.name, "person": by.name},
+        person=by.name,
     )
     record_event("roster.invite", task, by, invited=[person.get_username() for person in people])
     return len(notices)

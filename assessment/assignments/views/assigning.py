@@ -27,17 +27,7 @@ from arqlab.web.cells import COUNT, DAY, TENTHS, CellKind
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Table, answer, reader
-from assessment.assignments.forms import (
-    ASSIGN,
-    REASSIGN,
-    RESUME,
-    REVIEW,
-    SET_ASIDE,
-    TAKE,
-    AssignmentFileForm,
-    ChosenTopicsForm,
-    read_pairs,
-)
+from assessment.assignments.forms import AssignmentFileForm, ChosenTopicsForm, read_pairs
 from assessment.assignments.selectors.days import judged_days
 from assessment.assignments.selectors.grid import (
     AssignmentGrid,
@@ -164,26 +154,26 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
 def _done(task: Task, chosen: dict[str, Any], *, at: datetime, by: User) -> str:
     """Carry out the chosen action and return the message about it."""
     topics, person, action = list(chosen["topics"]), chosen["person"], chosen["action"]
-    if action in (ASSIGN, REASSIGN):
+    if action in ("assign", "reassign"):
         pairs = [(topic, person) for topic in topics]
         choice = LoadChoice(confirmed=True)  # for these topics, in view of their assessors
-        replaces = action == REASSIGN
+        replaces = action == "reassign"
         return _change_message(
             assign_topics(task=task, pairs=pairs, replaces=replaces, at=at, by=by, choice=choice)
         )
-    if action == TAKE:
+    if action == "take":
         count = take_topics(task=task, topics=topics, person=person, at=at, by=by)
         if not count:
             return "Nothing changed: the topics were not assigned."
         return f"{counted(count, 'assignment')} ended. Labels are kept."
-    if action == SET_ASIDE:
+    if action == "set-aside":
         count = set_topics_aside(task=task, topics=topics, at=at, by=by)
         return f"{counted(count, 'topic')} set aside. Items and labels are kept."
-    if action == RESUME:
+    if action == "resume":
         count = resume_topics(task=task, topics=topics, at=at, by=by)
         return f"Judging of {counted(count, 'topic')} resumed."
-    count = review_topics(task=task, topics=topics, at=at if action == REVIEW else None, by=by)
-    return f"{counted(count, 'topic')} {'now in' if action == REVIEW else 'back from'} review."
+    count = review_topics(task=task, topics=topics, at=at if action == "review" else None, by=by)
+    return f"{counted(count, 'topic')} {'now in' if action == 'review' else 'back from'} review."
 
 
 def _change_message(changed: Reassigned) -> str:

@@ -242,7 +242,8 @@ def assignment_plan(request: HttpRequest, task: Task) -> HttpResponse:
                 return _applied(request, planning, context["plan"], at=now)
     is_part = "HX-Request" in request.headers and "plan" in context
     page = "_plan_totals.html" if is_part else "assignment_plan.html"
-    return answer(request, f"assessment/{page}", context)
+    status = 422 if form.errors else 200
+    return render(request, f"assessment/{page}", context, status=status)
 
 
 def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str, Any]:
@@ -250,7 +251,7 @@ def _plan(request: HttpRequest, action: str, planning: TaskPlanning) -> dict[str
     if action == "propose":
         edits = read_edits(request.POST, planning)
         plan = plan_with_edits(planning, edits)
-        kept = len(edits.first) + len(edits.second)
+        kept = sum(map(len, edits))
         return {"plan": plan, "kept": kept, "proposed": write_proposal(planning, plan, edits)}
     first, second = (read_choices(request.POST, part, planning) for part in ("first", "second"))
     plan = plan_of(planning.open_problem, first, second)

@@ -143,10 +143,7 @@ def followed_versions(user: User, tasks: Collection[Task]) -> dict[int, int]:
 
 
 def followed_version(user: User, task: Task) -> int | None:
-    """Return the newest version of a task that a person judged with, or None.
-
-    Judgments with the default text are not considered: this query reads no items.
-    """
+    """Return the newest version, but not the default text, that a person judged with, or None."""
     own = Judgment.objects.filter(assessor=user, guideline__task=task)
     version: int | None = own.aggregate(last=Max("guideline__version"))["last"]
     return version

@@ -145,11 +145,7 @@ def _texts(entry: GuidelineEntry) -> list[PostText]:
 
 
 def _without_id(text: PostText, formula_id: str) -> PostText:
-    """Return a text whose judged formula has no id, because pages show it more than once.
-
-    Without a judged formula, no formula has an id, because ids could tell the kinds of answers
-    apart.
-    """
+    """Return a text without the id of its judged formula, or, without one, without any ids."""
     formulas = (
         formula._replace(formula_id="") if formula_id in ("", formula.formula_id) else formula
         for formula in text.formulas

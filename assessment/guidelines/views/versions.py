@@ -84,7 +84,6 @@ class GuidelineForm(forms.Form):
     after = forms.IntegerField(widget=forms.HiddenInput, min_value=0, max_value=32_767)
 
     def __init__(self, *args: Any, scale: LabelScale, **kwargs: Any) -> None:
-        """Add a field for the definition of each label."""
         super().__init__(*args, **kwargs)
         for label in scale:
             self.fields[f"label-{label.value}"] = forms.CharField(
@@ -173,10 +172,7 @@ KINDS = (GuidelineEntry.Kind.EXAMPLE, GuidelineEntry.Kind.CASE)
 
 @pages.form("entries/", "guideline-entry-list")
 def guideline_entry_list(request: HttpRequest, task: Task) -> HttpResponse:
-    """Show the examples and cases of the next and the current version, and publish or change them.
-
-    A POST request has the key of an entry to `remove` or `keep`, or publishes the next version.
-    """
+    """Show the entries of the next and the current version; `remove` or `keep` one, or publish."""
     if request.method == "POST":
         with told(request):
             messages.success(request, _change(task, request, by=signed_in(request)))

@@ -1,8 +1,4 @@
-"""The requests of the judging API: each body is declared once, for validation and for the schema.
-
-A serializer collects all problems. They are reported as `RequestProblem`s, which say what was found
-and what was expected.
-"""
+"""The requests of the judging API: each body is declared once, for validation and the schema."""
 
 from __future__ import annotations
 

@@ -38,23 +38,10 @@ from assessment.judging.selectors.items import Submitted, TopicPath, submitted_i
 from assessment.judging.selectors.places import Place, judging_address
 from assessment.judging.selectors.progress import own_judgments, progress_of
 from assessment.judging.selectors.related import recent_comments, related_labels
+from assessment.judging.services import leases
 from assessment.judging.services.items import judgment_payload, saved_payload
 from assessment.judging.services.judging_page import taken_payload
 from assessment.judging.services.judgments import submit_judgments
-from assessment.judging.services.leases import (
-    MAX_HOURS,
-    Seat,
-    Taken,
-    end_trip,
-    lease_begin,
-    page_files,
-    prepare_trip,
-    renew_lease,
-    skip_item,
-    take_item,
-    take_next,
-    trip_of,
-)
 from assessment.models import Judgment
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,7 +71,7 @@ STATUSES = {
 class TripRequestSerializer(ObjectSerializer):
     """How long the items of a trip are leased."""
 
-    hours = WholeNumberField(min_value=1, max_value=MAX_HOURS)
+    hours = WholeNumberField(min_value=1, max_value=leases.MAX_HOURS)
 
 
 class TripEndRequestSerializer(ObjectSerializer):
@@ -163,14 +150,14 @@ class JudgingApi(APIView):
         return self.request.user
 
     @property
-    def seat(self) -> Seat:
+    def seat(self) -> leases.Seat:
         """Return the user and the topic, before their assignment is checked."""
         path = {name: self.kwargs.get(name, "") for name in TopicPath._fields}
-        return Seat(self.person, TopicPath(**path))
+        return leases.Seat(self.person, TopicPath(**path))
 
     def leased_at(self, held: HeldItem) -> datetime | None:
         """Return when the lease was signed, even if it has expired; None if it is forged."""
-        return lease_begin(held.lease, item_id=held.item, seat=self.seat)
+        return leases.lease_begin(held.lease, item_id=held.item, seat=self.seat)
 
     def require_lease(self, held: HeldItem) -> datetime:
         """Require a genuine lease, even an expired one, and return when it was signed."""
@@ -184,7 +171,7 @@ class JudgingApi(APIView):
         """Return the topic and the round, or 404 for users who do not judge it there."""
         return place_or_404(self.person, self.seat.path)
 
-    def shown(self, taken: Taken | None) -> dict[str, Any] | None:
+    def shown(self, taken: leases.Taken | None) -> dict[str, Any] | None:
         """Return an item as the page shows it, or None."""
         return taken_payload(taken, seat=self.seat) if taken else None
 
@@ -196,7 +183,7 @@ class TripApi(JudgingApi):
     def get(self, request: Request, lab: str, task: str, query_id: str) -> Response:
         """List the waiting items of the topic that are leased to the assessor."""
         topic_id = self.require_place().topic.pk
-        trip = trip_of(topic_id=topic_id, user=self.person, at=timezone.now())
+        trip = leases.trip_of(topic_id=topic_id, user=self.person, at=timezone.now())
         return Response(trip._asdict())
 
     @documented(PreparedTripSerializer, request=TripRequestSerializer)
@@ -204,8 +191,10 @@ class TripApi(JudgingApi):
         """Lease the first 50 items of the topic to the assessor for some hours."""
         hours = read_body(TripRequestSerializer(), request.data)["hours"]
         topic_id = self.require_place().topic.pk
-        trip = prepare_trip(topic_id=topic_id, user=self.person, hours=hours, at=timezone.now())
-        return Response({**trip._asdict(), "files": page_files()})
+        trip = leases.prepare_trip(
+            topic_id=topic_id, user=self.person, hours=hours, at=timezone.now()
+        )
+        return Response({**trip._asdict(), "files": leases.page_files()})
 
 
 class TripEndApi(JudgingApi):
@@ -216,7 +205,7 @@ class TripEndApi(JudgingApi):
         """Return the items of the trip to the topic, but for those that the page keeps."""
         have = read_body(TripEndRequestSerializer(), request.data)["have"]
         topic_id, at = self.require_place().topic.pk, timezone.now()
-        returned = end_trip(topic_id=topic_id, user=self.person, have=have, at=at)
+        returned = leases.end_trip(topic_id=topic_id, user=self.person, have=have, at=at)
         return Response({"returned": returned})
 
 
@@ -276,7 +265,7 @@ class NextApi(JudgingApi):
                 code="malformed",
             )
         stack, have = self.require_place().stack, tuple(map(int, given[:200]))
-        taken = take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
+        taken = leases.take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
         progress = progress_of(stack, self.person.pk)
         return Response({"item": self.shown(taken), "progress": progress})
 
@@ -288,7 +277,7 @@ class ItemApi(JudgingApi):
     def get(self, request: Request, item: int, **path: str) -> Response:
         """Lease and return a waiting item, or return an item that the assessor has judged."""
         stack = self.require_place().stack
-        taken = take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
+        taken = leases.take_item(item_id=item, stack=stack, seat=self.seat, at=timezone.now())
         if taken is None:
             raise Http404
         return Response(self.shown(taken))
@@ -348,8 +337,8 @@ class SkipApi(JudgingApi):
         held = read_item(request.data)
         self.require_lease(held)
         stack = self.require_place().stack
-        skip_item(item_id=held.item, seat=self.seat, at=timezone.now())
-        following = take_next(stack=stack, seat=self.seat, have=held.have, at=timezone.now())
+        leases.skip_item(item_id=held.item, seat=self.seat, at=timezone.now())
+        following = leases.take_next(stack=stack, seat=self.seat, have=held.have, at=timezone.now())
         return Response({"next": self.shown(following)})
 
 
@@ -365,5 +354,5 @@ class LeaseApi(JudgingApi):
         held = read_item(request.data)
         self.require_lease(held)
         stack = self.require_place().stack
-        lease = renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
+        lease = leases.renew_lease(item_id=held.item, seat=self.seat, at=timezone.now())
         return Response({**lease._asdict(), "progress": progress_of(stack, self.person.pk)})

@@ -79,10 +79,9 @@ class EarlierLabel(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The time when the user got an item, and the labels for any item that they have sent since.
+    """When the user got an item, and the labels for any item that they have sent since.
 
-    An item `is_set_aside` if it is on an offline trip or was skipped: part of the work on it may
-    have been done before the previous label.
+    If it `is_set_aside` (skipped, or on a trip), work on it may be older than the previous label.
     """
 
     since: datetime
@@ -111,10 +110,7 @@ class Submitted(NamedTuple):
 
     @property
     def lateness(self) -> LateLabel.Cause | None:
-        """Return why the user may not judge the item any more, or None if they may.
-
-        An item of a round that somebody else got is judged for them, not late.
-        """
+        """Return why the user may no longer judge the item, or None, as in rounds."""
         if not self.has_role:
             return LateLabel.Cause.ROLE
         is_taken = self.stack.pool is None and not self.is_assigned
@@ -210,8 +206,7 @@ def lock_next(
 ) -> ShownItem | None:
     """Lock and return the next item of a stack that the page does not have, or None.
 
-    Takes one query, or two if only skipped items are left. Rows that another assessor is locking
-    are skipped, so that nobody waits and no two assessors get the same item.
+    Takes one or two queries. Locked rows are skipped: no two assessors get the same item.
     """
     parameters = stack._asdict() | {"user": user_id, "have": list(have), "at": database_moment(at)}
     with connection.cursor() as cursor:

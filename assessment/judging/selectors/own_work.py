@@ -73,10 +73,7 @@ class RoundTopic(NamedTuple):
 def own_round_topics(
     user: User, *, lab: Lab | None = None, round_id: int | None = None
 ) -> list[RoundTopic]:
-    """Return a user's topics in the rounds of a lab or in one round, newest round first.
-
-    Without a role in the lab, only sample tasks are listed. Archived tasks are left out.
-    """
+    """Return a user's topics in rounds, newest first; without a role, those of sample tasks."""
     within = {"pool__round": round_id} if round_id else {"pool__round__task__lab": lab}
     roles = Membership.objects.filter(
         lab=OuterRef("pool__round__task__lab"), role__in=Role.judging(), user=user

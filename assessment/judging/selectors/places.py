@@ -51,10 +51,7 @@ def round_questions(round_: Round | None) -> dict[str, SpecialQuestion]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an assessor judges: a topic, in the official round or another one of a task.
-
-    A training round may have topics of an earlier lab; `task` is the task of the round.
-    """
+    """Where an assessor judges a topic: in the official round or another one of the `task`."""
 
     path: TopicPath
     topic: Topic

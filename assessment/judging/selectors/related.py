@@ -27,10 +27,7 @@ def judged_ids(task: Task, query_id: str) -> set[str]:
 
 
 def judgments_of_item(task: Task, query_id: str, item: str) -> QuerySet[Judgment]:
-    """Return the judgments of an item or one of its instances, instance by instance, oldest first.
-
-    Decisions are among them, and the labels of other rounds when they are revealed.
-    """
+    """Return the judgments of an item or instance, also decisions and revealed ones, in order."""
     judgments = Judgment.objects.filter(
         Q(instance__item__pool__round=None)
         | Q(instance__item__pool__round__kind__in=kinds_that(decides=True))

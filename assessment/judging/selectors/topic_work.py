@@ -51,8 +51,8 @@ def work_on(place: Place, user: User) -> TopicWork:
     own, progress = own_judgments(stack, user.pk).order_by(), progress_of(stack, user.pk)
     sums = own.aggregate(
         judged=Count("instance__item", distinct=True),
-        timed=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
-        time=Sum("active_ms", default=0),
+        timed_items=Count("instance__item", distinct=True, filter=Q(active_ms__isnull=False)),
+        active_sum=Sum("active_ms", default=0),
     )
     # All pools of a task have one scale, so it is read together with the counts.
     counted = list(own.values_list("label", "instance__item__pool__scale").annotate(Count("pk")))
@@ -66,11 +66,10 @@ def work_on(place: Place, user: User) -> TopicWork:
     return TopicWork(
         total=progress["total"],
         done=progress["done"],
-        judged=sums["judged"],
         scale=scale,
         labels=tuple((label, counts[label.value]) for label in scale),
-        timed_items=sums["timed"],
-        active_ms=sums["time"],
+        active_ms=sums.pop("active_sum"),
+        **sums,
     )
 
 

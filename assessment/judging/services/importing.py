@@ -43,9 +43,18 @@ class ImportNames(NamedTuple):
 
 
 def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
-    """Return the users that lines name, and the versions of the task whose pool has the items."""
+    """Return the users whose user names or email addresses (lower case) lines have, and the
+    versions of the task whose pool has the items.
+    """
+    keys = {row.assessor: row.assessor for row in rows if row.assessor}
+    keys = {name: name.lower() if "@" in name else name for name in keys}
+    people: dict[str, int] = {}
+    if keys:
+        for pk, username, email in User.objects.values_list("pk", "username", "email"):
+            people |= {username: pk, email.lower() or username: pk}
     versions = (host_of(task) or task).guidelines.values_list("version", "pk")
-    return ImportNames(_people(rows), dict(versions))
+    known = {name: people[key] for name, key in keys.items() if key in people}
+    return ImportNames(known, dict(versions))
 
 
 def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> Iterable[Problem]:
@@ -60,18 +69,6 @@ def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> 
             yield Problem(path, row.line, given, expected, "Correct it, or leave the cell empty.")
 
 
-def _people(rows: Iterable[JudgedLine]) -> dict[str, int]:
-    names = {row.assessor: row.assessor for row in rows if row.assessor}
-    keys = {name: name.lower() if "@" in name else name for name in names}
-    people: dict[str, int] = {}
-    if keys:
-        for pk, username, email in User.objects.values_list("pk", "username", "email"):
-            people |= {username: pk, email.lower() or username: pk}
-    return {name: people[key] for name, key in keys.items() if key in people}
-
-
-# the answer of a ticket that needs no reply
-IMPORTED_SINCE = "A label that was judged elsewhere was imported since."
 AT_ONCE = 500
 """Rows that one statement names by their keys; SQLite takes no more than 999."""
 
@@ -247,12 +244,12 @@ def _move_tickets(
     task: Task, judgments: Iterable[Judgment], scale: LabelScale, *, at: datetime
 ) -> None:
     """Move the open ticket of a label to the label that replaces it, or close it if not needed."""
+    closed = {"answer": "A label that was judged elsewhere was imported since.", "answered_at": at}
     newer = {judgment.supersedes_id: judgment for judgment in judgments}
     waiting = Ticket.objects.filter(judgment__instance__in=pooled_instances(task), answered_at=None)
     for ticket, judgment in waiting.values_list("pk", "judgment"):
         if new := newer.get(judgment):
-            is_kept = new.label in scale.unjudged
-            change = {"judgment": new} if is_kept else {"answer": IMPORTED_SINCE, "answered_at": at}
+            change = {"judgment": new} if new.label in scale.unjudged else closed
             Ticket.objects.filter(pk=ticket, answered_at=None).update(**change)
 
 

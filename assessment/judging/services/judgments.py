@@ -1,7 +1,4 @@
-"""Storage of labels.
-
-An acknowledged label is stored once, with its history; the first label counts.
-"""
+"""Storage of labels: each once, with its history; the first one counts."""
 
 from __future__ import annotations
 
@@ -62,8 +59,6 @@ def return_for_judging(*, task: Task, judgments: Collection[int], by: User) -> t
 ATTEMPTS = 10  # after each attempt but the last, another submit for the same item came first
 # characters of the item's HTML kept with a ticket; the longest post has 60,000
 SHOWN = 500_000
-# the answer of a ticket that needs no reply
-JUDGED_SINCE = "The assessor has judged it since."
 
 
 class SubmitOutcome(NamedTuple):
@@ -207,17 +202,14 @@ def _takes_ticket(label: Label, judgment: Judgment, item: Submitted, at: datetim
     waiting = Ticket.objects.filter(pk=current.ticket, answered_at=None)
     if label.label in item.scale.unjudged:
         return bool(waiting.update(judgment=judgment))
-    waiting.update(answer=JUDGED_SINCE, answered_at=at)
+    waiting.update(answer="The assessor has judged it since.", answered_at=at)
     return False
 
 
 def _complete_and_lease_next(
     item: Submitted, submission: Submission, seat: Seat, at: datetime, *, is_judged: str
 ) -> tuple[bool, Taken | None]:
-    """Complete the item if `is_judged` (SQL) holds, lease the next, and return whether it did.
-
-    The item is locked, so this query sees what other assessors stored; earlier reads might not.
-    """
+    """Complete the locked item if `is_judged` (SQL), and lease the next; return both results."""
     have = {*submission.have, submission.item}
     following = (
         lock_next(item.stack, user_id=seat.user.pk, have=have, at=at)

@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
-from django.urls import reverse
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.selectors import organizers_of
 from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
@@ -38,12 +37,13 @@ def store_late_labels(
     pools = {"pools__items__instances": late[0].judgment.instance_id}
     task = Task.objects.select_related("lab").get(**pools)
     notify(
-        lab=task.lab,
-        kind=Kind.LATE_LABELS,
-        people=organizers_of(task.lab).exclude(pk=user.pk),
-        path=reverse("assessment:late-label-list", args=[task.lab.slug, task.slug]),
+        task,
+        Kind.LATE_LABELS,
+        organizers_of(task.lab).exclude(pk=user.pk),
+        path=task_url("assessment:late-label-list", task),
         key=f"late-labels {task.pk} {user.pk} {at.date().isoformat()}",
-        values={"task": task.name, "person": user.name, "cause": f"{item.lateness.label}."},
+        person=user.name,
+        cause=f"{item.lateness.label}.",
     )
 
 
@@ -111,15 +111,12 @@ def _report(task: Task, judgments: Iterable[Judgment], decided: Mapping[str, Any
             reason=decided["reason"],
         )
         notify(
-            lab=task.lab,
-            kind=Kind.LATE_LABELS_DECIDED,
-            people=[person],
+            task,
+            Kind.LATE_LABELS_DECIDED,
+            [person],
             path="",
             key=f"late-labels-decided {task.pk} {decided['decided_at'].isoformat()}",
-            values={
-                "task": task.name,
-                "labels": f"{counted(len(ids), 'label')} {decided['decision']}",
-                "person": decided["decided_by"].name,
-                "reason": decided["reason"],
-            },
+            labels=f"{counted(len(ids), 'label')} {decided['decision']}",
+            person=decided["decided_by"].name,
+            reason=decided["reason"],
         )

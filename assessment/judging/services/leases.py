@@ -125,10 +125,7 @@ def take_next(*, stack: Stack, seat: Seat, have: Collection[int], at: datetime) 
 
 
 def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken | None:
-    """Return an item the assessor judged, or lease an open item; None if they may not see it.
-
-    Raises `JudgingError` if the item's pool is closed or another assessor has it.
-    """
+    """Return an own judged item, or lease an open one that is free, or raise; None if unknown."""
     item = shown_item(item_id, stack=stack, user_id=seat.user.pk)
     if item is None:
         return None
@@ -151,10 +148,7 @@ def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
 
 
 def skip_item(*, item_id: int, seat: Seat, at: datetime) -> None:
-    """Move an item to the end of its topic and end its lease, unless another assessor has it.
-
-    It remembers its holder, whose time on it counts when they judge it later.
-    """
+    """Move an item to the end of its topic, with its time, unless another assessor has it."""
     since = kept_begin(seat.user, at)
     fields = {"leased_to": seat.user, "leased_since": since, "leased_until": None}
     _free(item_id, seat, at).update(later_at=at, **fields)

@@ -40,17 +40,14 @@ def _remind_of_judging(task_pk: int, at: datetime) -> None:
         if due is None:
             continue
         notify(
-            lab=task.lab,
-            kind=Kind.JUDGING_DEADLINE,
-            people=[person],
+            task,
+            Kind.JUDGING_DEADLINE,
+            [person],
             path=reverse("assessment:judging-home", args=[task.lab.slug]),
             key=key,
-            values={
-                "task": task.name,
-                "items": counted(due.left, "item"),
-                "topics": counted(due.topics, "topic"),
-                "time": hours_in_words(timedelta(seconds=due.seconds_left)),
-                "deadline": moment_in_words(task.judging_deadline),
-                "remaining": hours_in_words(task.judging_deadline - at),
-            },
+            items=counted(due.left, "item"),
+            topics=counted(due.topics, "topic"),
+            time=hours_in_words(timedelta(seconds=due.seconds_left)),
+            deadline=moment_in_words(task.judging_deadline),
+            remaining=hours_in_words(task.judging_deadline - at),
         )

@@ -138,8 +138,7 @@ def _room(held: Held, given_at: datetime, at: datetime) -> timedelta:
 def saved_label(judgment: Judgment) -> SavedLabel:
     """Return the result of a label as of when it was stored, even if it was changed later.
 
-    If no label of its instance counts any more, an organizer has returned the item, or withdrawn
-    the request for it.
+    If no label of its instance counts any more, the item was returned, or is not asked for.
     """
     if judgment.is_current or Judgment.objects.filter(supersedes=judgment.pk).exists():
         return SavedLabel(judgment, counts=True, message="")

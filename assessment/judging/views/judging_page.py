@@ -50,18 +50,14 @@ from assessment.tickets.services.policies import policy_sentences
 
 pages = Pages(section="judging", sign_in=True)
 
-WORKER = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
-
 
 @pages.read("labs/offline-judging.js", "offline-worker", section="", sign_in=False)
 @login_not_required
 @never_cache
 def offline_worker(request: HttpRequest) -> HttpResponse:
     """Return the service worker. Its address, not that of static files, lets it serve labs."""
-    return HttpResponse(WORKER.read_bytes(), content_type="text/javascript")
-
-
-ANSWERS = 20
+    script = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
+    return HttpResponse(script.read_bytes(), content_type="text/javascript")
 
 
 @pages.read(f"{LAB}judging/", "judging-home", access=looked_up_lab_or_404)
@@ -88,7 +84,7 @@ def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
         "policies": policy_sentences(Task.objects.filter(pk__in=[task.pk for task in tasks])),
     }
     own = {row.topic.pk for row in rows}
-    tickets = own_tickets_table(lab, own, own_answered_tickets(lab, user)[:ANSWERS])
+    tickets = own_tickets_table(lab, own, own_answered_tickets(lab, user)[:20])
     later = [row for row in rounds if row not in earlier]
     tables = tickets, round_topics_table(later, with_rounds=True)
     return answer(request, "assessment/judging_home.html", context, *tables)
@@ -231,10 +227,7 @@ def _config(
 )
 @never_cache
 def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
-    """Show the assessor's own judgments of a topic, searched and filtered.
-
-    For htmx requests of the judging page, return the list only.
-    """
+    """Show the assessor's own judgments of a topic, filtered; for htmx, return the list only."""
     user = signed_in(request)
     chosen = {name: request.GET.get(name, "") for name in ("label", "marked")}
     is_panel = "HX-Request" in request.headers

@@ -19,7 +19,7 @@ from django.utils.html import format_html, format_html_join
 
 from arqkit.texts.html.rendering import render_formula
 from arqlab.core.models import Lab, Task
-from arqlab.core.oddities import counted
+from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.web.cells import COUNT, DASH, EXCERPT, ID, LABEL, TIME, CellKind, moment
 from arqlab.web.lists import Filter
@@ -61,7 +61,6 @@ class LateDecisionForm(forms.Form):
     )
 
     def __init__(self, *args: Any, rows: QuerySet[LateLabel], **kwargs: Any) -> None:
-        """Offer the undecided labels among `rows`."""
         super().__init__(*args, **kwargs)
         undecided = rows.filter(decision=LateLabel.Decision.OPEN).values_list("pk", flat=True)
         self.fields["labels"].choices = [(pk, str(pk)) for pk in undecided]  # type: ignore[attr-defined]
@@ -142,10 +141,19 @@ def late_label_list(request: HttpRequest, task: Task) -> HttpResponse:
     rows = late_labels(task)
     form = LateDecisionForm(request.POST if request.method == "POST" else None, rows=rows)
     if request.method == "POST" and form.is_valid():
-        _decide(request, task, form)
+        given, by = form.cleaned_data, signed_in(request)
+        count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
+        if count:
+            messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
+        if left:
+            messages.error(
+                request,
+                f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
+                "another assessor counts. Exclude them, or return the items to their topics first.",
+            )
         return redirect(request.get_full_path())
-    table = _late_table(request, task)
-    return answer(request, "assessment/late_label_list.html", {"form": form}, table)
+    context, status, table = {"form": form}, 422 if form.errors else 200, _late_table(request, task)
+    return answer(request, "assessment/late_label_list.html", context, table, status=status)
 
 
 def _late_table(request: HttpRequest, task: Task) -> Table:
@@ -188,7 +196,7 @@ def _late_table(request: HttpRequest, task: Task) -> Table:
             "No late labels",
             "Labels appear here if they arrive after an assessor lost the role or the topic, for "
             "example from an offline trip.",
-            reverse("assessment:assignment-list", args=[task.lab.slug, task.slug]),
+            task_url("assessment:assignment-list", task),
             "View assignments",
         ),
     )
@@ -209,19 +217,6 @@ def _decided(late: LateLabel) -> str:
         return ""
     name = late.decided_by.name if late.decided_by else DASH
     return format_html("by {}, {}: {}", name, moment(late.decided_at), late.reason)
-
-
-def _decide(request: HttpRequest, task: Task, form: LateDecisionForm) -> None:
-    given, by = form.cleaned_data, signed_in(request)
-    count, left = decide_late_labels(task=task, **given, at=timezone.now(), by=by)
-    if count:
-        messages.success(request, f"{counted(count, 'label')} {given['decision']}.")
-    if left:
-        messages.error(
-            request,
-            f"{counted(left, 'label')} left undecided: the pool is closed, or a label of "
-            "another assessor counts. Exclude them, or return the items to their topics first.",
-        )
 
 
 @pages.read("tasks/<slug:task>/topics/<str:query_id>/judgments/<path:doc_id>/", "item-judgments")

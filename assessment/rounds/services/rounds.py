@@ -42,18 +42,15 @@ def announce_round(
     for person in User.objects.filter(pk__in=items).exclude(pk=by.pk):
         count = items[person.pk]
         notify(
-            lab=task.lab,
-            kind=Kind.ROUND_STARTED,
-            people=[person] if count else [],
+            task,
+            Kind.ROUND_STARTED,
+            [person] if count else [],
             path=reverse("assessment:judging-home", args=[task.lab.slug]) + "#rounds",
             key=key or f"round-started {round_.pk}",
-            values={
-                "task": task.name,
-                "person": by.name,
-                "round": str(round_),
-                "items": f"{count} item{'s' * (count != 1)}",
-                "note": note or round_.note or NO_NOTE,
-            },
+            person=by.name,
+            round=str(round_),
+            items=f"{count} item{'s' * (count != 1)}",
+            note=note or round_.note or NO_NOTE,
         )
 
 
@@ -79,12 +76,12 @@ def reveal_round(*, round_: Round, by: User | None, at: datetime) -> None:
 
 def _announce_votes(round_: Round, items: QuerySet[PoolItem], by: User | None) -> None:
     notify(
-        lab=round_.task.lab,
-        kind=Kind.ROUND_REVEALED,
-        people=User.objects.filter(pk__in=items.values("assessor")).exclude(pk=by.pk if by else 0),
+        round_.task,
+        Kind.ROUND_REVEALED,
+        User.objects.filter(pk__in=items.values("assessor")).exclude(pk=by.pk if by else 0),
         path=round_.address,
         key=f"round-revealed {round_.pk}",
-        values={"task": round_.task.name, "round": str(round_)},
+        round=str(round_),
     )
 
 
@@ -335,10 +332,11 @@ def _accept(applicant: Applicant, by: User) -> None:
     round_, lab = applicant.round, applicant.round.task.lab
     grant_role(lab=lab, user=applicant.user, role=Membership.Role.ASSESSOR, by=by)
     notify(
-        lab=lab,
-        kind=Kind.APPLICATION_ACCEPTED,
-        people=[applicant.user],
+        lab,
+        Kind.APPLICATION_ACCEPTED,
+        [applicant.user],
         path=reverse("desk:lab-detail", args=[lab.slug]),
         key=f"application-accepted {applicant.pk}",
-        values={"person": by.name, "round": str(round_)},
+        person=by.name,
+        round=str(round_),
     )

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.urls import reverse
 
 from arqlab.core.errors import UserError, require_text
@@ -52,8 +51,15 @@ def answer_ticket(
             "Answer without returning the item.",
             code="pool-closed",
         )
+    current = Judgment.objects.filter(pk=ticket.judgment_id, is_current=True)
+    if returns_item and not current.update(is_current=False):
+        raise UserError(
+            "The item was judged again after the ticket was opened. Answer without returning the "
+            "item.",
+            code="judged-since",
+        )
     if returns_item:
-        _return(items, ticket)
+        return_items(items)
     record_ticket("ticket.answer", ticket, by, answer=answer, returns_item=returns_item)
     returned = "The item is back in your topic. Judge it again."
     _notify(
@@ -80,16 +86,6 @@ def correct_answer(*, ticket: Ticket, answer: str, at: datetime, by: User) -> No
     if known.answer != answer:
         Ticket.objects.filter(pk=ticket.pk).update(answer=answer, answered_by=by, answered_at=at)
         record_ticket("ticket.correct", ticket, by, before=known.answer, answer=answer)
-
-
-def _return(items: QuerySet[PoolItem], ticket: Ticket) -> None:
-    if not Judgment.objects.filter(pk=ticket.judgment_id, is_current=True).update(is_current=False):
-        raise UserError(
-            "The item was judged again after the ticket was opened. Answer without returning the "
-            "item.",
-            code="judged-since",
-        )
-    return_items(items)
 
 
 def _require_answer(answer: str) -> None:
@@ -157,11 +153,7 @@ def advise_ticket(
 def close_ticket_as_expert(
     *, ticket: Ticket, opinion: str, label: int | None, returns_item: bool, at: datetime, by: User
 ) -> None:
-    """Store the expert's opinion and send it to the assessor as the answer.
-
-    Raise `UserError` if the policy of the task leaves this to the organizers, or as
-    `advise_ticket` and `answer_ticket` do.
-    """
+    """Send the expert's opinion to the assessor as the answer, if the policy allows it."""
     if not policy_of(ticket.topic.task).expert_closes:
         raise UserError(
             "In this task, the organizers close tickets. Send them your opinion.",
@@ -193,10 +185,11 @@ def _notify(
         Kind.TICKET_ADVISED: reverse("assessment:ticket-detail", args=[lab.slug, ticket.pk]),
     }
     notify(
-        lab=lab,
-        kind=kind,
-        people=[person for person in people if person and person != by],
+        topic.task,
+        kind,
+        [person for person in people if person and person != by],
         path=paths[kind],
         key=key,
-        values={"task": topic.task.name, "topic": topic.query_id, **values},
+        topic=topic.query_id,
+        **values,
     )

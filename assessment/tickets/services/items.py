@@ -182,17 +182,15 @@ def defects_of(item: TicketItem, lab: Lab) -> Iterator[FoundDefect]:
         yield FoundDefect(
             RepairKind.SANITIZE, "The stored text differs from what the sanitizer makes of it now."
         )
-    if (
-        item.post
-        and item.post.kind == Post.Kind.ANSWER
-        and not _has_question(
-            item.post.collection_id,
-            corrections_of(lab).threads.get(item.post.post_id, item.post.thread_id),
-        )
-    ):
-        yield FoundDefect(
-            RepairKind.THREAD, "The collection does not have the question of this answer."
-        )
+    yield from _lost_question(item.post, lab)
+
+
+def _lost_question(post: Post | None, lab: Lab) -> Iterator[FoundDefect]:
+    if post and post.kind == Post.Kind.ANSWER:
+        question = corrections_of(lab).threads.get(post.post_id, post.thread_id)
+        if not _has_question(post.collection_id, question):
+            reason = "The collection does not have the question of this answer."
+            yield FoundDefect(RepairKind.THREAD, reason)
 
 
 def corrections_in(item: TicketItem, lab: Lab) -> QuerySet[Correction]:

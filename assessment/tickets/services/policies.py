@@ -49,10 +49,6 @@ def load_judging_rules(lab: Lab, file: LabFile, *, at: datetime, by: User | None
 
 
 Action = TicketPolicy.Action
-RETURNED = "The item went to another assessor, as the task's policy requires."
-"""The answer of a ticket whose item another assessor judges."""
-BY_POLICY = "The task's policy sends tickets with this label to you."
-"""The question of a ticket that no organizer sent."""
 _SENTENCES = {
     Action.WAIT: "The organizers read your comment and answer. The item stays unjudged unless they "
     "return it to be judged again.",
@@ -121,9 +117,10 @@ def apply_policy(*, task: Task, tickets: Iterable[Ticket], at: datetime) -> None
         if actions[ticket.pk] == Action.ANOTHER:
             _return_to_another(ticket, at)
         elif policy.expert:
+            question = "The task's policy sends tickets with this label to you."
             # The organizers see the ticket of an expert who reported the item or lost their role.
             with suppress(UserError):
-                send_ticket(ticket=ticket, expert=policy.expert, question=BY_POLICY, at=at, by=None)
+                send_ticket(ticket=ticket, expert=policy.expert, question=question, at=at, by=None)
 
 
 def _return_to_another(ticket: Ticket, at: datetime) -> None:
@@ -137,6 +134,7 @@ def _return_to_another(ticket: Ticket, at: datetime) -> None:
         return
     return_items(items)
     Judgment.objects.filter(pk=judgment.pk).update(is_current=False)
-    Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=RETURNED, answered_at=at)
+    text = "The item went to another assessor, as the task's policy requires."
+    Ticket.objects.filter(pk=ticket.pk, answered_at=None).update(answer=text, answered_at=at)
     who = judgment.assessor.get_username() if judgment.assessor else ""
     record_ticket("ticket.return", ticket, None, kept_from=who)

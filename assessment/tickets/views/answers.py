@@ -75,7 +75,6 @@ class PolicyForm(VersionedForm):
     error_fields: ClassVar = {"no-expert": "expert"}
 
     def __init__(self, *args: Any, task: Task, policy: TicketPolicy, **kwargs: Any) -> None:
-        """Ask for each label, and for the expert."""
         super().__init__(*args, **kwargs)
         self.labels = task.protocol.labels.reports
         for label in self.labels:
@@ -128,7 +127,8 @@ def ticket_policy(request: HttpRequest, task: Task) -> HttpResponse:
         save,
         events=task.lab.audit_events.filter(verb="ticket_policy.edit", target=task),
     )
-    return response or answer(request, "assessment/ticket_policy.html", {"form": form})
+    context, status = {"form": form}, 422 if form.errors else 200
+    return response or render(request, "assessment/ticket_policy.html", context, status=status)
 
 
 class AnswerForm(forms.Form):
@@ -178,7 +178,6 @@ class BulkAnswerForm(AnswerForm):
     """One answer to several tickets of a list."""
 
     def __init__(self, *args: Any, tickets: QuerySet[Ticket], **kwargs: Any) -> None:
-        """Take the tickets that may be answered."""
         super().__init__(*args, **kwargs)
         self.fields["tickets"] = forms.ModelMultipleChoiceField(
             queryset=tickets, error_messages={"required": "Select the tickets to answer."}
@@ -204,10 +203,7 @@ EMPTY = {
 
 @pages.form("tickets/", "ticket-list")
 def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Show the tickets of all tasks in a `state`: open, with the expert, or answered.
-
-    Those that are not answered can be answered or sent to an expert together.
-    """
+    """Show the tickets of all tasks in a `state`, and answer the selected ones that are open."""
     tickets, state = tickets_of(lab), request.GET.get("state", "open")
     form = BulkAnswerForm(request.POST or None, tickets=tickets, answers=reused_answers(lab))
     if request.method == "POST" and form.is_valid():
@@ -223,8 +219,8 @@ def ticket_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         ),
         "policies": policy_sentences(lab.tasks.all()),
     }
-    table = _tickets_table(request, lab, state)
-    return answer(request, "assessment/ticket_list.html", context, table)
+    status, table = 422 if form.errors else 200, _tickets_table(request, lab, state)
+    return answer(request, "assessment/ticket_list.html", context, table, status=status)
 
 
 def ticket_columns(page: str, lab: Lab) -> list[Column]:
@@ -357,7 +353,6 @@ def sent_ticket_or_404(user: Visitor, lab_slug: str, ticket_id: int) -> Ticket:
 @pages.form("tickets/<int:ticket>/advice/", "ticket-advice", access=sent_ticket_or_404)
 def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
     """Show a ticket to its expert, who replies with an opinion and perhaps a label."""
-    user, lab = signed_in(request), ticket.lab
     closes = policy_of(ticket.topic.task).expert_closes
 
     def make(data: QueryDict | None) -> AdviceForm:
@@ -365,31 +360,28 @@ def ticket_advice(request: HttpRequest, ticket: Ticket) -> HttpResponse:
         return AdviceForm(data, ticket=ticket, closes=closes, initial=initial)
 
     def save(form: AdviceForm) -> HttpResponse:
-        messages.success(request, _advise(ticket, form.cleaned_data, by=user))
-        return redirect("assessment:ticket-sent-list", lab=lab.slug)
+        given = form.cleaned_data | {"at": timezone.now(), "by": signed_in(request)}
+        if given.pop("closes", False):
+            close_ticket_as_expert(ticket=ticket, **given)
+            text = "Ticket answered. The assessor sees your answer on their topics page."
+        else:
+            given.pop("returns_item", None)
+            advise_ticket(ticket=ticket, **given)
+            text = "Reply sent. You can change it until the organizers answer the ticket."
+        messages.success(request, text)
+        return redirect("assessment:ticket-sent-list", lab=ticket.lab.slug)
 
     form, response = edited(request, ticket, make, save)
     context = {"form": form, "topic": ticket.topic, **_shown_item(ticket)}
     if hides_threads(ticket.topic.pk):
         context["thread_url"] = ""
-    return response or answer(request, "assessment/ticket_advice.html", context)
-
-
-def _advise(ticket: Ticket, given: dict[str, Any], *, by: User) -> str:
-    reply = {"opinion": given["opinion"], "label": given["label"], "at": timezone.now(), "by": by}
-    if given.get("closes"):
-        close_ticket_as_expert(ticket=ticket, returns_item=given["returns_item"], **reply)
-        return "Ticket answered. The assessor sees your answer on their topics page."
-    advise_ticket(ticket=ticket, **reply)
-    return "Reply sent. You can change it until the organizers answer the ticket."
+    status = 422 if form.errors else 200
+    return response or render(request, "assessment/ticket_advice.html", context, status=status)
 
 
 @pages.form("tickets/<int:ticket>/", "ticket-detail", access=organized_ticket_or_404)
 def ticket_detail(request: HttpRequest, ticket: Ticket) -> HttpResponse:
-    """Show a ticket with the item as the assessor saw it, and answer it.
-
-    The answer can return the item for another judgment. Its text can be edited later.
-    """
+    """Show a ticket with the item as the assessor saw it, and answer it or correct the answer."""
     lab = ticket.lab
 
     def save(form: TicketAnswerForm) -> HttpResponse:

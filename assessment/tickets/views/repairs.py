@@ -56,7 +56,6 @@ class RepairForm(VersionedForm):
     }
 
     def __init__(self, *args: Any, draft: RepairDraft, item: TicketItem, **kwargs: Any) -> None:
-        """Ask for the value of a correction."""
         super().__init__(*args, **kwargs)
         self.draft = draft
         if not draft.kind.is_correction:
@@ -97,10 +96,7 @@ class RepairForm(VersionedForm):
     "tickets/<int:ticket>/repair/<slug:repair>/", "ticket-repair", access=organized_ticket_or_404
 )
 def ticket_repair(request: HttpRequest, ticket: Ticket, repair: str) -> HttpResponse:
-    """Show a repair of the item with what it changes, and save it.
-
-    `formula=N` is the place of the formula to correct; without it, the page lists the formulas.
-    """
+    """Show a repair of the item or of formula N (`formula=N`) with what it changes, and save it."""
     if repair not in RepairKind.values:
         raise Http404
     lab, kind = ticket.lab, RepairKind(repair)
@@ -151,7 +147,8 @@ def _page(request: HttpRequest, form: RepairForm, context: dict[str, Any]) -> Ht
             draft = form.edited if form.is_bound and form.is_valid() else form.draft
             context["before"], context["after"] = previews(context["ticket"], draft)
     context |= {"form": form, "is_previewed": "after" in context and not form.errors}
-    return answer(request, "assessment/ticket_repair.html", context)
+    status = 422 if form.errors else 200
+    return answer(request, "assessment/ticket_repair.html", context, status=status)
 
 
 def _repaired(request: HttpRequest, ticket: Ticket, draft: RepairDraft) -> HttpResponse:

@@ -1,0 +1,1 @@
+"""The organizers' own systems: indexes, models and scores of search (protocol §10)."""
