@@ -26,6 +26,11 @@ GROUP = 65_536  # rows in a row group of the index
 SCHEMA = {"pair": pl.UInt64, "form": pl.UInt32, "count": pl.UInt32, "size": pl.UInt32}
 
 
+def layout_symbols(layout: str) -> list[str]:
+    """Return the symbols and structures of a layout string in order, without its edges."""
+    return [item for item in layout.split(" ") if len(item) > 2 or item.isupper()]
+
+
 def symbol_pairs(layout: str) -> list[str]:
     """Return the symbol pairs of a layout string, with repetitions."""
     pairs: list[str] = []

@@ -41,8 +41,8 @@ def bag_of_symbols(
 ) -> pl.DataFrame:
     """Return the ranking of formulas by the cosine of their symbol counts (002 §5).
 
-    `queries` are the symbols of each topic's formula, `formulas` items and their symbols. Where
-    symbols are does not count.
+    `queries` are the symbols of each topic's formula, `formulas` items and their symbols, such as
+    `layout_symbols`. Where symbols are does not count.
     """
     rows, columns, counts, items = list[int](), list[int](), list[int](), list[str]()
     numbers = dict[str, int]()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.formulas.similarity import pair_index, similar_forms, symbol_pairs
+from arqkit.formulas.similarity import layout_symbols, pair_index, similar_forms, symbol_pairs
 
 SQUARE = "V!x a[ N!2 ] n O!+ n N!1"
 
@@ -47,6 +47,12 @@ def test_pairs_are_those_of_one_and_two_edges_and_the_last_symbols():
     assert sorted(pairs) == sorted(
         ["V!x N!2 a", "V!x O!+ n", "V!x N!1 nn", "O!+ N!1 n", "N!2 .", "N!1 ."]
     )  # fmt: skip
+
+
+def test_the_symbols_of_a_formula_include_its_structures_but_no_edges():
+    fraction = "F o[ V!n ] u[ N!2 ] n O!+ n R w[ V!x ]"
+
+    assert layout_symbols(fraction) == ["F", "V!n", "N!2", "O!+", "R", "V!x"]
 
 
 def test_adjacent_symbols_are_also_paired_by_kind():

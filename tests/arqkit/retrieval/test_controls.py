@@ -3,6 +3,10 @@
 import polars as pl
 import pytest
 
+from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.topics.files import read_topics
+from arqkit.formulas.layout import layout_string
+from arqkit.formulas.similarity import layout_symbols
 from arqkit.measures.scoring import ceilings
 from arqkit.protocols.presets import PRIMES
 from arqkit.retrieval.controls import (
@@ -13,8 +17,9 @@ from arqkit.retrieval.controls import (
 )
 from arqkit.retrieval.results import results_table
 from tests.arqkit.retrieval.sample import EDITIONS, qrels_of, sample_answers, topics_of
-from tests.real_data import needs_data
+from tests.real_data import DATA, needs_data
 
+FORMULA_TOPICS, FORMULA_QRELS = "arqmath-3/topics.task2.xml", "arqmath-3/qrels.task2.visual-v3.tsv"
 ITEMS = pl.Series([str(number) for number in range(50)])
 ANSWERS = pl.DataFrame(
     [("10", "11", 3), ("10", "12", None), ("20", "21", 7), ("30", "31", 9)],
@@ -23,6 +28,15 @@ ANSWERS = pl.DataFrame(
 )
 BY_CHANCE = {1: 0.53, 2: 0.52, 3: 0.60}
 """nDCG' of random order on the judged answers of the sample, as a pilot found it."""
+
+
+def read_columns(name: str) -> pl.DataFrame:
+    """Return a real formula index."""
+    return pl.read_csv(DATA / name, separator="\t", infer_schema=False)
+
+
+def symbols_of(mathml: str) -> list[str]:
+    return layout_symbols(layout_string(mathml) or "")
 
 
 def test_random_order_depends_on_the_seed_and_the_topic_alone():
@@ -64,6 +78,25 @@ def test_a_bag_of_symbols_ranks_by_the_cosine_of_counts():
 
     assert ranking["item"].to_list() == ["same", "order", "half"]
     assert ranking["score"].to_list() == pytest.approx([1, 1, 2 / (5**0.5 * 2**0.5)])
+
+
+@needs_data
+def test_a_bag_of_symbols_beats_random_order_on_the_formulas_of_the_sample():
+    indexed = read_columns("collection/formulas.slt.tsv.gz").unique("visual_id", keep="first")
+    qrels = read_qrels((DATA / FORMULA_QRELS).read_bytes(), path=FORMULA_QRELS)
+    judged = indexed.filter(pl.col("visual_id").is_in(qrels["item"].unique().to_list()))
+    topics = read_topics((DATA / FORMULA_TOPICS).read_bytes(), path=FORMULA_TOPICS, formulas=True)
+    asked = dict(read_columns("arqmath-3/topic-formulas.slt.tsv.gz").select("id", "formula").rows())
+    queries = {topic.query_id: symbols_of(asked[topic.formula_id or ""]) for topic in topics}
+    formulas = judged.select("visual_id", "formula").rows()
+    rankings = {
+        "random": shuffled_items(queries, judged["visual_id"], seed=0),
+        "bag": bag_of_symbols(queries, ((item, symbols_of(mathml)) for item, mathml in formulas)),
+    }
+
+    items = judged["visual_id"].to_list()
+    table = results_table(rankings, qrels, items=items, against="random", measures=PRIMES[:1])
+    assert table["difference_low"][1] > 0
 
 
 def test_linked_posts_are_the_answers_of_duplicates_by_votes_in_either_direction():
