@@ -10,6 +10,8 @@ from django.http import HttpResponse, StreamingHttpResponse
 
 from arqkit.formats.tables import CONTENT_TYPES, Row, frame_text, table_lines
 
+_TYPES = CONTENT_TYPES | {"xml": "text/xml; charset=utf-8", "zip": "application/zip"}
+
 
 def table_response(rows: pl.DataFrame, name: str) -> HttpResponse:
     """Return a table as the file of a name, with cells that no spreadsheet computes."""
@@ -26,7 +28,7 @@ def table_file(
 
 
 def file_response(lines: Iterable[bytes], name: str) -> StreamingHttpResponse:
-    """Return the lines of a writer of tables (`arqkit.formats.tables`) as the file of a name."""
+    """Return the lines or chunks of a writer (`arqkit.formats.tables`) as the file of a name."""
     return StreamingHttpResponse(lines, **_of_file(name))
 
 
@@ -40,4 +42,4 @@ def exact_response(content: bytes | str, name: str) -> HttpResponse:
 
 def _of_file(name: str) -> dict[str, Any]:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return {"content_type": CONTENT_TYPES[name.rpartition(".")[2]], "headers": headers}
+    return {"content_type": _TYPES[name.rpartition(".")[2]], "headers": headers}

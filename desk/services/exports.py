@@ -23,7 +23,6 @@ from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
 from arqkit.formats.topics.files import write_topics
-from arqkit.records import TopicRecord
 from arqkit.standings import FLAGS, WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
 from arqlab.core.selectors import teams_with_members
@@ -190,16 +189,7 @@ def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
 
 
 def _topics(task: Task) -> Iterable[bytes]:
-    fields = ("query_id", "title", "body", "tags", "formula_id", "latex")
-    rows = task.topics.order_by("position").values_list(*fields)
-    yield write_topics(
-        TopicRecord(query_id, title, body, tuple(tags), formula or None, latex or None)
-        for query_id, title, body, tags, formula, latex in rows
-    )
-
-
-def _pack(task: Task) -> Iterable[bytes]:
-    return pack_chunks(task_pack(task, lazily=True))
+    yield write_topics(topic.record for topic in task.topics.order_by("position"))
 
 
 def _qrels(task: Task) -> Iterable[bytes]:
@@ -299,7 +289,7 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
         "The task pack, by which arqkit check reports on a run offline: rules, limits, topic ids, "
         "and the ids of the collection.",
         Audience.EVERYONE,
-        _pack,
+        lambda task: pack_chunks(task_pack(task, lazily=True)),
     ),
     Export(
         "qrels.tsv",

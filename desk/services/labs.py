@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 
 from django.core.files.storage import default_storage
 from django.db import DEFAULT_DB_ALIAS, transaction
@@ -27,47 +25,35 @@ from submissions.models import Run, Upload
 
 
 @transaction.atomic
-def delete_lab(*, lab: Lab, typed: str, by: User) -> None:
-    """Delete a lab with its tasks, topics, teams and audit log; a collection is kept.
+def delete_record(*, record: Lab | Task, typed: str, by: User) -> None:
+    """Delete a lab with its tasks, teams and audit log, or a task with its topics and qrels.
 
-    Raise `UserError` (`name`) if the typed name is another one, and (`in-use`) for a lab with
-    submitted runs, pools, assignments or leaderboards, which can only be archived.
+    A collection is kept. Raise `UserError` (`name`) if the typed name is another one, and
+    (`in-use`) for a lab or task with submitted runs, pools, assignments or leaderboards, which can
+    only be archived.
     """
-    _require_name(lab, typed)
-    _delete_checked_runs(Run.objects.filter(task__lab=lab))
-    folders = _folders(Job.objects.filter(lab=lab))
-    record_event("lab.delete", f"{lab.slug}: {lab}", by)
-    _delete(lab)
-    transaction.on_commit(partial(_delete_folders, folders))
-
-
-@transaction.atomic
-def delete_task(*, task: Task, typed: str, by: User) -> None:
-    """Delete a task with its topics and qrels. Raise `UserError` as `delete_lab` does."""
-    _require_name(task, typed)
-    _delete_checked_runs(Run.objects.filter(task=task))
-    folders = _folders(Job.objects.filter(task=task))
-    record_event("task.delete", task, by, name=task.name)
-    _delete(task)
-    transaction.on_commit(partial(_delete_folders, folders))
-
-
-def _require_name(record: Lab | Task, typed: str) -> None:
     if " ".join(typed.split()) != " ".join(record.name.split()):
         raise UserError(f"Type the name to confirm: {record.name}", code="name")
-
-
-def _parts(record: Lab | Task) -> list[Lab | Task]:
-    # Tasks before teams: both protect what teams submitted.
-    return [*record.tasks.all(), record] if isinstance(record, Lab) else [record]
-
-
-def _delete(record: Lab | Task) -> None:
+    if isinstance(record, Lab):
+        jobs, runs = Job.objects.filter(lab=record), Run.objects.filter(task__lab=record)
+        record_event("lab.delete", f"{record.slug}: {record}", by)
+    else:
+        jobs, runs = Job.objects.filter(task=record), Run.objects.filter(task=record)
+        record_event("task.delete", record, by, name=record.name)
+    folders = [load_folder(load) for load in jobs]
+    _delete_checked_runs(runs)
     try:
         for part in _parts(record):
             part.delete()
     except ProtectedError as error:
         raise UserError(_refusal(record, error), code="in-use") from error
+    for folder in folders:
+        transaction.on_commit(partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+def _parts(record: Lab | Task) -> list[Lab | Task]:
+    # Tasks before teams: both protect what teams submitted.
+    return [*record.tasks.all(), record] if isinstance(record, Lab) else [record]
 
 
 def deletion_refusal(record: Lab | Task) -> str:
@@ -106,15 +92,6 @@ def _delete_checked_runs(runs: QuerySet[Run]) -> None:
     unused.delete()
     for name in names:
         transaction.on_commit(partial(default_storage.delete, name))
-
-
-def _folders(loads: QuerySet[Job]) -> list[Path]:
-    return [load_folder(load) for load in loads]
-
-
-def _delete_folders(folders: Iterable[Path]) -> None:
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @transaction.atomic

@@ -9,8 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-import zipfile
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -24,15 +23,14 @@ from arqkit.formats.labs.folder import QrelsFile, TaskFile, read_lab
 from arqkit.formats.labs.packed import unpack_lab
 from arqkit.formats.labs.tables import REPRESENTATIONS, CollectionFile
 from arqkit.formats.qrels.read import read_qrels
-from arqkit.formats.topics.chosen_questions import ChosenQuestion
 from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
 from arqkit.formats.topics.information import read_topic_info
 from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.protocols.scales import is_relevant_possible, read_scale
-from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind, TopicRecord
+from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind
 from arqkit.texts.posts.topic_making import MEASURED, Bounds, Criteria, sift, write_candidates
 from arqlab.core.errors import UserError
-from arqlab.core.models import Job, Lab, Task, Topic, User
+from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize
 from arqlab.core.services.jobs import RunningJob, start_job
@@ -54,7 +52,7 @@ from collection.selectors.candidates import candidates_of, existing_topics
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from collection.services.loading import add_to_collection
-from collection.services.topic_making import TopicFiles, make_topic_files
+from collection.services.topic_making import TopicFiles
 from collection.services.visual_maps import make_visual_map
 from desk.services.load_files import (
     load_folder,
@@ -122,55 +120,18 @@ def topics_from_files(work: RunningJob) -> list[str]:
     if problems or topics is None:
         raise FileRefusedError(problems)
     known = {topic.query_id: topic for topic in task.topics.order_by("position")}
-    if not load.options.get("delete_others"):
-        topics = _with_others(topics, known)
+    if not load.options.get("delete_others"):  # the task's order; then the new ones of the file
+        sent = {topic.query_id: topic for topic in topics}
+        topics = list(({name: topic.record for name, topic in known.items()} | sent).values())
     ids = [topic.query_id for topic in topics]
-    kept_info = {name: topic.info for name, topic in known.items()}
     kept_threads = {name: topic.thread_id for name, topic in known.items()}
-    file = _task_file(
-        task,
-        topics,
-        info={**kept_info, **(info or {})},
-        threads={**kept_threads, **threads_of(ids, threads or {})},
-    )
-    changes = load_topics(task=task, file=file, by=work.by, choice=work.choice)
-    for version in QrelSet.objects.filter(task=task).select_related("task__lab"):
-        work.warnings.extend(join_warnings(version))
-    return [f"{counted(len(ids), 'topic')}: {changes.line}"]
-
-
-def _with_others(topics: list[TopicRecord], known: Mapping[str, Topic]) -> list[TopicRecord]:
-    """Return the task's topics in their order, as in the file where it has them; then new ones."""
-    sent = {topic.query_id: topic for topic in topics}
-    kept = [sent.get(name) or _record(topic) for name, topic in known.items()]
-    return [*kept, *(topic for topic in topics if topic.query_id not in known)]
-
-
-def _record(topic: Topic) -> TopicRecord:
-    return TopicRecord(
-        topic.query_id,
-        topic.title,
-        topic.body,
-        tuple(topic.tags),
-        topic.formula_id or None,
-        topic.latex or None,
-    )
-
-
-def _task_file(
-    task: Task,
-    topics: list[TopicRecord],
-    *,
-    info: dict[str, dict[str, str]],
-    threads: dict[str, str],
-) -> TaskFile:
-    return TaskFile(
+    file = TaskFile(
         slug=task.slug,
         name=task.name,
         kind=TaskKind(task.kind),
         topics=tuple(topics),
-        topic_info=info,
-        threads=threads,
+        topic_info={name: topic.info for name, topic in known.items()} | (info or {}),
+        threads=kept_threads | threads_of(ids, threads or {}),
         qrels=(),
         answer_ids=None,
         protocol=task.protocol,
@@ -179,6 +140,10 @@ def _task_file(
         deadline=task.deadline,
         judging_deadline=task.judging_deadline,
     )
+    changes = load_topics(task=task, file=file, by=work.by, choice=work.choice)
+    for version in QrelSet.objects.filter(task=task).select_related("task__lab"):
+        work.warnings.extend(join_warnings(version))
+    return [f"{counted(len(ids), 'topic')}: {changes.line}"]
 
 
 def lab_from_files(work: RunningJob) -> list[str]:
@@ -272,14 +237,10 @@ def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> L
 
 def judgments_from_file(work: RunningJob) -> list[str]:
     """Import judgments made elsewhere into the pools of a task."""
-    path = sent_files(work.job, "file")[0]
+    path, by, choice = sent_files(work.job, "file")[0], work.by, work.choice
+    data = path.read_bytes()
     changes = import_judgments(
-        task=work.task,
-        data=path.read_bytes(),
-        path=path.name,
-        at=work.at,
-        by=work.by,
-        choice=work.choice,
+        task=work.task, data=data, path=path.name, at=work.at, by=by, choice=choice
     )
     return [changes.line]
 
@@ -383,29 +344,6 @@ def read_candidates(load: Job) -> list[dict[str, str]]:
     if not path.is_file():
         return []
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
-
-
-def chosen_posts(posts: Sequence[str]) -> list[ChosenQuestion]:
-    """Return chosen questions without numbers, formulas and information."""
-    return [ChosenQuestion(line, post, "", "", {}) for line, post in enumerate(posts, start=2)]
-
-
-def topic_files_of(
-    lab: Lab, chosen: Sequence[ChosenQuestion], *, first: int, path: str
-) -> TopicFiles:
-    """Return the topic files of chosen questions. Raise `FileRefusedError` with all problems."""
-    return make_topic_files(
-        collection=collection_to_choose_from(lab), chosen=chosen, first=first, path=path
-    )
-
-
-def zip_of(files: Mapping[str, bytes]) -> bytes:
-    """Return topic files as a zip."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
-    return out.getvalue()
 
 
 def load_topic_files(*, topic_files: TopicFiles, task: Task, at: datetime, by: User) -> Job:

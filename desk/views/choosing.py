@@ -6,30 +6,29 @@ from typing import Any, NamedTuple
 
 import polars as pl
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from arqkit.formats.topics.chosen_questions import read_chosen
+from arqkit.formats.tables import zip_chunks
+from arqkit.formats.topics.chosen_questions import ChosenQuestion, read_chosen
 from arqkit.records import FileRefusedError
 from arqlab.core import permissions
 from arqlab.core.models import Job, Lab, Visitor
 from arqlab.core.tasks import queue_job
-from arqlab.web.downloads import table_response
+from arqlab.web.downloads import file_response, table_response
 from arqlab.web.pages import Pages
 from arqlab.web.problems import problem_table
 from collection.selectors.threads import posts_of
 from collection.services.rendering import typeset_titles
-from collection.services.topic_making import TopicFiles
+from collection.services.topic_making import make_topic_files
 from desk.forms.choosing import ChosenForm
 from desk.permissions import load_or_404
 from desk.services.loaders import (
     candidates_file,
-    chosen_posts,
+    collection_to_choose_from,
     load_topic_files,
     read_candidates,
-    topic_files_of,
-    zip_of,
 )
 
 SHOWN = 500
@@ -56,7 +55,7 @@ pages = Pages("loads/<int:load>/", candidates_or_404, section="topics")
 
 
 @pages.form("topics/", "topic-choose")
-def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponse:
+def topic_choose(request: HttpRequest, candidates: Candidates) -> HttpResponseBase:
     """Show the candidates of a load, and make topics of the chosen ones."""
     load, lab = candidates
     rows = read_candidates(load)
@@ -87,29 +86,24 @@ def candidate_list(request: HttpRequest, candidates: Candidates) -> HttpResponse
     return table_response(table, "candidates.csv")
 
 
-def _make_topics(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> HttpResponse:
+def _make_topics(request: HttpRequest, lab: Lab, cleaned: dict[str, Any]) -> HttpResponseBase:
     """Make the topics and download them, or load them into the chosen tasks."""
     file = cleaned["file"]
-    chosen = read_chosen(file.read(), path=file.name) if file else chosen_posts(cleaned["posts"])
     path = file.name if file else "the chosen questions"
-    topic_files = topic_files_of(lab, chosen, first=cleaned["first"], path=path)
+    if file:
+        chosen = read_chosen(file.read(), path=path)
+    else:
+        posts = enumerate(cleaned["posts"], start=2)
+        chosen = [ChosenQuestion(line, post, "", "", {}) for line, post in posts]
+    collection, first = collection_to_choose_from(lab), cleaned["first"]
+    made = make_topic_files(collection=collection, chosen=chosen, first=first, path=path)
     if "download" in request.POST:
-        response = HttpResponse(zip_of(topic_files.files), content_type="application/zip")
-        response.headers["Content-Disposition"] = 'attachment; filename="topics.zip"'
-        return response
-    for topic in topic_files.without_formula:
+        return file_response(zip_chunks(made.files.items()), "topics.zip")
+    for topic in made.without_formula:
         messages.warning(request, f"{topic} has no formula, so it has no topic in formula tasks.")
-    return redirect(_load_topics(request, topic_files, cleaned))
-
-
-def _load_topics(request: HttpRequest, topic_files: TopicFiles, cleaned: dict[str, Any]) -> str:
-    loads = [
-        load_topic_files(
-            topic_files=topic_files, task=task, at=timezone.now(), by=permissions.signed_in(request)
-        )
-        for task in (cleaned["questions"], cleaned["formulas"])
-        if task
-    ]
+    by, at = permissions.signed_in(request), timezone.now()
+    tasks = filter(None, (cleaned["questions"], cleaned["formulas"]))
+    loads = [load_topic_files(topic_files=made, task=task, at=at, by=by) for task in tasks]
     for load in loads:
         queue_job(load)
-    return loads[0].get_absolute_url()
+    return redirect(loads[0])

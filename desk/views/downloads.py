@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Iterable
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 
 from arqlab.core.models import Lab, Task
 from arqlab.core.permissions import lab_or_404, may_organize, task_or_404
+from arqlab.web.downloads import file_response
 from arqlab.web.pages import LAB, Pages
 from desk.services.exports import Export, Owner, lab_exports, task_exports
 
@@ -35,7 +35,4 @@ def _file(
     export = next((candidate for candidate in exports if candidate.name == name), None)
     if export is None:
         raise Http404
-    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    response = StreamingHttpResponse(export.chunks(owner), content_type=f"{kind}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{prefix}-{name}"'
-    return response
+    return file_response(export.chunks(owner), f"{prefix}-{name}")

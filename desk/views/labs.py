@@ -21,7 +21,7 @@ from arqlab.web.pages import LAB, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from desk.selectors import LabsOverview, lab_dates, labs_overview, with_phases
 from desk.services.exports import lab_exports
-from desk.services.labs import copy_lab, delete_lab, delete_task, deletion_refusal
+from desk.services.labs import copy_lab, delete_record, deletion_refusal
 
 pages = Pages(section="settings")
 
@@ -29,13 +29,7 @@ pages = Pages(section="settings")
 @pages.form(f"{LAB}delete/", "lab-delete", in_archive=True, access=permissions.organized_lab_or_404)
 def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Delete a lab, after its name was typed."""
-    form = DeleteForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        with refused(form, name="typed"):
-            delete_lab(lab=lab, typed=form.cleaned_data["typed"], by=permissions.signed_in(request))
-            messages.success(request, f"{lab} was deleted.")
-            return redirect("desk:lab-list")
-    return _page(request, form, lab)
+    return _deletion(request, lab, redirect("desk:lab-list"))
 
 
 @pages.form(
@@ -43,18 +37,16 @@ def lab_delete(request: HttpRequest, lab: Lab) -> HttpResponse:
 )
 def task_delete(request: HttpRequest, task: Task) -> HttpResponse:
     """Delete a task, after its name was typed."""
+    return _deletion(request, task, redirect("desk:lab-detail", lab=task.lab.slug))
+
+
+def _deletion(request: HttpRequest, record: Lab | Task, after: HttpResponse) -> HttpResponse:
     form = DeleteForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         with refused(form, name="typed"):
-            delete_task(
-                task=task, typed=form.cleaned_data["typed"], by=permissions.signed_in(request)
-            )
-            messages.success(request, f"{task.name} was deleted.")
-            return redirect("desk:lab-detail", lab=task.lab.slug)
-    return _page(request, form, task)
-
-
-def _page(request: HttpRequest, form: DeleteForm, record: Lab | Task) -> HttpResponse:
+            delete_record(record=record, by=permissions.signed_in(request), **form.cleaned_data)
+            messages.success(request, f"{record.name} was deleted.")
+            return after
     refusal = "" if form.is_bound else deletion_refusal(record)
     context = {"form": form, "record": record, "refusal": refusal}
     return render(request, "desk/delete.html", context)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from arqkit.protocols.presets import PROTOCOLS, TaskProtocol, with_overrides
-from arqkit.records import ITEM_WORDS, TASK_WORDS, ItemKind, TaskKind, TaskWords
+from arqkit.records import ITEM_WORDS, TASK_WORDS, ItemKind, TaskKind, TaskWords, TopicRecord
 from arqkit.standings import PublishedRuns
 from arqkit.topics import merged_info
 
@@ -237,6 +237,12 @@ class Topic(models.Model):
 
     def __str__(self) -> str:
         return self.query_id
+
+    @property
+    def record(self) -> TopicRecord:
+        """Return the topic as the kernel reads and writes it."""
+        formula = self.formula_id or None, self.latex or None
+        return TopicRecord(self.query_id, self.title, self.body, tuple(self.tags), *formula)
 
     @property
     def facts(self) -> dict[str, str]:

@@ -78,7 +78,7 @@ def typeset_old_topics(*, seconds: float) -> None:
 
 def topic_texts(topic: Topic) -> tuple[PostText, ...]:
     """Return the title, question and query formula of a topic, before they are typeset."""
-    return _read(_source(topic)).texts
+    return _read(topic.record).texts
 
 
 def renew_topics(lab: Lab, latex: str) -> None:
@@ -91,22 +91,11 @@ def renew_topics(lab: Lab, latex: str) -> None:
 
 
 def _renew(topics: list[Topic], corrections: Corrections) -> None:
-    pages = topic_pages(map(_source, topics), corrections.formulas)
+    pages = topic_pages((topic.record for topic in topics), corrections.formulas)
     for topic, page in zip(topics, pages, strict=True):
         topic.title_html, topic.body_html, topic.formula_html = page
         topic.engine = ENGINE
     Topic.objects.bulk_update(topics, ["title_html", "body_html", "formula_html", "engine"])
-
-
-def _source(topic: Topic) -> records.TopicRecord:
-    return records.TopicRecord(
-        topic.query_id,
-        topic.title,
-        topic.body,
-        tuple(topic.tags),
-        topic.formula_id or None,
-        topic.latex or None,
-    )
 
 
 def question_with_links(

@@ -235,15 +235,6 @@ _HOLDERS_ROLE = Exists(
 )
 
 
-class LongLease(NamedTuple):
-    """The items of a topic that an assessor has leased for an offline trip."""
-
-    topic: str
-    person: User
-    items: int
-    until: datetime
-
-
 def free_items(at: datetime) -> Q:
     """Return the condition that nobody has leased an item; a lease ends with its holder's role."""
     return Q(leased_until=None) | Q(leased_until__lte=at) | Q(~_HOLDERS_ROLE)
@@ -255,17 +246,20 @@ def long_leases(at: datetime) -> QuerySet[PoolItem]:
     return long.filter(_HOLDERS_ROLE)
 
 
-def trips_of_task(task: Task, *, at: datetime) -> list[LongLease]:
-    """Return the offline trips in a task, by topic and assessor, in two queries."""
-    rows = list(
+def trips_of_task(task: Task, *, at: datetime) -> list[dict[str, Any]]:
+    """Return the offline trips in a task, by topic and assessor, in two queries.
+
+    Each has the `person`, the id of the topic, the number of `items` and `until` when it lasts.
+    """
+    rows: QuerySet[Any, Any] = (
         long_leases(at)
         .filter(topic__task=task)
         .order_by("topic__position", "leased_to")
-        .values_list("topic__query_id", "leased_to")
+        .values("topic__query_id", "leased_to")
         .annotate(items=Count("pk"), until=Max("leased_until"))
     )
-    people = User.objects.in_bulk({person for _, person, *_ in rows})
-    return [LongLease(topic, people[person], *rest) for topic, person, *rest in rows]
+    people = User.objects.in_bulk({row["leased_to"] for row in rows})
+    return [{"person": people[row["leased_to"]], **row} for row in rows]
 
 
 TOPIC_TEXTS = ("title", "body", "title_html", "body_html", "formula_html")

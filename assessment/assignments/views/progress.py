@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from django.utils.dateformat import format as date_format
 from django.utils.html import format_html
@@ -13,7 +14,7 @@ from arqlab.core.models import Task
 from arqlab.web.cells import COUNT, DAY, ID, NUMBER, TENTHS, TIME, CellKind, chip, day
 from arqlab.web.tables import Chart, Column, Table, Value, choice_column, reader, to
 from assessment.assignments.selectors.days import JudgedDays
-from assessment.assignments.selectors.grid import AssignmentGrid, LongLease, PersonRow, TopicRow
+from assessment.assignments.selectors.grid import AssignmentGrid, PersonRow, TopicRow
 from assessment.assignments.selectors.viability import TopicForecast
 
 STATES = ("not-started", "in-progress", "done", "in-review", "set-aside")
@@ -107,13 +108,13 @@ def days_table(progress: JudgedDays) -> Table:
     )
 
 
-def trips_table(trips: Sequence[LongLease]) -> Table:
+def trips_table(trips: Sequence[dict[str, Any]]) -> Table:
     """Return the items that assessors have prepared for judging offline."""
     return Table(
         "trips",
         [
             Column("Assessor", "person.name", is_head=True, css="nowrap"),
-            Column("Topic", "topic", ID),
+            Column("Topic", "topic__query_id", ID),
             Column("Items left", "items", COUNT),
             Column("Until", "until", TIME),
             Column("End", template="assessment/_trip_end.html", hides_heading=True),

@@ -26,12 +26,6 @@ class EntryChanges(NamedTuple):
     added: list[GuidelineEntry]
     removed: list[GuidelineEntry]
 
-    @property
-    def labels(self) -> list[int]:
-        """Return the labels of these entries, highest first."""
-        labels = {entry.label for entry in (*self.added, *self.removed)}
-        return sorted((label for label in labels if label is not None), reverse=True)
-
 
 def version_of(guideline: Guideline | None) -> int:
     """Return the number of a version; 0 is the default text."""
@@ -126,13 +120,6 @@ def changed_lines(before: str, after: str) -> list[tuple[str, str]]:
     ][1:]
 
 
-class ChangedGuideline(NamedTuple):
-    """The current guidelines of a task, and the newest version that a person judged with."""
-
-    guideline: Guideline
-    followed: int
-
-
 def followed_versions(user: User, tasks: Collection[Task]) -> dict[int, int]:
     """Return the newest version that a person judged with, or 0 for the default text, by task."""
     own = Judgment.objects.filter(
@@ -149,13 +136,13 @@ def followed_version(user: User, task: Task) -> int | None:
     return version
 
 
-def changed_guidelines(user: User, tasks: Collection[Task]) -> list[ChangedGuideline]:
-    """Return the current guidelines that a person who has judged has not followed yet."""
+def changed_guidelines(user: User, tasks: Collection[Task]) -> list[tuple[Guideline, int]]:
+    """Return the current guidelines that a judge has not followed yet, and the version they did."""
     newest = Guideline.objects.filter(task=OuterRef("task")).order_by("-version").values("pk")[:1]
     current = Guideline.objects.filter(task__in=tasks, pk=newest).select_related("task__lab")
     followed = followed_versions(user, tasks)
     return [
-        ChangedGuideline(guideline, followed[guideline.task_id])
+        (guideline, followed[guideline.task_id])
         for guideline in current
         if followed.get(guideline.task_id, guideline.version) < guideline.version
     ]

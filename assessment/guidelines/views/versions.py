@@ -249,6 +249,8 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
     earlier, scale = version_numbered(task, before), task_scale(task)
     texts = [guideline_source(task, compared, scale) for compared in (earlier, guideline)]
     entries = changed_entries(task, before=before, version=version)
+    both = (*entries.added, *entries.removed)
+    labels = {entry.label for entry in both if entry.label is not None}
     context = {
         "guideline": guideline,
         "before": before,
@@ -257,7 +259,7 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
         "changes": changed_lines(*texts),
         "added": shown_entries(entries.added, scale=scale),
         "removed": shown_entries(entries.removed, scale=scale),
-        "labels": [scale.of(label) for label in entries.labels],
+        "labels": [scale.of(label) for label in sorted(labels, reverse=True)],
         "organizes": may_organize(request.user, task.lab),
     }
     return render(request, "assessment/guideline_changes.html", context)

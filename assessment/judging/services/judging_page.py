@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from arqkit import records
 from arqlab.core.models import Topic, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.topic_pages import question_with_links
@@ -64,15 +63,8 @@ def _question_html(topic: Topic) -> str:
     collection = collection_of(topic.task.lab) if "dead-link" in topic.body_html else None
     if collection is None:
         return topic.body_html
-    source = records.TopicRecord(
-        topic.query_id,
-        topic.title,
-        topic.body,
-        formula_id=topic.formula_id or None,
-        latex=topic.latex or None,
-    )
     return question_with_links(
-        source,
+        topic.record,
         partial(local_pages, collection=collection, lab_slug=topic.task.lab.slug),
         corrections_of(topic.task.lab).formulas,
     )

@@ -126,12 +126,11 @@ class Command(CeremonyCommand):
 
     def _print_summary(self, computed: ComputedPool) -> None:
         sources, line = computed.sources, "{:<44} {:<20} {:>6}"
-        protocol = sources.choice.protocol
         self.stdout.write(line.format("run", "pooled as", "depth"))
         for run in sources.runs:
-            kind = sources.choice.kind_of(run)
-            depth = protocol.depth_of(kind) if protocol.method == "depth" else "–"
-            self.stdout.write(line.format(str(run), kind, depth))
+            depth = sources.choice.depth_of(run)
+            cells = (str(run), sources.choice.kind_of(run), "–" if depth is None else depth)
+            self.stdout.write(line.format(*cells))
         for run in sources.written:
             self.stdout.write(line.format(str(run), "generated answers", ""))
         for run, why in sources.left_out:

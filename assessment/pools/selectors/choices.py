@@ -145,6 +145,11 @@ class PoolChoice:
             is_primary=run.is_primary, is_manual=run.is_manual, is_baseline=run.is_baseline
         )
 
+    def depth_of(self, run: Run) -> int | None:
+        """Return the depth to which a run is pooled, or None if it is pooled rank by rank."""
+        by_depth = self.protocol.method == "depth"
+        return self.protocol.depth_of(self.kind_of(run)) if by_depth else None
+
 
 def choice_of(pool: Pool) -> PoolChoice:
     """Return the settings with which a pool was frozen."""

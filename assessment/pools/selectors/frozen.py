@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import polars as pl
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from arqkit.pooling.pools import gather_for, pooled_rows, write_pool
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
@@ -108,37 +108,23 @@ class TopicSize(NamedTuple):
     done: int = 0
 
 
+def _sizes(items: QuerySet[PoolItem], by: str) -> dict[int, PoolSize]:
+    instances = PoolInstance.official.filter(item__in=items).order_by().values_list(f"item__{by}")
+    labels = dict(instances.annotate(Count("pk")))
+    counted = items.order_by().values_list(by).annotate(Count("pk"), Count("done_at"))
+    return {key: PoolSize(count, labels.get(key, 0), done) for key, count, done in counted}
+
+
 def pool_sizes(task: Task) -> dict[int, PoolSize]:
     """Return the sizes of a task's pools by key, with two queries."""
-    items = PoolItem.official.filter(pool__task=task).order_by().values("pool")
-    counted = {row["pool"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))}
-    labels = PoolInstance.official.filter(item__pool__task=task).order_by().values("item__pool")
-    return {
-        row["item__pool"]: PoolSize(
-            counted[row["item__pool"]]["items"], row["labels"], counted[row["item__pool"]]["done"]
-        )
-        for row in labels.annotate(labels=Count("pk"))
-    }
+    return _sizes(PoolItem.official.filter(pool__task=task), "pool")
 
 
 def topic_sizes(pool: Pool) -> list[TopicSize]:
     """Return the sizes of all topics of the task in a pool, in topic order."""
-    items = PoolItem.official.filter(pool=pool).order_by().values("topic")
-    counted = {
-        row["topic"]: row for row in items.annotate(items=Count("pk"), done=Count("done_at"))
-    }
-    instances = PoolInstance.official.filter(item__pool=pool).order_by().values("item__topic")
-    labels = dict(instances.annotate(labels=Count("pk")).values_list("item__topic", "labels"))
-    none = {"items": 0, "done": 0}
-    return [
-        TopicSize(
-            query_id,
-            counted.get(key, none)["items"],
-            labels.get(key, 0),
-            counted.get(key, none)["done"],
-        )
-        for key, query_id in pool.task.topics.order_by("position").values_list("pk", "query_id")
-    ]
+    sizes = _sizes(PoolItem.official.filter(pool=pool), "topic")
+    topics = pool.task.topics.order_by("position").values_list("pk", "query_id")
+    return [TopicSize(query_id, *sizes.get(key, PoolSize(0, 0, 0))) for key, query_id in topics]
 
 
 def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
@@ -152,8 +138,8 @@ def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
     return counts
 
 
-def pool_frame(pool: Pool) -> pl.DataFrame:
-    """Return a pool as a frame for `arqkit.pooling.pools.write_pool`."""
+def pool_file(pool: Pool) -> bytes:
+    """Return the file of a frozen pool, whose hash is `Pool.sha256`."""
     rows = PoolInstance.official.filter(item__pool=pool).order_by()
     fields = {
         "topic": "item__topic__query_id",
@@ -165,12 +151,8 @@ def pool_frame(pool: Pool) -> pl.DataFrame:
         "instance": "position",
     }
     schema = dict.fromkeys(fields, pl.String) | {"position": pl.Int64, "instance": pl.Int64}
-    return pl.DataFrame(list(rows.values_list(*fields.values())), schema=schema, orient="row")
-
-
-def pool_file(pool: Pool) -> bytes:
-    """Return the file of a frozen pool, whose hash is `Pool.sha256`."""
-    return write_pool(pool_frame(pool))
+    frame = pl.DataFrame(list(rows.values_list(*fields.values())), schema=schema, orient="row")
+    return write_pool(frame)
 
 
 def pool_numbered(task: Task, number: int = 1) -> Pool:
@@ -196,13 +178,10 @@ def can_be_discarded(pool: Pool) -> bool:
 def pooled_runs(sources: TaskSources) -> list[dict[str, Any]]:
     """Return the value of `Pool.runs`: kind, depth, name and index hash of each pooled run."""
     choice = sources.choice
-    kinds = {run.pk: choice.kind_of(run) for run in sources.runs}
-    by_depth = choice.protocol.method == "depth"
-    depths = {
-        run.pk: choice.protocol.depth_of(kinds[run.pk]) if by_depth else None
+    rows = [
+        {"kind": choice.kind_of(run), "depth": choice.depth_of(run), **_named(run)}
         for run in sources.runs
-    }
-    rows = [{"kind": kinds[run.pk], "depth": depths[run.pk], **_named(run)} for run in sources.runs]
+    ]
     return rows + [{"kind": WRITTEN, "depth": None, **_named(run)} for run in sources.written]
 
 

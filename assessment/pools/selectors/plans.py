@@ -102,9 +102,9 @@ def plan_pool(*, task: Task, choice: PoolChoice) -> PoolPlan:
         return PoolPlan([TopicSize(topic, 0, 0) for topic in topics], [], [], sources)
     deepest = _deepest(task, choice)
     wanted = _Wanted(deepest, choice.protocol.visually_distinct, sources_state(sources), sources)
-    plan = _planner(wanted).plan(
-        choice.protocol, {str(run.pk): choice.kind_of(run) for run in sources.runs}
-    )
+    planner = (_usual_planner if deepest <= USUAL_DEPTH else _deep_planner)(wanted)
+    kinds = {str(run.pk): choice.kind_of(run) for run in sources.runs}
+    plan = planner.plan(choice.protocol, kinds)
     sizes = {
         topic: TopicSize(topic, items, labels) for topic, items, labels in plan.topics.iter_rows()
     }
@@ -128,22 +128,12 @@ class _Wanted:
 
 
 def _planner(wanted: _Wanted) -> Planner:
-    return (_usual_planner if wanted.deepest <= USUAL_DEPTH else _deep_planner)(wanted)
-
-
-@lru_cache(maxsize=KEPT_PLANNERS)
-def _usual_planner(wanted: _Wanted) -> Planner:
-    return _read(wanted)
-
-
-@lru_cache(maxsize=KEPT_DEEP_PLANNERS)
-def _deep_planner(wanted: _Wanted) -> Planner:
-    return _read(wanted)
-
-
-def _read(wanted: _Wanted) -> Planner:
     kernel = kernel_sources(wanted.sources, generated_answers(wanted.sources))
     return Planner(kernel, visually_distinct=wanted.visually_distinct, deepest=wanted.deepest)
+
+
+_usual_planner = lru_cache(maxsize=KEPT_PLANNERS)(_planner)
+_deep_planner = lru_cache(maxsize=KEPT_DEEP_PLANNERS)(_planner)
 
 
 def _deepest(task: Task, choice: PoolChoice) -> int:
@@ -154,21 +144,19 @@ def _deepest(task: Task, choice: PoolChoice) -> int:
 
 def _runs(plan: Plan, sources: TaskSources, deepest: int) -> list[RunPlan]:
     choice, shared = sources.choice, plan.overlap["shared"].to_list()
-    rows, plans = len(sources.runs), []
-    for number, (run, row) in enumerate(
-        zip(sources.runs, plan.runs.iter_rows(named=True), strict=True)
-    ):
-        kind = choice.kind_of(run)
-        plans.append(
-            RunPlan(
-                run=run,
-                kind=kind,
-                depth=choice.protocol.depth_of(kind) if choice.protocol.method == "depth" else None,
-                items=row["items"],
-                unique=row["unique"],
-                judged_to=row["judged_to"],
-                is_fully_judged=row["judged_to"] >= deepest,
-                shared=shared[number * rows : (number + 1) * rows],
-            )
+    rows, counts = len(sources.runs), plan.runs.select("items", "unique", "judged_to").iter_rows()
+    return [
+        RunPlan(
+            run,
+            choice.kind_of(run),
+            choice.depth_of(run),
+            items,
+            unique,
+            judged_to,
+            is_fully_judged=judged_to >= deepest,
+            shared=shared[number * rows : (number + 1) * rows],
         )
-    return plans
+        for number, (run, (items, unique, judged_to)) in enumerate(
+            zip(sources.runs, counts, strict=True)
+        )
+    ]

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 import polars as pl
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q
 
 from arqkit.formats.topics.files import threads_of
 from arqkit.formulas.visual_ids import as_formulas
@@ -17,10 +17,15 @@ from arqkit.pooling.pools import PooledRun, PoolSources
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids
-from assessment.models import Judgment, Pool, PoolInstance
+from assessment.models import Pool, PoolInstance
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import adjudicated_judgments, counting_labels
+from assessment.qrels.selectors.frames import (
+    adjudicated_judgments,
+    counting_labels,
+    judgment_frame,
+    official_judgments,
+)
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
 from collection.selectors.collections import collection_of, scan_columns, visual_ids_among
@@ -289,22 +294,15 @@ def _first_task(task: Task) -> Task | None:
     return Task.objects.filter(lab=task.lab, kind=Task.Kind.ANSWERS).select_related("lab").first()
 
 
-def _judged(task: Task) -> QuerySet[Judgment]:
-    return Judgment.official.filter(is_current=True, instance__item__pool__task=task).order_by()
-
-
 def _last_labels(task: Task) -> list[int | None]:
     """Return what changes whenever a label that counts does."""
     return [
         judgments.aggregate(last=Max("pk"))["last"]
-        for judgments in (_judged(task), adjudicated_judgments(task))
+        for judgments in (official_judgments(task), adjudicated_judgments(task))
     ]
 
 
 def _current_labels(task: Task) -> pl.DataFrame:
-    rows = list(
-        _judged(task).values_list("instance__item__topic__query_id", "instance__doc_id", "label")
-    )
-    official = pl.DataFrame(rows, schema={**ITEM, "label": pl.Int8}, orient="row")
+    official = judgment_frame(official_judgments(task), "topic", item="doc_id", label="label")
     labels = counting_labels(official, task, by="item")
     return task_scale(task).only_judged(labels)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -196,17 +195,21 @@ def _runs_table(pool: Pool) -> Table:
 @pages.action("<int:number>/close/", "pool-close")
 def pool_close(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Close a pool for judging."""
-    done = partial(close_pool, pool=pool, by=signed_in(request), at=timezone.now())
-    return _turned(
-        request, pool, done, "Judging is closed. ArqLab no longer accepts judgments for this pool."
-    )
+    with told(request):
+        close_pool(pool=pool, by=signed_in(request), at=timezone.now())
+        messages.success(
+            request, "Judging is closed. ArqLab no longer accepts judgments for this pool."
+        )
+    return _to(pool.task, pool.number)
 
 
 @pages.action("<int:number>/open/", "pool-open")
 def pool_open(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Reopen a pool for judging."""
-    done = partial(open_pool, pool=pool, by=signed_in(request))
-    return _turned(request, pool, done, "Judging is open again.")
+    with told(request):
+        open_pool(pool=pool, by=signed_in(request))
+        messages.success(request, "Judging is open again.")
+    return _to(pool.task, pool.number)
 
 
 @pages.action("<int:number>/discard/", "pool-discard")
@@ -223,7 +226,7 @@ def pool_discard(request: HttpRequest, pool: Pool) -> HttpResponse:
         settings = choice_data(choice, poolable_runs(task)[0], seed=str(choice.seed))
         address = reverse("assessment:pool-plan", args=[task.lab.slug, task.slug])
         return redirect(f"{address}?{urlencode(settings)}")
-    return redirect("assessment:pool-detail", task.lab.slug, task.slug, number)
+    return _to(task, number)
 
 
 def settings_summary(protocol: PoolProtocol) -> str:
@@ -249,10 +252,5 @@ def settings_summary(protocol: PoolProtocol) -> str:
     return "; ".join(parts)
 
 
-def _turned(
-    request: HttpRequest, pool: Pool, turn: Callable[[], None], message: str
-) -> HttpResponse:
-    with told(request):
-        turn()
-        messages.success(request, message)
-    return redirect("assessment:pool-detail", pool.task.lab.slug, pool.task.slug, pool.number)
+def _to(task: Task, number: int) -> HttpResponse:
+    return redirect("assessment:pool-detail", task.lab.slug, task.slug, number)

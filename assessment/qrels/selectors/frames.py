@@ -33,12 +33,10 @@ def counting_labels(official: pl.DataFrame, task: Task, *, by: str) -> pl.DataFr
     `official` has the columns topic, label (null if not judged) and, named by `by`, the instance in
     the pools of `task`.
     """
-    fields = ("instance__item__topic__query_id", "instance__doc_id", "label")
-    rows = list(adjudicated_judgments(task).values_list(*fields))
-    if not rows:
+    judgments = adjudicated_judgments(task)
+    decided = judgment_frame(judgments, "topic", **{by: "doc_id", "adjudicated": "label"})
+    if decided.is_empty():
         return official
-    columns = ("topic", by, "adjudicated")
-    decided = pl.DataFrame(rows, schema=columns, orient="row").cast({"adjudicated": pl.Int8})
     joined = official.join(decided, on=["topic", by], how="left", maintain_order="left")
     return joined.with_columns(label=pl.coalesce("adjudicated", "label")).drop("adjudicated")
 
@@ -57,6 +55,33 @@ def with_labels_that_count(labels: QuerySet[LateLabel]) -> QuerySet[LateLabel]:
     ).prefetch_related(
         Prefetch("judgment__instance__judgments", counting, to_attr="counting_judgments")
     )
+
+
+def official_judgments(task: Task) -> QuerySet[Judgment]:
+    """Return the current official judgments in the pools of a task, in no order."""
+    return Judgment.official.filter(is_current=True, instance__item__pool__task=task).order_by()
+
+
+JUDGMENT_COLUMNS: dict[str, tuple[str, type[pl.DataType]]] = {
+    "topic": ("instance__item__topic__query_id", pl.String),
+    "item": ("instance__item__item", pl.String),
+    "doc_id": ("instance__doc_id", pl.String),
+    "instance": ("instance", pl.Int64),
+    "pool": ("instance__item__pool", pl.Int64),
+    "assessor": ("assessor", pl.Int64),
+    "label": ("label", pl.Int8),
+    "active_ms": ("active_ms", pl.Int64),
+    "judgment": ("pk", pl.Int64),
+}
+"""The columns of `judgment_frame`: the field of the judgment, and the type."""
+
+
+def judgment_frame(judgments: QuerySet[Judgment], *names: str, **renamed: str) -> pl.DataFrame:
+    """Return columns of judgments in their order, some of them by other names, in one query."""
+    columns = {name: JUDGMENT_COLUMNS[name] for name in names}
+    columns |= {name: JUDGMENT_COLUMNS[known] for name, known in renamed.items()}
+    rows = judgments.values_list(*(field for field, _ in columns.values()))
+    return read_frame(rows, {name: kind for name, (_, kind) in columns.items()})
 
 
 def read_frame(

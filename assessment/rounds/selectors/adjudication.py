@@ -15,19 +15,11 @@ from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, Ticket
 from assessment.models.kinds import Comparison
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import read_frame
+from assessment.qrels.selectors.frames import judgment_frame, official_judgments
 from assessment.rounds.selectors.rounds import letters_at, open_second_pools
 from assessment.tickets.selectors import proposed_labels
 
 OPEN, ASKED, DECIDED = "open", "third opinion", "decided"
-_OFFICIAL = {"topic": pl.String, "doc_id": pl.String, "instance": pl.Int64, "label": pl.Int8}
-_SECOND = {
-    "topic": pl.String,
-    "doc_id": pl.String,
-    "pool": pl.Int64,
-    "assessor": pl.Int64,
-    "label": pl.Int8,
-}
 _RULED = {"topic": pl.String, "doc_id": pl.String, "decision": pl.Int8, "is_asked": pl.Boolean}
 _KEY = pl.concat_str("topic", "doc_id", separator="\t").alias("item")
 
@@ -76,7 +68,8 @@ def disagreement_queue(task: Task) -> pl.DataFrame:
     `DECIDED`). Labels that are not judgments are left out.
     """
     scale = task_scale(task)
-    first, second = _official_labels(task), _second_labels(task)
+    first = judgment_frame(official_judgments(task), "topic", "doc_id", "instance", "label")
+    second = _second_labels(task)
     second = judgments_only(second.join(first, on=["topic", "doc_id"], how="semi"), scale)
     second = second.with_columns(_KEY)
     known = judgments_only(first, scale).with_columns(_KEY, assessor=pl.lit("first"))
@@ -196,20 +189,12 @@ def _deciding(task: Task) -> QuerySet[Round]:
     return Round.objects.filter(task=task).that(decides=True)
 
 
-def _official_labels(task: Task) -> pl.DataFrame:
-    where = "instance__item"
-    judgments = Judgment.official.filter(is_current=True, **{f"{where}__pool__task": task})
-    fields = (f"{where}__topic__query_id", "instance__doc_id", "instance", "label")
-    return read_frame(judgments.order_by().values_list(*fields), _OFFICIAL)
-
-
 def _second_labels(task: Task) -> pl.DataFrame:
     judgments = Judgment.objects.filter(
         is_current=True, instance__item__pool__in=open_second_pools(task)
     )
-    item = "instance__item"
-    fields = (f"{item}__topic__query_id", "instance__doc_id", f"{item}__pool", "assessor", "label")
-    rows = read_frame(judgments.order_by().values_list(*fields), _SECOND)
+    columns = ("topic", "doc_id", "pool", "assessor", "label")
+    rows = judgment_frame(judgments.order_by(), *columns)
     place = pl.col("pool").cast(pl.String).str.zfill(9)
     return rows.with_columns(assessor=pl.format("{} {}", place, "assessor")).drop("pool")
 

@@ -14,9 +14,9 @@ from django.db.models import Q, QuerySet
 from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task, Topic, User
 from arqlab.core.permissions import labs_organized_by
-from assessment.models import Judgment, PoolInstance, PoolItem, Qrel, QrelSet, Round
+from assessment.models import PoolInstance, PoolItem, Qrel, QrelSet, Round
 from assessment.qrels.selectors.drafts import task_scale, with_current
-from assessment.qrels.selectors.frames import counting_labels
+from assessment.qrels.selectors.frames import counting_labels, official_judgments
 from assessment.rounds.selectors.rounds import CopiedInstance, CopiedItem, copied_items
 from collection.models import Post
 from collection.selectors.collections import formulas_with
@@ -39,8 +39,7 @@ class QuestionSample(NamedTuple):
 
 def question_items(task: Task) -> QuerySet[PoolItem]:
     """Return the official items of a task that are judged, without reported ones."""
-    current = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": task})
-    reported = current.filter(label__in=task_scale(task).unjudged).order_by()
+    reported = official_judgments(task).filter(label__in=task_scale(task).unjudged)
     items = PoolItem.official.filter(pool__task=task, kind__in=WITH_ONE_TEXT, done_at__isnull=False)
     return items.exclude(pk__in=reported.values(_WHERE))
 
@@ -79,11 +78,9 @@ def drawn_for_questions(
 
 def assessors_of(task: Task, topics: Iterable[int]) -> dict[int, int]:
     """Return who gave most of the current official labels of each topic, by key."""
-    current = Judgment.official.filter(
-        is_current=True, assessor__isnull=False, **{f"{_WHERE}__pool__task": task}
-    )
+    current = official_judgments(task).filter(**{f"{_WHERE}__topic__in": list(topics)})
+    rows = current.exclude(assessor=None).order_by("assessor")
     counts: dict[int, Counter[int]] = defaultdict(Counter)
-    rows = current.filter(**{f"{_WHERE}__topic__in": list(topics)}).order_by("assessor")
     for topic, assessor in rows.values_list(f"{_WHERE}__topic", "assessor"):
         counts[topic][assessor or 0] += 1
     return {topic: count.most_common(1)[0][0] for topic, count in counts.items()}

@@ -16,28 +16,13 @@ from arqlab.core.models import Task
 from assessment.models import Judgment, PoolItem, Round
 from assessment.models.kinds import Comparison
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import read_frame
+from assessment.qrels.selectors.frames import judgment_frame, official_judgments, read_frame
 from assessment.rounds.selectors.rounds import CopiedItem, by_name, copied_items
 
 _WHERE = "instance__item"
 _IS_OWN = pl.col("first_assessor").eq_missing(pl.col("second_assessor"))
 _ITEM = {"topic_key": pl.Int64, "item": pl.String}
 _OPEN_ITEM = _ITEM | {"key": pl.Int64, "topic": pl.String}
-_FIRST = {
-    "topic": pl.String,
-    "item": pl.String,
-    "doc_id": pl.String,
-    "first_assessor": pl.Int64,
-    "first": pl.Int8,
-    "first_ms": pl.Int64,
-}
-_SECOND = {
-    "topic": pl.String,
-    "doc_id": pl.String,
-    "second_assessor": pl.Int64,
-    "second": pl.Int8,
-    "second_ms": pl.Int64,
-}
 
 
 def open_second_items(task: Task) -> pl.DataFrame:
@@ -96,14 +81,17 @@ def own_pairs(round_: Round) -> pl.DataFrame:
 
 
 def _all_pairs(round_: Round) -> pl.DataFrame:
-    official = Judgment.official.filter(is_current=True, **{f"{_WHERE}__pool__task": round_.task})
-    fields = (f"{_WHERE}__topic__query_id", f"{_WHERE}__item", "instance__doc_id")
-    values = ("assessor", "label", "active_ms")
-    first = read_frame(official.order_by().values_list(*fields, *values), _FIRST)
+    names = {"{}_assessor": "assessor", "{}": "label", "{}_ms": "active_ms"}
+    firsts, seconds = (
+        {name.format(side): column for name, column in names.items()}
+        for side in ("first", "second")
+    )
+    official = official_judgments(round_.task)
+    first = judgment_frame(official, "topic", "item", "doc_id", **firsts)
     own = Judgment.objects.filter(is_current=True, **{f"{_WHERE}__pool__round": round_})
     order = ("topic__position", "assessor", "position")
     ordered = own.order_by(*(f"{_WHERE}__{name}" for name in order), "instance__position")
-    second = read_frame(ordered.values_list(fields[0], fields[2], *values), _SECOND)
+    second = judgment_frame(ordered, "topic", "doc_id", **seconds)
     return first.join(second, on=["topic", "doc_id"], maintain_order="right")
 
 

@@ -17,7 +17,7 @@ from arqlab.core.models import Task, User
 from assessment.models import Applicant, Judgment, Pool, PoolInstance, PoolItem, Qrel, Round
 from assessment.models.kinds import Comparison, RoundKind
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import read_frame
+from assessment.qrels.selectors.frames import judgment_frame
 from assessment.rounds.selectors.rounds import by_name, letters_at
 from assessment.rounds.selectors.second import only_judged_pairs, pair_agreement, second_pairs
 
@@ -119,25 +119,21 @@ def _vote(judgment: Judgment, scale: LabelScale) -> SampleVote:
     return SampleVote(scale.of(judgment.label), judgment.comment, seconds)
 
 
-VOTES = {
-    "topic": pl.String,
-    "item": pl.String,
-    "doc_id": pl.String,
-    "assessor": pl.Int64,
-    "label": pl.Int8,
-    "judgment": pl.Int64,
-}
+def _votes(pool: Pool) -> QuerySet[Judgment]:
+    """Return the current judgments of a round by topic, item and assessor."""
+    item = "instance__item"
+    judged = Judgment.objects.filter(instance__item__pool=pool, is_current=True)
+    order = (f"{item}__topic__position", f"{item}__position", "instance__position")
+    return judged.order_by(*order, f"{item}__assessor")
 
 
 def round_votes(pool: Pool) -> pl.DataFrame:
-    """Return the current labels of a round, one row per instance and assessor (`VOTES`).
+    """Return the current labels of a round: topic, item, doc_id, assessor, label, judgment.
 
     Instances that an assessor has not judged have no row.
     """
-    fields = ("item__topic__query_id", "item__item", "doc_id", "item__assessor")
-    judged = PoolInstance.objects.filter(item__pool=pool, judgments__is_current=True)
-    rows = judged.order_by("item__topic__position", "item__position", "position", "item__assessor")
-    return read_frame(rows.values_list(*fields, "judgments__label", "judgments__pk"), VOTES)
+    columns = ("topic", "item", "doc_id", "assessor", "label", "judgment")
+    return judgment_frame(_votes(pool), *columns)
 
 
 def round_judgments(task: Task, kind: RoundKind) -> QuerySet[Judgment]:
@@ -232,26 +228,16 @@ def own_names(round_: Round, user: User) -> dict[str, str]:
 
 def exported_votes(round_: Round, names: dict[str, str]) -> pl.DataFrame:
     """Return the current labels of a round as a table for people, by topic, item and assessor."""
-    item = "instance__item"
-    judged = Judgment.objects.filter(instance__item__pool=round_.pool, is_current=True)
-    ordered = judged.order_by(
-        f"{item}__topic__position", f"{item}__position", "instance__position", f"{item}__assessor"
-    )
+    fields = ("label", "comment", "active_ms", "guideline__version", "marks")
+    keys = ("instance__item__topic__query_id", "instance__doc_id", "assessor")
     rows = [
         (
             *(topic, doc_id, names[str(person)], label, comment, (ms or 0) / 1000, version),
             *(round_.key, json.dumps(marks, ensure_ascii=False) if marks else ""),
         )
-        for topic, doc_id, person, label, comment, ms, version, marks in ordered.values_list(
-            f"{item}__topic__query_id",
-            "instance__doc_id",
-            "assessor",
-            "label",
-            "comment",
-            "active_ms",
-            "guideline__version",
-            "marks",
-        )
+        for topic, doc_id, person, label, comment, ms, version, marks in _votes(
+            round_.pool
+        ).values_list(*keys, *fields)
     ]
     rows += [
         (topic, doc_id, names[GOLD], label, "", None, None, round_.key, "")

@@ -134,7 +134,7 @@ def test_the_files_are_those_of_the_command(scene, listed, client_of, tmp_path):
     chosen, folder = tmp_path / "chosen.csv", tmp_path / "topics"
     chosen.write_text("post_id\n103\n102\n101\n")
     by_command("--chosen", str(chosen), "--first", "401", "--out", str(folder))
-    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+    with zipfile.ZipFile(io.BytesIO(response.getvalue())) as archive:
         found = {name: archive.read(name) for name in archive.namelist()}
     assert found == {path.name: path.read_bytes() for path in folder.iterdir()}
 
