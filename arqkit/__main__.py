@@ -189,7 +189,6 @@ def _check(options: Namespace) -> int:
 
 
 def _repair(path: Path, pack: TaskPack, results: list[CheckResult], *, out: Path) -> str:
-    """Write the repaired run of a file, and return a sentence about it."""
     if len(results) > 1:
         raise MisuseError(ONE_REPAIR)
     if not any(problem.is_repairable for problem in results[0].problems):
@@ -205,7 +204,6 @@ def _repair(path: Path, pack: TaskPack, results: list[CheckResult], *, out: Path
 
 
 def _limits_of(pack: TaskPack) -> str:
-    """Return sentences on what cannot be checked without a server."""
     items = "" if pack.looks_up_items else " The pack has no ids, so the items were not looked up."
     other = (
         ""
@@ -264,7 +262,6 @@ class ReadRun:
 
 
 def _read_runs(options: Namespace) -> dict[str, ReadRun]:
-    """Return the runs by name. Raise UnreadableRunError with the report of one with errors."""
     runs: dict[str, ReadRun] = {}
     for path in options.runs:
         with path.open("rb") as file:
@@ -308,7 +305,6 @@ def _figure(value: float) -> str:
 
 
 def _aligned(rows: list[list[str]]) -> Iterator[str]:
-    """Yield the lines of a table: names to the left, figures to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     texts = rows[0].index("topic") + 1 if "topic" in rows[0] else 1
     for row in rows:

@@ -5,6 +5,8 @@ from typing import Literal
 import polars as pl
 
 OrderBy = Literal["score", "rank"]
+Frame = pl.DataFrame | pl.LazyFrame
+"""A table that may be lazy: indexes and visual maps are large, and often only a part is needed."""
 
 # trec_eval stores scores as C floats: scores that differ only beyond 32 bits are ties.
 AS_TREC_EVAL_READS_IT = pl.col("score").cast(pl.Float32)

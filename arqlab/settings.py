@@ -279,15 +279,21 @@ if HTTPS:
     SECURE_HSTS_SECONDS = 31_536_000
 X_FRAME_OPTIONS = "DENY"
 
+LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "filters": {"one_line": {"()": "arqlab.core.apps.OneLineForBadRequests"}},
     "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["one_line"]}
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["one_line"],
+            "level": LOG_LEVEL,  # packages such as bm25s set the level of their own loggers
+        }
     },
-    "root": {"handlers": ["console"], "level": env("ARQLAB_LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # A line for each scheduled task would hide all other lines.
     "loggers": {"celery.app.trace": {"level": "WARNING"}},
 }

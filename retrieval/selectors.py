@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,12 +13,14 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from arqkit.records import TaskKind, TopicRecord
 from arqlab.core.models import Task
 from collection.models import Collection, Post, PostLink
-from collection.selectors.collections import collection_of, formulas_scan, posts_scan
+from collection.selectors.collections import collection_of, formulas_scan, posts_scan, scan_columns
 from submissions.models import Run
 from submissions.selectors import ordered_index
 
 POSTS_AT_ONCE = 2_000
 """Posts in memory while a collection is read."""
+FORMULAS_AT_ONCE = 50_000
+"""Formulas in memory while a collection is read."""
 
 
 class SearchedPost(NamedTuple):
@@ -83,22 +85,64 @@ class Sources:
         ):
             yield SearchedPost(post_id, title or "", body)
 
-    def voted_answers(self) -> Iterator[tuple[str, str, int]]:
-        """Yield topic, id and vote score of the answers in threads that are linked as duplicates of
-        the topic's thread, in either direction; later posts, which no run may list, are left out.
+    def formulas(self) -> Iterator[pl.DataFrame]:
+        """Yield the formulas of posts, without comments, some at a time: formula_id, post_id, type,
+        latex, slt and opt (MathML, null where the collection has none).
         """
-        for topic, thread in self.task.topics.exclude(thread_id="").values_list(
-            "query_id", "thread_id"
-        ):
-            links = PostLink.objects.filter(
-                Q(post_id=thread) | Q(related_id=thread),
-                collection=self.collection,
-                kind=PostLink.Kind.DUPLICATE,
-            )
-            linked = {name for link in links.values_list("post_id", "related_id") for name in link}
-            answers = self._searched().filter(thread_id__in=linked - {thread})
-            for post_id, score in answers.values_list("post_id", "score"):
-                yield topic, post_id, score or 0
+        if self.collection is None or not self.collection.formulas_index:
+            return
+        columns = ("formula_id", "post_id", "type", "latex")
+        index = scan_columns(self.collection.formulas_index).select(columns)
+        for start in range(0, self.count_formulas(), FORMULAS_AT_ONCE):
+            some = index.slice(start, FORMULAS_AT_ONCE).collect()
+            some = some.filter(pl.col("type") != "comment")
+            for name in ("slt", "opt"):
+                some = self._with_trees(some, name)
+            yield some
+
+    def count_formulas(self) -> int:
+        """Return how many formulas the collection has, with those of comments."""
+        if self.collection is None or not self.collection.formulas_index:
+            return 0
+        return int(scan_columns(self.collection.formulas_index).select(pl.len()).collect().item())
+
+    def answers_with(self, formula_ids: pl.Series) -> pl.DataFrame:
+        """Return formula_id and post_id of those formulas that are in answers."""
+        formulas = formulas_scan(self.task.lab)
+        if formulas is None:
+            return pl.DataFrame(schema={"formula_id": pl.String, "post_id": pl.String})
+        wanted = pl.col("formula_id").is_in(formula_ids.implode()) & (pl.col("type") == self._kind)
+        return formulas.filter(wanted).select("formula_id", "post_id").collect()
+
+    def _with_trees(self, formulas: pl.DataFrame, name: str) -> pl.DataFrame:
+        file = getattr(self.collection, f"{name}_index")
+        if not file:
+            return formulas.with_columns(pl.lit(None, pl.String).alias(name))
+        wanted = pl.col("formula_id").is_in(formulas["formula_id"].implode())
+        trees = scan_columns(file).filter(wanted).select("formula_id", pl.col("mathml").alias(name))
+        return formulas.join(trees.collect(), on="formula_id", how="left", maintain_order="left")
+
+    def threads(self) -> dict[str, str]:
+        """Return the thread of each topic, where it is known."""
+        known = self.task.topics.exclude(thread_id="")
+        return dict(known.values_list("query_id", "thread_id"))
+
+    def duplicates(self) -> list[tuple[str, str]]:
+        """Return the links between threads of topics and their duplicates, in any direction."""
+        threads = set(self.threads().values())
+        links = PostLink.objects.filter(
+            Q(post_id__in=threads) | Q(related_id__in=threads),
+            collection=self.collection,
+            kind=PostLink.Kind.DUPLICATE,
+        )
+        return list(links.values_list("post_id", "related_id"))
+
+    def voted_answers(self, threads: Iterable[str]) -> pl.DataFrame:
+        """Return the searched answers of some threads: thread, item, and score, the vote score."""
+        answers = self._searched().filter(thread_id__in=set(threads))
+        schema = {"thread": pl.String, "item": pl.String, "score": pl.Int64}
+        rows = list(answers.values_list("thread_id", "post_id", "score"))
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     @property
     def _kind(self) -> str:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from arqlab.core.models import Lab, Task
-from arqlab.core.permissions import organized_lab_or_404, signed_in
+from arqlab.core.models import Job, Lab, Task
+from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
 from arqlab.core.tasks import queue_job
+from arqlab.core.views.answers import refused
 from arqlab.web.jobs import news
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table
+from arqlab.web.tables import Column, Empty, Table, answer
+from retrieval.services.baselines import order_of_combination
 from retrieval.services.offers import Offer, offers_of, order_baseline
+from retrieval.services.systems import METHODS
+from submissions.models import Run, RunQuerySet
 
 pages = Pages(LAB, organized_lab_or_404, section="overview")
 
@@ -30,16 +37,55 @@ def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         if not chosen:
             messages.error(request, "Choose the baselines to make.")
         return redirect(request.path)
-    jobs = [offer.job for offer in offers if offer.job]
-    going_on = [job for job in jobs if not job.is_over]
+    jobs, going_on = _jobs(offers), [offer for offer in offers if offer.is_going_on]
     context = {
         "tables": [{"task": task, "systems": _table(task, own)} for task, own in by_task],
         "has_open": any(offer.is_open for offer in offers),
         "jobs": going_on,
-        "job": next(iter([*going_on, *jobs]), None),
-        "seen": ",".join(f"{job.pk}-{job.state}-{job.done}" for job in going_on),
+        "job": next((job for job in jobs if not job.is_over), next(iter(jobs), None)),
+        "seen": ",".join(f"{job.pk}-{job.state}-{job.done}" for job in _jobs(going_on)),
     }
     return news(request, "retrieval/baseline_list.html", context)
+
+
+class CombinationForm(forms.Form):
+    """Two runs of a task, and the way to combine them."""
+
+    first = forms.ModelChoiceField(Run.objects.none(), label="Run", empty_label="Choose a run")
+    second = forms.ModelChoiceField(
+        Run.objects.none(), label="Other run", empty_label="Choose a run"
+    )
+    method = forms.ChoiceField(
+        label="Method", choices=[(key, method.name) for key, method in METHODS.items()]
+    )
+
+    def __init__(self, *args: Any, runs: RunQuerySet, **kwargs: Any) -> None:
+        """Offer the runs of the task."""
+        super().__init__(*args, **kwargs)
+        for name in ("first", "second"):
+            if isinstance(field := self.fields[name], forms.ModelChoiceField):
+                field.queryset = runs
+
+
+@pages.form(
+    "tasks/<slug:task>/combination/", "run-combine", access=organized_task_or_404, section="runs"
+)
+def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
+    """Combine two runs of a task into a baseline."""
+    runs = Run.objects.scorable().filter(task=task).select_related("team").order_by("tag")
+    form = CombinationForm(request.POST or None, runs=runs)
+    if request.method == "POST" and form.is_valid():
+        chosen = [form.cleaned_data["first"], form.cleaned_data["second"]]
+        with refused(form):
+            order = order_of_combination(task, chosen, form.cleaned_data["method"])
+            queue_job(order_baseline(order=order, at=timezone.now(), by=signed_in(request)))
+            messages.success(request, "The runs are being combined.")
+            return redirect("retrieval:baseline-list", task.lab.slug)
+    return answer(request, "retrieval/run_combine.html", {"form": form})
+
+
+def _jobs(offers: list[Offer]) -> list[Job]:
+    return [offer.job for offer in offers if offer.job]
 
 
 def _table(task: Task, offers: list[Offer]) -> Table:
@@ -47,7 +93,7 @@ def _table(task: Task, offers: list[Offer]) -> Table:
         f"systems-{task.slug}",
         [
             Column("Make", template="retrieval/_choice.html", hides_heading=True),
-            Column("System", "order.system.name", is_head=True),
+            Column("System", "order.title", is_head=True),
             Column("State", template="retrieval/_state.html", css="wrap"),
             Column("What it does", "order.system.description", css="wrap"),
         ],

@@ -108,7 +108,6 @@ def _differences(totals: Reals, level: Level) -> Reals:
 
 
 def _quotient(top: Reals, bottom: Reals) -> Reals:
-    """Return quotients, NaN where the divisor is 0."""
     quotients = np.full(np.shape(bottom), np.nan)
     np.divide(top, bottom, out=quotients, where=np.asarray(bottom) != 0)
     return quotients

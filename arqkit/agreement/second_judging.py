@@ -181,26 +181,19 @@ def _even_out(held: dict[int, list[_Unit]]) -> None:
 
 
 def _chain(held: Mapping[int, Sequence[_Unit]]) -> list[int]:
-    """Return people from one with many units to one with at least two fewer, or an empty list.
-
-    Each person has a unit that the next one may take.
-    """
+    """Return people, each with a unit for the next, the last with two fewer; or an empty list."""
     judges = {person: {unit.judges for unit in units} for person, units in held.items()}
     for first in sorted(held, key=lambda person: -len(held[person])):
         came, waiting = {first: first}, deque([first])
         while waiting:
             giver = waiting.popleft()
             if len(held[giver]) <= len(held[first]) - 2:
-                return _way(came, giver)
+                way = [giver]
+                while came[way[-1]] != way[-1]:
+                    way.append(came[way[-1]])
+                return way[::-1]
             for taker in held.keys() - came.keys():
                 if any(taker not in unit_judges for unit_judges in judges[giver]):
                     came[taker] = giver
                     waiting.append(taker)
     return []
-
-
-def _way(came: Mapping[int, int], last: int) -> list[int]:
-    way = [last]
-    while came[way[-1]] != way[-1]:
-        way.append(came[way[-1]])
-    return way[::-1]

@@ -115,7 +115,6 @@ def top_stability(
 
 
 def _means(scores: Reals, counts: NDArray[np.int64]) -> Reals:
-    """Return the means of the runs for each sample (rows), which counts each topic so often."""
     known = ~np.isnan(scores)
     totals = counts @ np.where(known, scores, 0).T
     numbers = counts @ known.T.astype(np.int64)
@@ -123,7 +122,6 @@ def _means(scores: Reals, counts: NDArray[np.int64]) -> Reals:
 
 
 def _best(means: Reals, top: int) -> NDArray[np.bool_]:
-    """Mark the best runs of each row."""
     places = np.argsort(-np.round(means, 12), axis=1, kind="stable")[:, :top]
     marks = np.zeros(means.shape, dtype=np.bool_)
     np.put_along_axis(marks, places, True, axis=1)
@@ -216,7 +214,6 @@ def _centred(values: Reals) -> Reals:
 
 
 def _signs(values: Reals) -> Reals:
-    """Return for each pair of runs whether the first is better (1), worse (-1) or tied (0)."""
     return np.sign(values[:, None] - values[None, :]).ravel()
 
 

@@ -41,8 +41,6 @@ class SourceDocument(NamedTuple):
 
 
 class _Raw(NamedTuple):
-    """The bytes of a line or file, its file with the line, and the id and ending of a file."""
-
     data: bytes
     source: str
     line: int | None = None
@@ -127,7 +125,6 @@ def _too_long(source: str, line: int | None) -> Problem:
 
 
 def _read(raw: _Raw) -> SourceDocument | Problem:
-    """Read a line or a file, or return what is wrong with it."""
     try:
         text = raw.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -163,7 +160,6 @@ def _from_json(values: object, raw: _Raw) -> SourceDocument | Problem:
 
 
 def _checked(document: SourceDocument) -> SourceDocument | Problem:
-    """Return a document that can be stored and found by its id, or what is wrong."""
     document_id = document.document_id
     if not document_id or len(document_id) > LONGEST_ID or _NOT_IN_IDS.search(document_id):
         expected = f"an id of at most {LONGEST_ID} characters, without spaces, quotes, <, > and &"

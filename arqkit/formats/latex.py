@@ -89,7 +89,6 @@ def _sign(sign: str) -> str:
 
 
 def _greek(sign: str) -> str:
-    """Return a Greek letter without accents as a formula, or an empty string."""
     match = _GREEK.fullmatch(unicodedata.name(sign, ""))
     if not match or not "Α" <= sign <= "ω":
         return ""

@@ -35,10 +35,6 @@ def _figure(cell: BoardCell) -> str:
     return "" if cell.value is None else f"{cell.value:.{DECIMALS}f}"
 
 
-def _json(board: Board) -> str:
-    return json.dumps(board_as_dict(board), ensure_ascii=False, indent=2) + "\n"
-
-
 def board_as_dict(board: Board) -> dict[str, object]:
     """Return a leaderboard as JSON values.
 
@@ -126,6 +122,6 @@ def _latex_figure(value: float | None, *, is_best: bool = False) -> str:
 _WRITERS: dict[str, Callable[[Board], str]] = {
     "tsv": lambda board: _table(board, "\t"),
     "csv": lambda board: _table(board, ","),
-    "json": _json,
+    "json": lambda board: json.dumps(board_as_dict(board), ensure_ascii=False, indent=2) + "\n",
     "latex": _latex,
 }

@@ -334,10 +334,7 @@ def _walk(tokens: Iterable[str]) -> list[str]:
 
 
 def _takes_limits(out: list[str]) -> bool:
-    """Return whether the base just written takes its limits beside it.
-
-    If so, the base is no longer opened as an accent.
-    """
+    """Return whether the base just written takes limits beside it; it then opens no accent."""
     place = len(out) - 1
     # The loop ends at the latest where the base was opened as an accent.
     while not out[place] or limits_beside(out[place]):

@@ -91,7 +91,6 @@ def _in_order(instances: pl.DataFrame) -> pl.DataFrame:
 
 
 def _bare(latex: pl.Expr) -> pl.Expr:
-    """Return LaTeX without white space and with HTML escapes decoded."""
     bare = latex.fill_null("").str.replace_all(r"\s+", "")
     for escape, character in (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")):
         bare = bare.str.replace_all(escape, character, literal=True)
@@ -159,10 +158,7 @@ def _old_parts(
 
 
 def _best(parts: pl.DataFrame, group: str) -> pl.DataFrame:
-    """Keep the largest part of each group.
-
-    Ties go to the larger summed relevance, then to the lowest formula id.
-    """
+    """Keep the largest part of each group; ties by summed relevance, then lowest formula id."""
     ordered = parts.sort(group, "len", "label", "place", descending=[False, True, True, False])
     return ordered.unique(group, keep="first", maintain_order=True)
 
@@ -192,10 +188,7 @@ def _highest(rows: pl.DataFrame, previous: pl.DataFrame | None, above: int) -> i
 
 
 def _of_most(rows: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Return the most frequent value of a column for each formula.
-
-    Ties go to the alphabetically first value.
-    """
+    """Return the most frequent value of a column for each formula; ties by the alphabet."""
     counted = (
         rows.select("visual_id", column).drop_nulls(column).group_by("visual_id", column).len()
     )

@@ -242,10 +242,7 @@ class PlanModel:
         return Choice(chosen, is_best)
 
     def _minimize(self, goal: Row, gap: float) -> bool:
-        """Find values with the smallest sum, or keep the present ones.
-
-        Return whether it is certain that none are better.
-        """
+        """Find values with the smallest sum; return whether it is certain that none are better."""
         from scipy.optimize import Bounds, LinearConstraint, milp
         from scipy.sparse import csr_array
 

@@ -182,7 +182,6 @@ def default_guideline(
 
 
 def _table(scale: LabelScale, relevant_from: int) -> str:
-    """Return a table of the judgments of a scale without definitions by a lab."""
     rows = "".join(
         f"<tr><td>{label.value}</td><td><strong>{escape(label.word)}</strong></td>"
         f"<td>{'relevant' if label.value >= relevant_from else 'not relevant'}</td></tr>\n"

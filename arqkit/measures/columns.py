@@ -71,24 +71,19 @@ def column_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, to
 
 
 def _number_within(topic: Integers) -> Integers:
-    """Number the rows of each topic from 1."""
     sizes = np.bincount(topic)
     first = np.cumsum(sizes) - sizes
     return np.arange(1, len(topic) + 1) - first[topic]
 
 
 def _dcg(ranking: JudgedRanking, cutoff: int, topics: int) -> Reals:
-    """Sum label / log2(position + 1) down to the cutoff.
-
-    Summing in rank order, as trec_eval does, gives the same digits.
-    """
+    """Sum label / log2(position + 1) down to the cutoff, in rank order as trec_eval does."""
     kept = (ranking.label > 0) & (ranking.position <= cutoff)
     gains = ranking.label[kept] / np.log2(ranking.position[kept] + 1)
     return sums(ranking.topic[kept], gains, topics)
 
 
 def _of_labels(ideal: JudgedRanking, chosen: NDArray[np.bool_], topics: int) -> Reals:
-    """Return the number of chosen items of each topic."""
     return sums(ideal.topic[chosen], chosen[chosen], topics)
 
 

@@ -253,7 +253,6 @@ def parse_measures(texts: Iterable[str], *, relevant_from: int = 2) -> tuple[Mea
 
 
 def _label_with_rel(measure: Measure) -> str:
-    """Return the label with `rel`: P(rel=1)@10 instead of P@10."""
     name, at, cutoff = measure.label.partition("@")
     name = f"{name[:-1]},rel={measure.rel})" if name.endswith(")") else f"{name}(rel={measure.rel})"
     return name + at + cutoff

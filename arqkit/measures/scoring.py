@@ -159,7 +159,6 @@ class Scorer:
         )
 
     def _share_judged(self, index: pl.DataFrame, judged: pl.DataFrame, cutoff: int | None) -> Reals:
-        """Return the proportion of judged items among the top items, or in a shorter list."""
         top = pl.lit(True) if cutoff is None else pl.col("order") <= cutoff
         counts = self._sums(
             index.filter(top).join(self._codes, on="topic").with_columns(one=1), "one"

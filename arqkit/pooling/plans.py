@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from arqkit.pooling.pools import (
-    Frame,
     PoolSources,
     gather,
     numbered,
@@ -23,6 +22,7 @@ from arqkit.pooling.pools import (
     without_earlier,
 )
 from arqkit.protocols.presets import PoolProtocol, RunKind
+from arqkit.ranking import Frame
 from arqkit.topics import topic_order
 
 Mask = NDArray[np.bool_]
@@ -167,7 +167,6 @@ class Planner:
         )
 
     def _shown(self, reached: Mask) -> NDArray[np.int64]:
-        """Return the item of each pooled instance."""
         number = self._instances["number"].to_numpy()
         is_reached = np.zeros(number.max(initial=-1) + 1, dtype=np.bool_)
         is_reached[number[reached]] = True

@@ -15,6 +15,7 @@ from hashlib import blake2b
 import polars as pl
 
 from arqkit.protocols.presets import InstancePolicy, PoolProtocol, RunKind
+from arqkit.ranking import Frame
 from arqkit.records import ItemKind, TaskKind
 from arqkit.topics import topic_order
 
@@ -67,9 +68,6 @@ INDEX_SCHEMA = {
     "post": pl.String,
     "order": pl.Int32,
 }
-
-Frame = pl.DataFrame | pl.LazyFrame
-"""A table that may be lazy: indexes and visual maps are large, and often only a part is needed."""
 
 
 @dataclass(frozen=True)

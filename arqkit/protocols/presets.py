@@ -298,10 +298,11 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
         try:
             read[name] = _READERS[name](value)
         except KeyError:
+            near = get_close_matches(name, _READERS, n=1)
             refused[name] = (
                 f"the field {name}",
                 f"one of {', '.join(_READERS)}",
-                _did_you_mean(name),
+                (f"Did you mean {near[0]}?" if near else "Remove it."),
             )
         except ValueError as error:
             refused[name] = (f"{name} = {value!r:.200}", str(error), "Correct the value.")
@@ -359,11 +360,6 @@ def _measures(value: object) -> tuple[str, ...]:
         )
     parse_measures(value)
     return tuple(value)
-
-
-def _did_you_mean(name: str) -> str:
-    near = get_close_matches(name, _READERS, n=1)
-    return f"Did you mean {near[0]}?" if near else "Remove it."
 
 
 _READERS: Mapping[str, Callable[[object], object]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,30 +14,57 @@ from django.utils import timezone
 from arqkit.formats.runs.writing import MOST_ITEMS, run_of_ranking
 from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
-from arqlab.core.models import Task, User
+from arqlab.core.models import Job, Task, User
 from arqlab.core.services.jobs import RunningJob
 from arqlab.core.services.teams import lab_team
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources
-from retrieval.services.systems import Progress, System, system_named
+from retrieval.services.indexes import Progress
+from retrieval.services.systems import COMBINATION, System, system_named
 from submissions.models import Run
-from submissions.services.run_metadata import RunMetadata
+from submissions.selectors import run_items
+from submissions.services.run_metadata import TAG_LENGTH, RunMetadata
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 
 
 @dataclass(frozen=True)
 class Order:
-    """A baseline to make: a system with settings, for a task."""
+    """A baseline to make: a system with settings, for a task, and the tag of its run."""
 
     task: Task
     system: System
     settings: Mapping[str, Any]
+    tag: str
 
     @property
-    def tag(self) -> str:
-        """Return the tag of the run."""
-        return self.system.key
+    def title(self) -> str:
+        """Return the name of the system, with the runs that it combines."""
+        runs = self.settings.get("runs", ())
+        return f"{self.system.name} of {' and '.join(runs)}" if runs else self.system.name
+
+
+def usual_order(task: Task, system: System) -> Order:
+    """Return the order of a system with its own settings; the run is named after the system."""
+    return Order(task, system, system.settings, system.key)
+
+
+def order_of_combination(task: Task, runs: Sequence[Run], method: str) -> Order:
+    """Return the order of a combination of runs of a task, which is named after them.
+
+    Raise `UserError` if they cannot be combined.
+    """
+    if len(set(runs)) < 2:
+        raise UserError("Choose two different runs.", code="same-run")
+    if len({run_items(run, task) for run in runs}) > 1:
+        raise UserError(
+            "These runs list different types of items, such as formula ids and visual ids. Choose "
+            "runs with items of one type.",
+            code="items-differ",
+        )
+    settings = {"method": method, "runs": [run.identifier for run in runs]}
+    tag = "-".join([method, *(run.tag for run in runs)])[:TAG_LENGTH]
+    return Order(task, COMBINATION, settings, tag)
 
 
 def made_run(task: Task, tag: str) -> Run | None:
@@ -61,20 +88,29 @@ def rank_for(order: Order, progress: Progress) -> tuple[Sources, bytes]:
 def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Progress) -> Run:
     """Let a system rank, submit its run as a baseline, check it, and return it.
 
-    Raise `UserError` if the system cannot run, or a rule of submissions refuses the run.
+    Raise `UserError` if the system cannot run, a rule of submissions refuses the run, or it
+    has errors.
     """
     sources, data = rank_for(order, progress)
     run = _submit(order, sources, data, by=by, at=at)
     validate_uploaded_run(run_id=run.pk, at=timezone.now())
     run.refresh_from_db()
+    if run.status != Run.Status.VALID:
+        raise UserError(
+            f"The run {run.tag} (number {run.pk}) has errors. Its page lists them.", code="invalid"
+        )
     return run
+
+
+def order_of_job(job: Job, task: Task) -> Order:
+    """Return the order of the baseline that a job makes for a task."""
+    options = job.options
+    return Order(task, system_named(options["system"]), options["settings"], options["tag"])
 
 
 def make_for_job(job: RunningJob) -> list[str]:
     """Make the baseline that a job names; nothing if an earlier attempt of the job made it."""
-    options = job.job.options
-    system = system_named(options["system"])
-    order = Order(job.task, system, {**system.settings, **options.get("settings", {})})
+    order = order_of_job(job.job, job.task)
     run = made_run(job.task, order.tag) or make_baseline(
         order=order, by=job.by, at=job.at, progress=job.progress
     )

@@ -19,6 +19,9 @@ from django.conf import settings
 
 from retrieval.selectors import Sources
 
+Progress = Callable[[int, int | None], None]
+"""What is told how many rows of a step are done, and of how many if that is known."""
+
 
 def indexes_of(sources: Sources) -> Path:
     """Return the folder of all indexes of a collection in its present state."""

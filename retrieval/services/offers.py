@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from arqkit.records import TaskKind
 from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.services.jobs import start_job
 from retrieval.selectors import Sources
-from retrieval.services.baselines import Order, made_run
-from retrieval.services.systems import SYSTEMS, System
+from retrieval.services.baselines import Order, made_run, order_of_job, usual_order
+from retrieval.services.systems import systems_for
 from submissions.models import Run
 
 KIND = "baseline"
@@ -42,24 +41,24 @@ class Offer:
 
 
 def offers_of(lab: Lab) -> list[tuple[Task, list[Offer]]]:
-    """Return the tasks of a lab that are not archived, each with the systems that serve it."""
+    """Return the tasks of a lab that are not archived, each with the systems that serve it and the
+    combinations that were asked for.
+    """
     jobs: dict[str, Job] = {}
     for job in Job.objects.filter(kind=KIND, lab=lab).order_by("pk"):
         jobs[job.key] = job  # the last one of each key
-    return [
-        (task, [_offer(task, system, jobs) for system in systems_for(task)])
-        for task in lab.tasks.filter(archived_at=None).select_related("lab")
-    ]
-
-
-def systems_for(task: Task) -> list[System]:
-    """Return the systems that serve a kind of task, whether they can run or not."""
-    return [system for system in SYSTEMS.values() if TaskKind(task.kind) in system.kinds]
+    offers = []
+    for task in lab.tasks.filter(archived_at=None).select_related("lab"):
+        chosen = [order_of_job(job, task) for job in jobs.values() if job.task_id == task.pk]
+        usual = [usual_order(task, system) for system in systems_for(task)]
+        orders = [*usual, *(order for order in chosen if order.system.asks)]
+        offers.append((task, [_offer(order, jobs.get(_key(order))) for order in orders]))
+    return offers
 
 
 def order_baseline(*, order: Order, at: datetime, by: User) -> Job:
     """Store a job that makes a baseline; the caller queues it."""
-    options = {"system": order.system.key, "settings": dict(order.settings)}
+    options = {"system": order.system.key, "settings": dict(order.settings), "tag": order.tag}
     job = Job(kind=KIND, key=_key(order), options=options)
     return start_job(job=job, place=order.task, at=at, by=by)
 
@@ -68,7 +67,6 @@ def _key(order: Order) -> str:
     return f"{order.task.pk}/{order.tag}"
 
 
-def _offer(task: Task, system: System, jobs: dict[str, Job]) -> Offer:
-    order = Order(task, system, system.settings)
-    run, job = made_run(task, order.tag), jobs.get(_key(order))
-    return Offer(order, run, job, "" if run else system.refusal(Sources(task)))
+def _offer(order: Order, job: Job | None) -> Offer:
+    run = made_run(order.task, order.tag)
+    return Offer(order, run, job, "" if run else order.system.refusal(Sources(order.task)))

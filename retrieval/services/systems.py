@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
-from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.records import TASK_WORDS, TaskKind
+from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
+from arqkit.retrieval.fusion import min_max_average, reciprocal_rank_fusion
+from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
-from retrieval.selectors import Sources, has_links, has_votes
+from arqlab.core.models import Task
+from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
+from retrieval.services.indexes import Progress
 from submissions.models import Run
 
-Progress = Callable[[int, int | None], None]
 Rank = Callable[[Sources, Mapping[str, Any], Progress], pl.DataFrame]
 Need = Callable[[Sources], str]
 """What a system needs: returns what is lacking and what to do, or an empty text."""
-RANKING = {"topic": pl.String, "item": pl.String, "score": pl.Float64}
 
 
 def needs_topics(sources: Sources) -> str:
@@ -33,19 +34,27 @@ def needs_items(sources: Sources) -> str:
     """Return what to do if the collection has nothing that the task retrieves."""
     if sources.collection is None:
         return "The lab has no collection. Load one under Collection."
-    kind = TaskKind(sources.task.kind)
-    file = "formulas_index" if kind is TaskKind.FORMULAS else "posts_index"
-    if getattr(sources.collection, file):
+    if TaskKind(sources.task.kind) is TaskKind.FORMULAS:
+        return needs_formulas(sources)
+    if sources.collection.posts_index:
         return ""
-    words = "formulas" if kind is TaskKind.FORMULAS else "posts"
-    command = "import_formulas" if kind is TaskKind.FORMULAS else "import_posts"
-    return f"The collection has no {words}. Load them under Collection, or with {command}."
+    return "The collection has no posts. Load them under Collection, or with import_posts."
+
+
+def needs_formulas(sources: Sources) -> str:
+    """Return what to do if the collection has no formulas."""
+    if sources.collection and sources.collection.formulas_index:
+        return ""
+    return "The collection has no formulas. Load them under Collection, or with import_formulas."
 
 
 def needs_links(sources: Sources) -> str:
     """Return what to do if topics have no threads, or posts have no links or votes."""
     if not sources.task.topics.exclude(thread_id="").exists():
-        return "The threads of the topics are not known: their file does not name them."
+        return (
+            "The threads of the topics are not known. Load the topics with the index of their "
+            "formulas, which names them."
+        )
     if sources.collection is None or not has_links(sources.collection):
         return "The collection has no links of posts. Load PostLinks.xml of the dump."
     if not has_votes(sources.collection):
@@ -81,6 +90,8 @@ class System:
     needs: tuple[Need, ...] = (needs_topics, needs_items)
     data_used: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    asks: bool = False
+    """Whether its settings must be chosen, so that it is not among the systems for a task."""
 
     def refusal(self, sources: Sources) -> str:
         """Return why the system cannot rank for a task, and what to do; empty if it can."""
@@ -89,28 +100,55 @@ class System:
         return next(filter(None, (need(sources) for need in self.needs)), "")
 
 
+def _later(module: str, name: str) -> Rank:
+    """Return what a system does, in a module that loads large packages when it is first needed."""
+
+    def rank(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+        ranked: pl.DataFrame = getattr(import_module(module), name)(sources, settings, progress)
+        return ranked
+
+    return rank
+
+
 def random_order(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
     """Return items of the collection in random order, the same for the same seed and topic."""
-    ids, rows = sources.item_ids(), []
-    for done, topic in enumerate(sources.topics):
-        progress(done, len(sources.topics))
-        chance = np.random.default_rng([settings["seed"], zlib.crc32(topic.query_id.encode())])
-        drawn = chance.choice(len(ids), size=min(MOST_ITEMS, len(ids)), replace=False)
-        scores = np.arange(len(drawn), 0, -1, dtype=np.float64)
-        items = ids.gather(drawn)
-        rows.append(pl.DataFrame({"topic": topic.query_id, "item": items, "score": scores}))
-    return pl.concat(rows)
+    names = [topic.query_id for topic in sources.topics]
+    return shuffled_items(names, sources.item_ids(), seed=settings["seed"])
 
 
 def linked_answers(
     sources: Sources, settings: Mapping[str, Any], progress: Progress
 ) -> pl.DataFrame:
     """Return all answers of threads linked as duplicates, by vote score (seed 000, §4.3)."""
-    ranking = pl.DataFrame(list(sources.voted_answers()), schema=RANKING, orient="row")
-    progress(len(ranking), len(ranking))
-    return ranking
+    links = sources.duplicates()
+    answers = sources.voted_answers(thread for link in links for thread in link)
+    return linked_answers_by_votes(sources.threads(), links, answers)
 
 
+def combined_runs(
+    sources: Sources, settings: Mapping[str, Any], progress: Progress
+) -> pl.DataFrame:
+    """Return the combination of the runs that the settings name by their identifiers."""
+    known = Run.objects.scorable().filter(task=sources.task).select_related("task__lab")
+    runs = [known.filter(identifier=name).first() for name in settings["runs"]]
+    if None in runs:
+        raise UserError("A run of the combination was withdrawn. Choose other runs.")
+    progress(0, len(sources.topics))
+    return METHODS[settings["method"]].combine([ranking_of_run(run) for run in runs if run])
+
+
+class Method(NamedTuple):
+    """How runs are combined: its name for people, and a function of their rankings."""
+
+    name: str
+    combine: Callable[[Sequence[pl.DataFrame]], pl.DataFrame]
+
+
+METHODS = {
+    "min-max": Method("Average of scores between 0 and 1 (min-max)", min_max_average),
+    "reciprocal-rank": Method("Reciprocal rank fusion", reciprocal_rank_fusion),
+}
+"""The ways to combine runs, by their names in settings."""
 _POSTS = (TaskKind.ANSWERS, TaskKind.DOCUMENTS)
 SYSTEMS = {
     system.key: system
@@ -123,6 +161,23 @@ SYSTEMS = {
             random_order,
             settings={"seed": 0},
         ),
+        *(
+            System(
+                key,
+                name,
+                f"{name} over posts with their questions' titles: words, and the tokens of LaTeX "
+                "with their neighbours.",
+                _POSTS,
+                _later("retrieval.services.word_search", "by_words"),
+                (needs_topics, needs_items, needs_package("bm25s", "retrieval")),
+                data_used=Run.DataUsed.BOTH,
+                settings=asdict(own),
+            )
+            for key, name, own in (
+                ("tfidf", "TF-IDF", TF_IDF_SETTINGS),
+                ("bm25", "BM25", BM25_SETTINGS),
+            )
+        ),
         System(
             "linked-posts",
             "Linked posts",
@@ -133,8 +188,24 @@ SYSTEMS = {
             (needs_topics, needs_items, needs_links),
             data_used=Run.DataUsed.LINKS,
         ),
+        System(
+            "combination",
+            "Combination",
+            "Two runs of this task, combined.",
+            (*_POSTS, TaskKind.FORMULAS),
+            combined_runs,
+            (needs_topics,),
+            asks=True,
+        ),
     )
 }
+COMBINATION = SYSTEMS["combination"]
+
+
+def systems_for(task: Task) -> list[System]:
+    """Return the systems that serve a kind of task, whether they can run or not."""
+    kind = TaskKind(task.kind)
+    return [system for system in SYSTEMS.values() if kind in system.kinds and not system.asks]
 
 
 def system_named(key: str) -> System:

@@ -15,13 +15,15 @@ from collection.models import Post, PostLink
 from retrieval.models import SystemRun
 from submissions.models import Run
 from tests.collection.factories import load_small
+from tests.evaluation.factories import make_run
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def small(scene, tmp_path):
+def small(scene, tmp_path, settings):
     """The scene's lab with the small collection: the answers 10 and 11 of thread 1, 12 of 2."""
+    settings.DATA_DIR = tmp_path / "data"
     return load_small(scene.lab, tmp_path)
 
 
@@ -43,6 +45,11 @@ def make(scene, system, **options):
     out, path = StringIO(), f"{scene.lab.slug}/{scene.task.slug}"
     call_command("make_baseline", path, system=system, stdout=out, stderr=out, **options)
     return out.getvalue()
+
+
+def make_made(scene, system):
+    make(scene, system)
+    return Run.objects.get(tag=system)
 
 
 def test_a_chosen_system_makes_a_checked_baseline(scene, small, client_of):
@@ -100,7 +107,7 @@ def test_without_a_collection_the_page_says_what_to_do_and_makes_nothing(scene, 
     [
         ("random", "The lab has no collection"),
         ("linked-posts", "The lab has no collection"),
-        ("nonsense", "Choose one of random, linked-posts"),
+        ("nonsense", "There is no system 'nonsense'. Choose one of random"),
     ],
 )
 def test_the_command_says_why_a_system_cannot_run(scene, system, message):
@@ -129,12 +136,25 @@ def test_linked_posts_are_the_answers_of_duplicates_by_vote_score(scene, small, 
     assert [line[:4] for line in lines] == [["A.1", "Q0", "11", "1"], ["A.1", "Q0", "10", "2"]]
 
 
+@pytest.mark.parametrize("system", ["tfidf", "bm25"])
+def test_words_and_formulas_of_a_topic_find_the_answers_that_have_them(
+    scene, small, tmp_path, system
+):
+    formula = '<span class="math-container" id="99">$a=2b$</span>'
+    scene.task.topics.filter(query_id="A.2").update(title=f"If {formula}, is it even?")
+    make(scene, system, out=tmp_path / "run.tsv")
+
+    lines = (tmp_path / "run.tsv").read_text().splitlines()
+    assert [line.split("\t")[:3] for line in lines] == [["A.2", "Q0", "10"], ["A.2", "Q0", "11"]]
+
+
 def test_the_command_writes_the_runs_of_all_systems_to_a_folder_and_submits_none(
     scene, small, tmp_path
 ):
     said = make(scene, "all", out=tmp_path / "runs")
 
-    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["random.tsv"]
+    written = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    assert written == ["bm25.tsv", "random.tsv", "tfidf.tsv"]
     assert "threads of the topics are not known" in said
     assert not Run.objects.exists()
 
@@ -145,3 +165,52 @@ def test_the_same_seed_gives_the_same_random_order(scene, small, tmp_path):
         make(scene, "random", out=file)
 
     assert files[0].read_bytes() == files[1].read_bytes()
+
+
+LISTS = {"A.1": ["10", "11"], "A.2": ["12"]}
+
+
+def combine(scene, client_of, first, second):
+    sent = {"first": first.pk, "second": second.pk, "method": "reciprocal-rank"}
+    address = reverse("retrieval:run-combine", args=[scene.lab.slug, scene.task.slug])
+    return client_of(scene.organizer).post(address, sent)
+
+
+def test_two_runs_are_combined_in_the_browser(scene, small, client_of):
+    random, team = make_made(scene, "random"), make_run(scene.team, scene.task, LISTS)
+    answer = combine(scene, client_of, random, team)
+    run_jobs()
+
+    made = SystemRun.objects.get(system="combination")
+    assert answer["Location"] == page(scene)
+    assert (made.run.status, made.run.is_baseline) == ("valid", True)
+    assert made.settings == {
+        "method": "reciprocal-rank",
+        "runs": [random.identifier, team.identifier],
+    }
+    assert f"/runs/{made.run.pk}/" in client_of(scene.organizer).get(page(scene)).text
+
+
+def test_a_run_is_not_combined_with_itself(scene, small, client_of):
+    run = make_made(scene, "random")
+
+    assert "Choose two different runs." in combine(scene, client_of, run, run).text
+
+
+def test_the_command_combines_two_runs_by_their_ids(scene, small):
+    names = [
+        make_made(scene, "random").identifier,
+        make_run(scene.team, scene.task, LISTS).identifier,
+    ]
+    make(scene, "combination", runs=names, method="min-max")
+
+    assert SystemRun.objects.filter(settings__method="min-max", run__status="valid").exists()
+    with pytest.raises(CommandError, match="Name two runs with --runs"):
+        make(scene, "combination", runs=["nonsense", names[0]])
+
+
+def test_a_run_with_errors_is_reported_and_offers_no_link(scene, small):
+    names = [make_made(scene, "random").identifier, make_run(scene.team, scene.task).identifier]
+
+    with pytest.raises(CommandError, match="has errors"):
+        make(scene, "combination", runs=names, method="min-max")  # of a post outside the collection

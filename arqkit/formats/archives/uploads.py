@@ -128,15 +128,21 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
         own.spend(len(chunk))
         # A few null bytes are a fault of a text, which its report lists with all others.
         if chunk.count(0) * 4 > len(chunk):
-            raise _null_bytes(chunk, lines)
+            line = lines + chunk.count(b"\n", 0, chunk.index(0)) + 1
+            raise MemberRefusedError("many null bytes, so it is not text", line=line)
         end = b"\n" if b"\n" in chunk else b"\r"
         first, last = chunk.find(end), chunk.rfind(end)
         open_bytes += len(chunk) if first < 0 else first
         if open_bytes > MAX_LINE_BYTES:
-            raise _huge_line(lines + 1)
+            actual = f"more than {MAX_LINE_BYTES:,} bytes in one line"
+            expected, todo = "one line per item", "Check that each row ends with a line end."
+            raise MemberRefusedError(actual, expected=expected, todo=todo, line=lines + 1)
         lines += chunk.count(end)
         if lines > limits.max_lines:
-            raise _too_many_lines(limits.max_lines)
+            actual = f"more than {limits.max_lines:,} lines"
+            expected = f"at most {limits.max_lines:,} lines in a run"
+            todo = "Cut each topic to the task's limit of items per topic."
+            raise MemberRefusedError(actual, expected=expected, todo=todo)
         open_bytes = open_bytes if first < 0 else len(chunk) - last - 1
         gathered.write(chunk)
     if not gathered.tell():
@@ -157,7 +163,6 @@ def first_bytes(stream: IO[bytes] | gzip.GzipFile) -> bytes:
 
 
 def _check_kind(head: bytes) -> None:
-    """Refuse files whose first bytes show that they are not a run."""
     if head.startswith((GZIP, *ZIP)):
         raise MemberRefusedError("an archive inside an archive", todo="Pack the runs only once.")
     if head[TAR_MARK] == b"ustar":
@@ -176,7 +181,6 @@ def _check_kind(head: bytes) -> None:
 
 
 def _utf_16(head: bytes) -> str | None:
-    """Return the name of the encoding of UTF-16, with or without a byte order mark."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "UTF-16"
     high, low = head[::2].count(0), head[1::2].count(0)
@@ -184,28 +188,6 @@ def _utf_16(head: bytes) -> str | None:
     if max(high, low) > len(head) // 4 > 4 * min(high, low):
         return "UTF-16LE" if low > high else "UTF-16BE"
     return None
-
-
-def _null_bytes(chunk: bytes, lines: int) -> MemberRefusedError:
-    line = lines + chunk.count(b"\n", 0, chunk.index(0)) + 1
-    return MemberRefusedError("many null bytes, so it is not text", line=line)
-
-
-def _huge_line(line: int) -> MemberRefusedError:
-    actual, todo = (
-        f"more than {MAX_LINE_BYTES:,} bytes in one line",
-        "Check that each row ends with a line end.",
-    )
-    return MemberRefusedError(actual, expected="one line per item", todo=todo, line=line)
-
-
-def _too_many_lines(max_lines: int) -> MemberRefusedError:
-    todo = "Cut each topic to the task's limit of items per topic."
-    return MemberRefusedError(
-        f"more than {max_lines:,} lines",
-        expected=f"at most {max_lines:,} lines in a run",
-        todo=todo,
-    )
 
 
 MAX_BYTES = 64 * MEBIBYTE
@@ -271,7 +253,6 @@ def unpack(
 
 
 def _from_zip(file: BinaryIO, name: str, limits: UploadLimits) -> list[Unpacked]:
-    """Read every file of a zip, and report each one that is not a run."""
     _check_directory(file)
     runs, problems = [], []
     try:

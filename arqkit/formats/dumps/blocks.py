@@ -102,7 +102,8 @@ class _Scan:
         if not self._find_first_row():
             yield self._block(0, 0, self._without_rows())
             return
-        prolog = self._take_prolog()
+        first = ROW.search(self.buffer)
+        prolog = self._drop(first.start() if first else 0)
         if self._has_doctype(prolog):
             yield self._block(0, 0, (self._doctype(),))
             return
@@ -114,7 +115,14 @@ class _Scan:
                 yield self._block(cut, len(ROW.findall(self.buffer, 0, cut)), problems)
                 problems = ()
             elif len(self.buffer) > MAX_ROW:
-                yield self._without_long_row(problems)
+                line = self.line
+                self._drop(_KEPT)
+                while (following := ROW.search(self.buffer)) is None:
+                    self._drop(max(0, len(self.buffer) - _KEPT))
+                    if not self._read():
+                        break
+                self._drop(following.start() if following else 0)
+                yield self._block(0, 1, (*problems, too_long(self.name, line)))
                 problems = ()
         yield self._last_block(problems)
 
@@ -139,7 +147,6 @@ class _Scan:
         return True
 
     def _last_row(self) -> int:
-        """Return the start of the last row before any open comment; 0 if it is the first row."""
         place = len(self.buffer)
         if self.open_aside is not None and self._opens_before(place):
             place = self.open_aside
@@ -160,17 +167,6 @@ class _Scan:
         self.number += count
         return Block(self.name, first, count, line, self._drop(cut), problems, self.source.share())
 
-    def _without_long_row(self, problems: tuple[Problem, ...]) -> Block:
-        """Skip a row that is too long."""
-        line = self.line
-        self._drop(_KEPT)
-        while (following := ROW.search(self.buffer)) is None:
-            self._drop(max(0, len(self.buffer) - _KEPT))
-            if not self._read():
-                break
-        self._drop(following.start() if following else 0)
-        return self._block(0, 1, (*problems, too_long(self.name, line)))
-
     def _last_block(self, problems: tuple[Problem, ...]) -> Block:
         """Return the last row, with a problem if the file ends before the root is closed."""
         closing = (
@@ -188,16 +184,11 @@ class _Scan:
         return self._block(end, int(is_row), problems)
 
     def _end_of_row(self) -> int:
-        """Return the end of the row at the beginning of the buffer; 0 if it is incomplete."""
         tag = ROW_TAG.match(self.buffer)
         if tag is None or tag[0].endswith(b"/>"):
             return tag.end() if tag else 0
         end = re.compile(rb"</row\s*>").search(self.buffer, tag.end())
         return end.end() if end else 0
-
-    def _take_prolog(self) -> bytes:
-        first = ROW.search(self.buffer)
-        return self._drop(first.start() if first else 0)
 
     def _problems_of(self, prolog: bytes) -> tuple[Problem, ...]:
         """Read the name of the root, and return the problems before the first row."""
@@ -212,7 +203,6 @@ class _Scan:
         )
 
     def _without_rows(self) -> tuple[Problem, ...]:
-        """Return the problems of a file without rows: none if its root is empty."""
         if self._has_doctype(self.buffer):
             return (self._doctype(),)
         try:
@@ -312,7 +302,6 @@ def _fields(row: etree._Element) -> dict[str, str]:
 
 
 def _parsed(data: bytes, parser: etree.XMLParser) -> etree._Element | str:
-    """Return an element with the rows as its children, or the fault."""
     try:
         return etree.fromstring(b"<rows>" + data + b"</rows>", parser)
     except etree.XMLSyntaxError as error:

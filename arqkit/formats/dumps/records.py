@@ -9,7 +9,7 @@ becomes a Problem and affects no other row.
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from functools import partial
+from functools import partial, wraps
 from typing import NamedTuple, TypeVar
 
 from arqkit.formats.dumps.blocks import DumpRow
@@ -125,94 +125,83 @@ class _BadRowError(Exception):
         super().__init__(actual)
         self.found, self.expected = actual, expected
 
-    def at(self, row: DumpRow, source: str) -> Problem:
-        """Return the problem of a row of a file."""
-        return Problem(
-            source,
-            row.line,
-            self.found,
-            self.expected,
-            "Correct the row, and import the file again.",
-        )
+
+def _reader(read: Callable[[DumpRow], T]) -> Callable[[DumpRow, str], T | Problem]:
+    """Return a reader that takes the file of the row too, and returns the problem of a bad row."""
+
+    @wraps(read)
+    def checked(row: DumpRow, source: str) -> T | Problem:
+        try:
+            return read(row)
+        except _BadRowError as bad:
+            todo = "Correct the row, and import the file again."
+            return Problem(source, row.line, bad.found, bad.expected, todo)
+
+    return checked
 
 
-def read_comment(row: DumpRow, source: str) -> CommentRecord | Problem:
+@_reader
+def read_comment(row: DumpRow) -> CommentRecord:
     """Return the record of a row of Comments.xml, or its problem."""
-    try:
-        return CommentRecord(
-            comment_id=_id(row, "Id"),
-            post_id=_id(row, "PostId"),
-            text=_text(row, "Text"),
-            score=_number(row, "Score"),
-            author_id=_author(row, "UserId", is_needed=False),
-            author_name=(_value(row, "UserDisplayName") or "")[:MAX_NAME],
-            created_at=_moment(row, "CreationDate"),
-        )
-    except _BadRowError as bad:
-        return bad.at(row, source)
+    return CommentRecord(
+        comment_id=_id(row, "Id"),
+        post_id=_id(row, "PostId"),
+        text=_text(row, "Text"),
+        score=_number(row, "Score"),
+        author_id=_id(row, "UserId", is_needed=False, is_author=True),
+        author_name=(_value(row, "UserDisplayName") or "")[:MAX_NAME],
+        created_at=_moment(row, "CreationDate"),
+    )
 
 
-def read_post_link(row: DumpRow, source: str) -> PostLinkRecord | Problem:
+@_reader
+def read_post_link(row: DumpRow) -> PostLinkRecord:
     """Return the record of a row of PostLinks.xml, or its problem."""
-    try:
-        return PostLinkRecord(
-            link_id=_id(row, "Id", is_needed=False),
-            post_id=_id(row, "PostId"),
-            related_id=_id(row, "RelatedPostId"),
-            kind=_kind(row, "LinkTypeId", LINK_KINDS),
-            created_at=_moment(row, "CreationDate"),
-        )
-    except _BadRowError as bad:
-        return bad.at(row, source)
+    return PostLinkRecord(
+        link_id=_id(row, "Id", is_needed=False),
+        post_id=_id(row, "PostId"),
+        related_id=_id(row, "RelatedPostId"),
+        kind=_kind(row, "LinkTypeId", LINK_KINDS),
+        created_at=_moment(row, "CreationDate"),
+    )
 
 
-def read_tag(row: DumpRow, source: str) -> TagRecord | Problem:
+@_reader
+def read_tag(row: DumpRow) -> TagRecord:
     """Return the record of a row of Tags.xml, or its problem."""
-    try:
-        name, count = _text(row, "TagName").strip(), _number(row, "Count") or 0
-        if len(name) > MAX_TAG:
-            raise _BadRowError(f"a tag of {len(name)} characters", f"at most {MAX_TAG} characters")
-        if count < 0:
-            raise _BadRowError(f"the Count {count}", "the number of questions, 0 or more")
-        return TagRecord(name, count)
-    except _BadRowError as bad:
-        return bad.at(row, source)
+    name, count = _text(row, "TagName").strip(), _number(row, "Count") or 0
+    if len(name) > MAX_TAG:
+        raise _BadRowError(f"a tag of {len(name)} characters", f"at most {MAX_TAG} characters")
+    if count < 0:
+        raise _BadRowError(f"the Count {count}", "the number of questions, 0 or more")
+    return TagRecord(name, count)
 
 
-def read_author(row: DumpRow, source: str) -> AuthorRecord | Problem:
+@_reader
+def read_author(row: DumpRow) -> AuthorRecord:
     """Return the record of a row of Users.xml, or its problem. No other personal data is read."""
-    try:
-        author_id = _author(row, "Id")
-        name = (_value(row, "DisplayName") or "").strip() or f"user{author_id}"
-        return AuthorRecord(author_id, name[:MAX_NAME], _number(row, "Reputation"))
-    except _BadRowError as bad:
-        return bad.at(row, source)
+    author_id = _id(row, "Id", is_author=True)
+    name = (_value(row, "DisplayName") or "").strip() or f"user{author_id}"
+    return AuthorRecord(author_id, name[:MAX_NAME], _number(row, "Reputation"))
 
 
-def read_vote(row: DumpRow, source: str) -> VoteRecord | Problem:
+@_reader
+def read_vote(row: DumpRow) -> VoteRecord:
     """Return the record of a row of Votes.xml, or its problem."""
-    try:
-        kind = _value(row, "VoteTypeId") or ""
-        if _ID.fullmatch(kind) is None:
-            raise _BadRowError(
-                _found("VoteTypeId", kind), "the number of a vote type, such as 2 (up) or 3 (down)"
-            )
-        vote_id = _id(row, "Id", is_needed=False)
-        return VoteRecord(
-            vote_id, _id(row, "PostId"), VOTE_KINDS.get(kind, ""), _moment(row, "CreationDate")
-        )
-    except _BadRowError as bad:
-        return bad.at(row, source)
+    kind = _value(row, "VoteTypeId") or ""
+    if _ID.fullmatch(kind) is None:
+        expected = "the number of a vote type, such as 2 (up) or 3 (down)"
+        raise _BadRowError(_found("VoteTypeId", kind), expected)
+    vote_id, post_id = _id(row, "Id", is_needed=False), _id(row, "PostId")
+    return VoteRecord(vote_id, post_id, VOTE_KINDS.get(kind, ""), _moment(row, "CreationDate"))
 
 
-def read_badge(row: DumpRow, source: str) -> BadgeRecord | Problem:
+@_reader
+def read_badge(row: DumpRow) -> BadgeRecord:
     """Return the record of a row of Badges.xml, or its problem."""
-    try:
-        badge_id = _id(row, "Id", is_needed=False)
-        kind = _kind(row, "Class", BADGE_CLASSES)
-        return BadgeRecord(badge_id, _author(row, "UserId"), kind, _moment(row, "Date"))
-    except _BadRowError as bad:
-        return bad.at(row, source)
+    badge_id = _id(row, "Id", is_needed=False)
+    kind = _kind(row, "Class", BADGE_CLASSES)
+    return BadgeRecord(badge_id, _id(row, "UserId", is_author=True), kind, _moment(row, "Date"))
 
 
 def _value(row: DumpRow, name: str) -> str | None:
@@ -228,21 +217,13 @@ def _found(name: str, text: str) -> str:
     return f"the {name} {text[:60]!r}" if text else f"a row without {name}"
 
 
-def _id(row: DumpRow, name: str, *, is_needed: bool = True) -> str:
+def _id(row: DumpRow, name: str, *, is_needed: bool = True, is_author: bool = False) -> str:
     text = (_value(row, name) or "").strip()
     if not text and not is_needed:
         return ""
-    if _ID.fullmatch(text) is None:
-        raise _BadRowError(_found(name, text), f"{name}, a number of at most 18 digits")
-    return text
-
-
-def _author(row: DumpRow, name: str, *, is_needed: bool = True) -> str:
-    text = (_value(row, name) or "").strip()
-    if not text and not is_needed:
-        return ""
-    if _AUTHOR_ID.fullmatch(text) is None:
-        raise _BadRowError(_found(name, text), f"{name}, the id of a user")
+    if (_AUTHOR_ID if is_author else _ID).fullmatch(text) is None:
+        expected = "the id of a user" if is_author else "a number of at most 18 digits"
+        raise _BadRowError(_found(name, text), f"{name}, {expected}")
     return text
 
 
@@ -357,7 +338,7 @@ def read_post(row: DumpRow, source: str) -> PostReading:
         score=optional(_number, "Score"),
         views=optional(_number, "ViewCount"),
         accepted_id=optional(partial(_id, is_needed=False), "AcceptedAnswerId") or "",
-        author_id=optional(partial(_author, is_needed=False), "OwnerUserId") or "",
+        author_id=optional(partial(_id, is_needed=False, is_author=True), "OwnerUserId") or "",
         author_name=fields.get("OwnerDisplayName", "")[:MAX_NAME],
         created_at=optional(_moment, "CreationDate"),
     )

@@ -57,8 +57,6 @@ class _Recoded:
 
 
 class _Begun:
-    """The bytes of a file whose first bytes were already read."""
-
     def __init__(self, file: ByteStream, start: bytes) -> None:
         self._file, self._start = file, start
 
@@ -263,7 +261,6 @@ def _extract(path: Path, kind: str, file: BinaryIO) -> None:
 
 
 def _only(names: list[str], path: Path) -> str:
-    """Return the only file of a kind. Raise FileRefusedError if there are several."""
     if len(names) > 1:
         actual, todo = (
             f"{len(names)} files of one kind ({', '.join(names[:5])})",

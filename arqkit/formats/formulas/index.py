@@ -19,6 +19,7 @@ import polars as pl
 from arqkit.formats.archives.compressed import PIECE, DamagedFileError, read_pieces
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import Problem
+from arqkit.topics import natural_key
 
 LINE_END, TAB, QUOTE = 10, 9, 34
 LONGEST_ROW = 4 * 1024 * 1024  # bytes that a quoted cell over several lines may take
@@ -174,7 +175,6 @@ def _quoted_rows(data: bytes, starts: Lines, ends: Lines) -> Iterator[tuple[int,
 
 
 def _counts(places: Lines, ends: Lines) -> Lines:
-    """Return the number of places on each line."""
     return np.diff(np.searchsorted(places, ends), prepend=0)
 
 
@@ -319,18 +319,11 @@ def index_files(folder: Path) -> list[Path]:
     files = (
         file for file in folder.iterdir() if file.name.lower().endswith(SUFFIXES) and file.is_file()
     )
-    return sorted((file for file in files if not file.name.startswith(".")), key=_by_number)
-
-
-def _by_number(file: Path) -> list[tuple[int, str]]:
-    return [
-        (int(part), "") if part.isdecimal() else (-1, part)
-        for part in re.split(r"(\d+)", file.name)
-    ]
+    visible = (file for file in files if not file.name.startswith("."))
+    return sorted(visible, key=lambda file: natural_key(file.name))
 
 
 def _parts(path: Path, source: str, seen: SeenIds) -> Iterator[IndexPart]:
-    """Read a file; its last part may have only a problem."""
     file = _IndexFile(source, seen)
     try:
         for piece in read_pieces(path):
@@ -407,10 +400,7 @@ class _IndexFile:
 
 
 def _headings(first: bytes) -> tuple[list[str], str]:
-    """Return the names of the columns, and the expected columns if these cannot be used.
-
-    The columns of the editions get our names, others keep theirs.
-    """
+    """Return our names of the columns, and the expected columns if these cannot be used."""
     text = first.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
     names = [name.strip().lower() for name in cells_of(text) or []]
     ours = [OTHER_HEADINGS.get(name, name) for name in names]
@@ -450,7 +440,6 @@ def _column(name: str, known: list[str]) -> pl.Expr:
 
 
 def _good() -> pl.Expr:
-    """Return whether a row's ids are ids."""
     formula, post = pl.col("formula_id").str.contains(_ID), pl.col("post_id").str.contains(_POST_ID)
     thread = pl.col("thread_id").str.contains(_THREAD_ID).fill_null(value=True)
     return formula.fill_null(value=False) & post.fill_null(value=False) & thread

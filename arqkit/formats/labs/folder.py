@@ -385,10 +385,7 @@ def _qrels(
 
 
 def _overrides(table: LabTable) -> dict[str, object]:
-    """Return the protocol fields that the task overrides.
-
-    An invalid scale is left out, with its problems noted.
-    """
+    """Return the protocol fields that the task overrides, but for an invalid scale."""
     others = [field for field in OVERRIDABLE if field in table and field != "labels"]
     overrides = {field: table.take(field, _anything) for field in others}
     if (scale := take_scale(table)) is not None:

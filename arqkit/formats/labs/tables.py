@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar, overload
 
@@ -94,18 +95,12 @@ class Mistakes:
             self._lines = TomlLines(text)
             return LabTable(self, (), tomllib.loads(text))
         except OSError as error:
-            actual, expected = (
-                f"no readable file ({error.strerror})",
-                "a lab.toml in the lab's folder",
-            )
-            raise FileRefusedError(
-                [Problem(str(self.path), None, actual, expected, "Name the lab's folder.")]
-            ) from error
+            line, actual = None, f"no readable file ({error.strerror})"
+            expected, todo = "a lab.toml in the lab's folder", "Name the lab's folder."
         except tomllib.TOMLDecodeError as error:
-            line, reason = syntax_fault(error)
-            raise FileRefusedError(
-                [Problem(str(self.path), line, reason, "valid TOML", "Correct the syntax.")]
-            ) from error
+            line, actual = syntax_fault(error)
+            expected, todo = "valid TOML", "Correct the syntax."
+        raise FileRefusedError([Problem(str(self.path), line, actual, expected, todo)])
 
     def add(self, at: TomlPath, actual: str, expected: str, todo: str) -> None:
         """Add a problem of the lab.toml at a path of keys."""
@@ -170,33 +165,19 @@ class LabTable:
         """Return a text of at most `most` characters."""
         return self.take(key, lambda value: _short_text(value, most))
 
-    def file(self, key: str, *, required: bool = True) -> Path | None:
-        """Return the path of an existing file, relative to the lab.toml."""
-        return self._path(key, "file", Path.is_file, required)
-
-    def file_or_folder(self, key: str, *, required: bool = True) -> Path | None:
-        """Return the path of an existing file or folder, relative to the lab.toml."""
-        return self._path(
-            key, "file or folder", lambda path: path.is_file() or path.is_dir(), required
-        )
-
-    def _path(
-        self, key: str, what: str, is_there: Callable[[Path], bool], required: bool
-    ) -> Path | None:
+    def file(self, key: str, *, required: bool = True, may_be_folder: bool = False) -> Path | None:
+        """Return the path of an existing file, or perhaps folder, relative to the lab.toml."""
+        what = "file or folder" if may_be_folder else "file"
         name = self.take(key, _some_text) if required else self.take(key, _some_text, None)
         if name is None:
             return None
         path = self._mistakes.path.parent / name
         # A name that the system does not accept, such as one of 5,000 characters, raises OSError.
         with suppress(OSError):
-            if is_there(path):
+            if path.is_file() or (may_be_folder and path.is_dir()):
                 return path
-        self.mistake(
-            key,
-            f"{key} = {name[:80]!r}, which is not a {what}",
-            f"the path of a {what}",
-            "Correct the path.",
-        )
+        actual = f"{key} = {name[:80]!r}, which is not a {what}"
+        self.mistake(key, actual, f"the path of a {what}", "Correct the path.")
         return None
 
     def content(self, file: Path, read: Callable[..., T]) -> T | None:
@@ -206,13 +187,10 @@ class LabTable:
         except FileRefusedError as error:
             self._mistakes.add_those_of(error.problems)
         except OSError as error:
-            actual, todo = (
-                f"an unreadable file ({error.strerror})",
-                "Check the permissions of the file.",
-            )
-            self._mistakes.add_those_of(
-                (Problem(str(file), None, actual, "a readable file", todo),)
-            )
+            actual = f"an unreadable file ({error.strerror})"
+            todo = "Check the permissions of the file."
+            problem = Problem(str(file), None, actual, "a readable file", todo)
+            self._mistakes.add_those_of((problem,))
         return None
 
     def table(self, key: str, *, required: bool = True) -> "LabTable | None":
@@ -261,23 +239,7 @@ def slug_text(value: object) -> str:
     return value
 
 
-def opening_time(value: object) -> datetime:
-    """Return a time with a zone, or the first second of a day anywhere on earth.
-
-    Raise ValueError with what is expected.
-    """
-    return _moment(value, time(0, 0, 0))
-
-
-def closing_time(value: object) -> datetime:
-    """Return a time with a zone, or the last second of a day anywhere on earth.
-
-    Raise ValueError with what is expected.
-    """
-    return _moment(value, time(23, 59, 59))
-
-
-def _moment(value: object, of_day: time) -> datetime:
+def _moment(value: object, *, of_day: time) -> datetime:
     if isinstance(value, datetime):
         if value.tzinfo is not None:
             return value
@@ -286,6 +248,12 @@ def _moment(value: object, of_day: time) -> datetime:
     raise ValueError(
         "a day (anywhere on earth), or a time with an offset, such as 2022-05-21T12:00:00Z"
     )
+
+
+opening_time = partial(_moment, of_day=time(0, 0, 0))
+"""Return a time with a zone, or the first second of a day; raise ValueError otherwise."""
+closing_time = partial(_moment, of_day=time(23, 59, 59))
+"""Return a time with a zone, or the last second of a day; raise ValueError otherwise."""
 
 
 def _some_text(value: object) -> str:
@@ -358,14 +326,12 @@ def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
 
 
 def _documents(table: LabTable) -> dict[str, Path]:
-    """Return the file or folder of the key `documents`."""
-    documents = table.file_or_folder("documents", required=False)
+    documents = table.file("documents", required=False, may_be_folder=True)
     return {} if documents is None else {"documents": documents}
 
 
 def _dump(table: LabTable) -> dict[str, Path]:
-    """Return the files in the folder or archive of the key `dump`."""
-    dump = table.file_or_folder("dump", required=False)
+    dump = table.file("dump", required=False, may_be_folder=True)
     if dump is None:
         return {}
     try:
@@ -382,7 +348,9 @@ def _dump(table: LabTable) -> dict[str, Path]:
 
 
 def _indexes(table: LabTable) -> dict[str, Path]:
-    paths = {name: table.file_or_folder(name) for name in REPRESENTATIONS if name in table}
+    paths = {
+        name: table.file(name, may_be_folder=True) for name in REPRESENTATIONS if name in table
+    }
     table.close(*REPRESENTATIONS)
     return {name: path for name, path in paths.items() if path is not None}
 

@@ -272,7 +272,6 @@ def _topic_axis(axes: Axes, names: Sequence[str]) -> None:
 
 @lru_cache(maxsize=1)
 def _glyphs() -> frozenset[int]:
-    """Return the characters that the font of the figures has."""
     with needs_extra("figures"):
         from matplotlib.font_manager import findfont, get_font
 

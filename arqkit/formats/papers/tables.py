@@ -156,7 +156,6 @@ class PaperTable:
         ]
 
     def _groups(self) -> list[list[str]]:
-        """Return the lines of each group of runs, with its heading."""
         best = {column.key: _Best.of(self.rows, column) for column in self.columns}
         width = 2 + len(self._marks) + len(self.columns)
         groups = []
@@ -177,7 +176,6 @@ class PaperTable:
 
     @property
     def _marks(self) -> list[tuple[str, Callable[[PaperRun], str]]]:
-        """Return the columns of marks: P, and those that any run has."""
         marks: list[tuple[str, Callable[[PaperRun], str]]] = [(PRIMARY.letter, _primary)]
         marks += [
             (flag.letter, partial(_flagged, flag))
@@ -221,7 +219,6 @@ def _primary(row: PaperRun) -> str:
 
 
 def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """Yield the lines of a table for one page after the other; groups stay together if they fit."""
     lines: list[str] = []
     height = 0
     for group in groups:
@@ -241,7 +238,6 @@ def _parts(groups: Sequence[Sequence[str]]) -> Iterator[list[str]]:
 
 
 def _height(line: str) -> int:
-    """Return how many lines a row has, one or those of a broken name."""
     return 1 + line.count(BREAK)
 
 

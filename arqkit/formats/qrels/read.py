@@ -33,12 +33,24 @@ def read_qrels(
     `scale` has the allowed labels (None: 0 to 99), `topics` the allowed topics. Raises
     FileRefusedError with every problem of the file.
     """
-    rows = _lines(source_text(data, FileKind.QRELS, path=path))
+    # Not splitlines: an id may contain a character that is a line end in Unicode.
+    lines = pl.DataFrame(
+        {"text": source_text(data, FileKind.QRELS, path=path).split("\n")}
+    ).with_columns(
+        line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        text=pl.col("text").str.strip_suffix("\r"),
+    )
+    kept = lines.filter(pl.col("text").str.contains(r"[^ \t]"))
+    rows = kept.with_columns(pl.col("text").str.extract_groups(_COLUMNS).struct.unnest())
     rows = rows.with_columns(number=pl.col("label").str.extract(_WHOLE_NUMBER).cast(pl.Int64))
     known = list(scale.values) if scale else list(range(LARGEST_VALUE + 1))
     readable = rows.filter(pl.col("item").is_not_null())
     problems = FileProblems(path)
-    _find_misshapen(rows, problems)
+    todo = "Write the line as topic, 0, item, label, or remove it."
+    for line, text in rows.filter(pl.col("item").is_null()).select("line", "text").iter_rows():
+        columns = len(text.split())
+        actual = f"{columns} column{'s' * (columns != 1)} in {text[:80]!r}"
+        problems.add(line, actual, _FOUR_COLUMNS, todo)
     _find_bad_labels(readable, problems, known)
     _find_long_ids(readable, problems)
     _find_repeated(readable, problems)
@@ -57,25 +69,6 @@ def write_qrels(qrels: pl.DataFrame) -> bytes:
     """
     rows = qrels.select("topic", "item", "label").sort("topic", "item").iter_rows()
     return "".join(f"{topic}\t0\t{item}\t{label}\n" for topic, item, label in rows).encode()
-
-
-def _lines(text: str) -> pl.DataFrame:
-    """Return the lines that are not blank: line, text, topic, item, label (null if malformed)."""
-    # Not splitlines: an id may contain a character that is a line end in Unicode.
-    lines = pl.DataFrame({"text": text.split("\n")}).with_columns(
-        line=pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
-        text=pl.col("text").str.strip_suffix("\r"),
-    )
-    kept = lines.filter(pl.col("text").str.contains(r"[^ \t]"))
-    return kept.with_columns(pl.col("text").str.extract_groups(_COLUMNS).struct.unnest())
-
-
-def _find_misshapen(rows: pl.DataFrame, problems: FileProblems) -> None:
-    todo = "Write the line as topic, 0, item, label, or remove it."
-    for line, text in rows.filter(pl.col("item").is_null()).select("line", "text").iter_rows():
-        columns = len(text.split())
-        actual = f"{columns} column{'s' * (columns != 1)} in {text[:80]!r}"
-        problems.add(line, actual, _FOUR_COLUMNS, todo)
 
 
 def _find_bad_labels(rows: pl.DataFrame, problems: FileProblems, known: list[int]) -> None:

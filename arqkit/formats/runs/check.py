@@ -27,7 +27,7 @@ from arqkit.formats.runs.report import (
     named_list,
     sort_problems,
 )
-from arqkit.ranking import AS_TREC_EVAL_READS_IT, with_order
+from arqkit.ranking import AS_TREC_EVAL_READS_IT, Frame, with_order
 from arqkit.records import ITEM_WORDS, ItemKind, Severity, TaskKind
 from arqkit.topics import meant_topics, plain_id, visible
 
@@ -57,7 +57,6 @@ def check_repeats(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
 
 
 def _check_limit(rows: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
-    """Find the rows beyond the limit of their topic, for Task 3 additional answers."""
     if fits_limit(rows, rules):
         return
     beyond = kept_rows(rows, rules)[1].join(rows.group_by("topic").len("size"), on="topic")
@@ -116,7 +115,7 @@ SAMPLE = "the items of this lab's sample of the collection"
 SOME_VISUAL_IDS = "the known visual ids (some formulas of the collection have none yet)"
 
 
-def looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def looked_up(entries: Frame, rows: pl.DataFrame) -> pl.DataFrame:
     """Return the entries of the collection that the run names, and possibly a few more."""
     if isinstance(entries, pl.LazyFrame):
         return entries.join(
@@ -128,7 +127,7 @@ def looked_up(entries: pl.DataFrame | pl.LazyFrame, rows: pl.DataFrame) -> pl.Da
     return entries.filter(is_named[entries["item"].hash().to_numpy() & (HASHES - 1)])
 
 
-def with_homes(rows: pl.DataFrame, formulas: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
+def with_homes(rows: pl.DataFrame, formulas: Frame) -> pl.DataFrame:
     """Return the rows with `home`, the post of their formula, which is null for unknown ones."""
     known = looked_up(formulas.select(item="formula_id", home="post_id"), rows)
     columns = ("line", "topic", "item", "post", "rank_text")
@@ -151,7 +150,17 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
     if items is ItemKind.DOCUMENTS and posts is not None and _has_documents(posts):
         yield from _check_documents(named, rules, posts)
     elif items is ItemKind.POSTS and posts is not None:
-        yield from _check_posts(named, rules, posts)
+        known = looked_up(posts.select(item="post_id", type="type"), named)
+        joined = named.select("line", "topic", "item", "rank_text").join(
+            known, on="item", how="left"
+        )
+        ids = posts.select(item="post_id")
+        yield from _unknown_items(joined, joined["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
+        if rules.kind is TaskKind.ANSWERS:
+            # An error in a sample too, because what a sample has is certain.
+            questions = joined.filter(pl.col("type") != "answer")
+            actual = pl.format("{}, a {}", "item", "type")
+            yield from find_rows("wrong-type", questions, actual, "an answer")
     elif items is ItemKind.FORMULA_IDS and formulas is not None:
         yield from _check_formulas(named, rules, formulas)
     elif items is ItemKind.VISUAL_IDS and formulas is not None:
@@ -160,42 +169,21 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
         yield _no_known_item(named, items, "known to this task from its qrels, pools or other runs")
 
 
-def _check_posts(
-    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    """Find posts that are not in the collection, and questions where the task asks for answers."""
-    known = looked_up(posts.select(item="post_id", type="type"), rows)
-    joined = rows.select("line", "topic", "item", "rank_text").join(known, on="item", how="left")
-    ids = posts.select(item="post_id")
-    yield from _unknown_items(joined, joined["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
-    if rules.kind is TaskKind.ANSWERS:
-        # An error in a sample too, because what a sample has is certain.
-        questions = joined.filter(pl.col("type") != "answer")
-        actual = pl.format("{}, a {}", "item", "type")
-        yield from find_rows("wrong-type", questions, actual, "an answer")
-
-
-def _has_documents(posts: pl.DataFrame | pl.LazyFrame) -> bool:
+def _has_documents(posts: Frame) -> bool:
     return not _documents(posts).lazy().limit(1).collect().is_empty()
 
 
-def _documents(posts: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame | pl.LazyFrame:
+def _documents(posts: Frame) -> Frame:
     return posts.filter(pl.col("type") == "document").select(item="post_id")
 
 
-def _check_documents(
-    rows: pl.DataFrame, rules: RunRules, posts: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    """Find documents that are not in the collection."""
+def _check_documents(rows: pl.DataFrame, rules: RunRules, posts: Frame) -> Iterator[Finding]:
     ids = _documents(posts)
     is_unknown = ~rows["item"].is_in(looked_up(ids, rows)["item"].implode())
     yield from _unknown_items(rows, is_unknown, rules, ItemKind.DOCUMENTS, ids=ids)
 
 
-def _check_formulas(
-    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
-    """Find formulas that are not in the collection, or not in the post that their row names."""
+def _check_formulas(rows: pl.DataFrame, rules: RunRules, formulas: Frame) -> Iterator[Finding]:
     joined = with_homes(rows, formulas)
     is_unknown, ids = joined["home"].is_null(), formulas.select(item="formula_id")
     yield from _unknown_items(joined, is_unknown, rules, ItemKind.FORMULA_IDS, ids=ids)
@@ -207,9 +195,7 @@ def _check_formulas(
         yield finding._replace(repairable=can_omit)
 
 
-def _check_visual_ids(
-    rows: pl.DataFrame, rules: RunRules, formulas: pl.DataFrame | pl.LazyFrame
-) -> Iterator[Finding]:
+def _check_visual_ids(rows: pl.DataFrame, rules: RunRules, formulas: Frame) -> Iterator[Finding]:
     """Find visual ids that no formula has: not certain while some formulas have no visual id."""
     known = looked_up(formulas.select(item="visual_id"), rows)
     is_unknown = ~rows["item"].is_in(known["item"].drop_nulls().implode())
@@ -227,7 +213,7 @@ def _unknown_items(
     rules: RunRules,
     items: ItemKind,
     *,
-    ids: pl.DataFrame | pl.LazyFrame,
+    ids: Frame,
     sure: bool = True,
 ) -> Iterator[Finding]:
     """Find the rows with an unknown item: an error if it has another spelling in `ids`.
@@ -253,8 +239,7 @@ def _unknown_items(
         yield _no_known_item(rows, items, "known to the collection")
 
 
-def _meant_items(unknown: pl.DataFrame, ids: pl.DataFrame | pl.LazyFrame) -> dict[str, str]:
-    """Return the id of the collection that an unknown one spells in another way."""
+def _meant_items(unknown: pl.DataFrame, ids: Frame) -> dict[str, str]:
     plain = {name: plain_id(name) for name in unknown["item"].unique(maintain_order=True)}
     other = {name: item for name, item in plain.items() if item not in ("", name)}
     if not other:
@@ -265,7 +250,6 @@ def _meant_items(unknown: pl.DataFrame, ids: pl.DataFrame | pl.LazyFrame) -> dic
 
 
 def _no_known_item(rows: pl.DataFrame, items: ItemKind, place: str) -> Finding:
-    """Return the finding of a run without any known item, with a hint based on its ids."""
     item = ITEM_WORDS[items].an_id
     ids = rows["item"].unique(maintain_order=True).head(HINTED).to_list()
     plain = [(name, plain_id(name)) for name in ids if plain_id(name) != name]
@@ -323,7 +307,6 @@ def _index(ordered: pl.DataFrame) -> pl.DataFrame:
 
 
 def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
-    """Yield findings on the whole file: how it reads, no rows, a format of other tasks."""
     yield from text.findings
     yield from table.findings
     if text.is_text and not table.rows.height and not table.lost.len():
@@ -334,7 +317,6 @@ def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[
 
 
 def _is_other_format(table: RunTable, rules: RunRules) -> bool:
-    """Return whether the file is in a format for other tasks only."""
     return bool(table.layout.kinds) and table.layout not in taken_formats(rules)
 
 

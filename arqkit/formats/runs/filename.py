@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import polars as pl
 
@@ -23,18 +23,10 @@ NAMES = {
 COPY = re.compile(r"(\s*\([0-9]+\)|\s+(-\s+)?copy(\s+[0-9]+)?)+$", re.IGNORECASE)
 ENDINGS = re.compile(r"(\.(tsv|txt|csv|run|res|gz|zip))+$", re.IGNORECASE)
 VISUAL_IDS = re.compile(r"[._-]visual[._-]?ids?$", re.IGNORECASE)
-DATA_USED: dict[str, DataUsed] = {
-    "both": "both",
-    "text": "text",
-    "math": "math",
-    "links": "links",
-    "link": "links",
-}
-ANSWER_KINDS: dict[str, AnswerKind] = {"extract": "extract", "generate": "generate"}
 MARKS: Mapping[str, Mapping[str, object]] = {
     "primary": {"p": True, "a": False},
-    "answer_kind": ANSWER_KINDS,
-    "data_used": DATA_USED,
+    "answer_kind": {kind: kind for kind in get_args(AnswerKind)},
+    "data_used": {data: data for data in get_args(DataUsed)} | {"link": "links"},
     "manual": {"manual": True, "auto": False},
 }
 
@@ -85,7 +77,6 @@ def read_name(filename: str) -> RunName:
 
 
 def _kind_of(word: str) -> str | None:
-    """Return the field of RunName that a word fills, or None for a word of the run tag."""
     return next((kind for kind, words in MARKS.items() if word.lower() in words), None)
 
 

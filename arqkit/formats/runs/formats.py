@@ -227,10 +227,7 @@ def _parted(frame: pl.DataFrame, condition: pl.Expr) -> tuple[pl.DataFrame, pl.D
 
 
 def _header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
-    """Return the first cells that name the topic column, such as Query_Id, and are not a topic.
-
-    A file put together from several has several headers.
-    """
+    """Return the names of the topic column, such as Query_Id, of one or several joined files."""
     names = first_cells.unique()
     alike = names.filter(names.str.contains(r"(?i)query|topic|q[^a-z]*id"))
     return [name for name in alike.to_list() if name not in topics and _is_header_word(name)]
@@ -241,7 +238,6 @@ def _is_header_word(cell: str) -> bool:
 
 
 def _layout(good: pl.DataFrame, width: int, rules: RunRules, *, quoted: bool) -> Layout:
-    """Return the format with this number of columns: one that the task takes, if there is one."""
     if not good.height:
         return UNKNOWN
     fitting = [
@@ -267,13 +263,11 @@ def _is_trec(good: pl.DataFrame, kind: TaskKind) -> bool:
 
 
 def _common_word(cells: pl.Series) -> str | None:
-    """Return the word that fills more than 90% of these cells, or None."""
     counts = cells.value_counts(sort=True, name="rows")
     return counts[cells.name][0] if counts["rows"][0] > 0.9 * cells.len() else None
 
 
 def _without_padding(good: pl.DataFrame, cells: Cells) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the rows that have spaces around a cell, and all rows without these spaces."""
     if cells.separator == " " or not good["text"].str.contains(" ", literal=True).any():
         return good.clear(), good
     stripped = pl.col(r"^cell_\d+$").str.strip_chars(" ")
@@ -282,7 +276,6 @@ def _without_padding(good: pl.DataFrame, cells: Cells) -> tuple[pl.DataFrame, pl
 
 
 def _line_findings(cells: Cells, headers: pl.DataFrame, padded: pl.DataFrame) -> Iterator[Finding]:
-    """Yield the problems of lines that do not depend on the columns."""
     opened = cells.frame.filter("is_open") if "is_open" in cells.frame.columns else padded.clear()
     for kind, lines, expected in (
         ("blank-lines", cells.blank, "a row"),
@@ -327,7 +320,6 @@ def _varies(good: pl.DataFrame, layout: Layout) -> bool:
 
 
 def _named(good: pl.DataFrame, layout: Layout) -> pl.DataFrame:
-    """Return the cells of a format under the names of `RunTable.rows`."""
     columns = layout.columns or TREC.columns
     cells = {name: pl.col(f"cell_{index}") for index, name in enumerate(columns)}
     cells |= {name: pl.lit(value) for name, value in layout.fill.items()}

@@ -238,7 +238,6 @@ def _quoted_cells(text: str, position: int) -> tuple[list[str], int, bool]:
 
 
 def _frame(part: list[Record], most: int) -> pl.DataFrame:
-    """Return records as columns (`Cells.frame`, without text)."""
     facts = {
         "line": pl.Series([record.line for record in part], dtype=pl.Int64),
         "last_line": pl.Series([record.last_line for record in part], dtype=pl.Int64),
@@ -254,7 +253,6 @@ def _frame(part: list[Record], most: int) -> pl.DataFrame:
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
-    """Cut the file into pieces of about a mebibyte that end with a line."""
     start = 0
     while start < len(data):
         end = data.find(b"\n", min(start + PIECE, len(data))) + 1 or len(data)
@@ -269,14 +267,12 @@ def _windows_lines(data: bytes) -> Iterator[Place]:
 
 
 def _null_lines(data: bytes) -> Iterator[Place]:
-    """Yield the first null byte of each line that has one."""
     for number, line in enumerate(io.BytesIO(data), start=1):
         if b"\0" in line:
             yield number, None, f"byte 00 at byte {line.index(0) + 1:,} of the line", "text"
 
 
 def _broken_lines(data: bytes) -> Iterator[Place]:
-    """Yield the first wrong byte of each line that is not UTF-8."""
     first = 1
     for piece in _pieces(data):
         try:

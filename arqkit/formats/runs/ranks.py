@@ -277,7 +277,6 @@ def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
 
 
 def _missed_before(lines: pl.Series) -> dict[int, int]:
-    """Return how many lines without a rank come right before a line, by that line."""
     before: dict[int, int] = {}
     for line in lines.sort().to_list():
         before[line + 1] = before.pop(line, 0) + 1
@@ -285,7 +284,6 @@ def _missed_before(lines: pl.Series) -> dict[int, int]:
 
 
 def _expected(kind: str) -> pl.Expr:
-    """Return the rank or score that was expected."""
     return {
         "rank-not-integer": pl.lit("a whole number"),
         "rank-below-1": pl.lit("1 or higher"),

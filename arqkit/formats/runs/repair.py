@@ -64,10 +64,7 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
 
 
 def _without_dropped(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Return the rows without those that the report lists: formulas in other posts come first.
-
-    Either the formula or the post may be wrong, so correcting them would be guessing.
-    """
+    """Return the rows but for those the report lists: formulas in other posts, else repeats."""
     kinds = ("wrong-post",) if "wrong-post" in findings else DROPPED
     lines = {line for kind in kinds if kind in findings for line in findings[kind]["line"]}
     return rows.filter(pl.col("line").is_in(list(lines)).not_()) if lines else rows
@@ -94,7 +91,6 @@ def _renumbered(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.
 
 
 def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> list[str]:
-    """Return the lines of the repaired file: no blank lines, headers or rows that are not kept."""
     left_out = _lines_of(table, LEFT_OUT)
     gone = table.rows.join(kept, on="line", how="anti")
     left_out |= _spanned(gone)
@@ -115,7 +111,6 @@ def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> lis
 
 
 def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
-    """Return the kept rows whose lines change, with their new cells."""
     old = table.rows.select("line", old_rank="rank_text", old_score="score_text")
     both = kept.join(old, on="line", maintain_order="left")
     is_new = (pl.col("rank_text") != pl.col("old_rank")) | (
@@ -144,7 +139,6 @@ def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:
 
 
 def _lines_of(table: RunTable, kinds: tuple[str, ...]) -> set[int]:
-    """Return the lines with findings of these kinds."""
     return {
         line
         for finding in table.findings

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from arqkit.ranking import OrderBy
+from arqkit.ranking import Frame, OrderBy
 from arqkit.records import ItemKind, Severity, TaskKind
 from arqkit.topics import visible
 
@@ -48,8 +48,8 @@ class RunRules:
     order: OrderBy = "score"
     pooling_order: OrderBy = "score"
     items: ItemKind = ItemKind.POSTS
-    posts: pl.DataFrame | pl.LazyFrame | None = None
-    formulas: pl.DataFrame | pl.LazyFrame | None = None
+    posts: Frame | None = None
+    formulas: Frame | None = None
     complete: bool = False
     trec_only: bool = False
     has_answer_ids: bool = False
@@ -213,7 +213,6 @@ def sort_problems(groups: Iterable[ProblemGroup]) -> tuple[ProblemGroup, ...]:
 
 
 def _visible(places: pl.DataFrame) -> pl.DataFrame:
-    """Return occurrences with their invisible characters made visible."""
     texts = pl.col("topic", "found", "expected")
     if not places.select(pl.any_horizontal(texts.str.contains(INVISIBLE)).any()).item():
         return places
@@ -221,7 +220,6 @@ def _visible(places: pl.DataFrame) -> pl.DataFrame:
 
 
 def _counts(finding: Finding) -> dict[str, object]:
-    """Return the numbers of lines, items and topics of a finding."""
     count = finding.occurrences.height
     return {
         "lines": Count(count, "line", "lines"),

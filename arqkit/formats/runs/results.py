@@ -13,7 +13,7 @@ from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.runs.check import check_run
 from arqkit.formats.runs.packs import TaskPack
 from arqkit.formats.runs.repair import repaired_run
-from arqkit.formats.runs.report import ProblemGroup, RunReport, RunRules
+from arqkit.formats.runs.report import OCCURRENCE, ProblemGroup, RunReport, RunRules
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind, Problem, Severity
 from arqkit.topics import visible
@@ -146,14 +146,7 @@ TERMINAL_CHARACTERS = 60
 DIFF_LINES = 60
 DIFF_CHARACTERS = 160
 _DIFF_KINDS = {"+": "added", "-": "removed", "@": "gap", "…": "gap"}
-OCCURRENCES = {
-    "kind": pl.String,
-    "severity": pl.String,
-    "line": pl.Int64,
-    "topic": pl.String,
-    "found": pl.String,
-    "expected": pl.String,
-}
+OCCURRENCES = {"kind": pl.String, "severity": pl.String, **OCCURRENCE}
 
 
 @dataclass(frozen=True)
@@ -261,7 +254,7 @@ def _reported(group: ProblemGroup) -> ReportedProblem:
         count=group.count,
         message=group.message,
         todo=group.todo,
-        first=first.select("line", "topic", "found", "expected").to_dicts(),
+        first=first.select(*OCCURRENCE).to_dicts(),
         is_repairable=group.repairable,
     )
 

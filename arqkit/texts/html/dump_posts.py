@@ -121,7 +121,7 @@ def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str])
         counts["formulas_numbered"] += title.numbered + body.numbered
         if title.numbered or body.numbered:
             formulas = [
-                _found(kind, text)
+                FoundIn(kind, "\0".join(text.ids), "\0".join(text.latex))
                 for kind, text in (("title", title), (record.kind, body))
                 if text.ids
             ]
@@ -132,10 +132,6 @@ def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str])
     )
 
 
-def _found(kind: str, text: CleanText) -> FoundIn:
-    return FoundIn(kind, "\0".join(text.ids), "\0".join(text.latex))
-
-
 def _place(window: Window, moment: datetime | None) -> str:
     if window.searches(moment):
         return IN
@@ -143,7 +139,6 @@ def _place(window: Window, moment: datetime | None) -> str:
 
 
 def _values(record: PostRecord, title: CleanText, body: CleanText) -> tuple[Any, ...]:
-    """Return the values of FIELDS."""
     return (
         record.post_id,
         record.kind,

@@ -83,7 +83,6 @@ def read_shown(pasted: str) -> ShownText:
 
 
 def _reference(match: re.Match[str]) -> str:
-    """Return a character reference unchanged, or "" if XML does not allow the character."""
     return match[0] if _NOT_XML.sub("", unescape(match[0])) else ""
 
 
@@ -137,7 +136,13 @@ def _name(element: html.HtmlElement) -> str:
 
 def _replace(math: html.HtmlElement) -> bool:
     """Put the LaTeX of MathML in its place; return whether there is any."""
-    latex = _latex_of(math)
+    written = [math.get("alttext") or ""]
+    written += [
+        element.text_content()
+        for element in math.iter(etree.Element)
+        if _name(element) == "annotation" and (element.get("encoding") or "").lower() in _LATEX
+    ]
+    latex = next((text for source in written if (text := source.strip().strip("$").strip())), "")
     is_display = "block" in (math.get("display"), math.get("mode")) or (
         math.get("mode") == "display"
     )
@@ -151,13 +156,3 @@ def _replace(math: html.HtmlElement) -> bool:
     if parent is not None:
         parent.replace(math, plain)
     return bool(latex)
-
-
-def _latex_of(math: html.HtmlElement) -> str:
-    written = [math.get("alttext") or ""]
-    written += [
-        element.text_content()
-        for element in math.iter(etree.Element)
-        if _name(element) == "annotation" and (element.get("encoding") or "").lower() in _LATEX
-    ]
-    return next((text for source in written if (text := source.strip().strip("$").strip())), "")

@@ -35,11 +35,9 @@ def matching_formulas(
 
 
 def _bare(latex: str) -> str:
-    """Return LaTeX without white space."""
     return "".join(latex.split())
 
 
 def _layout(latex: str) -> str | None:
-    """Return the layout string of a formula, as for visual ids."""
     mathml = presentation_mathml(latex)
     return layout_string(mathml) if mathml else None

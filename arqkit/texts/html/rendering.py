@@ -156,7 +156,9 @@ def compose(
                 match["mark"],
             )
         if match["ref"]:
-            return _reference(match, tags)
+            label = match["label"]
+            number = escape(tags.get(unescape(label), unescape(label)))
+            return f"({number})" if match["ref"] == "eqref" else number
         if match["tag"] == "a":
             return _link(match, links, ends)
         if match["tag"] == "img":
@@ -189,17 +191,9 @@ def formula_html(key: Key, done: Typeset) -> SafeHtml:
 
 
 def _tags(formulas: Iterable[Formula]) -> dict[str, str]:
-    """Return the tags of equations by their labels."""
     lines = (line for formula in formulas for line in formula.latex.split(r"\\"))
     tagged = ((_LABEL.search(line), _TAG.search(line)) for line in lines if r"\label" in line)
     return {label[1]: tag[1] for label, tag in tagged if label and tag}
-
-
-def _reference(match: re.Match[str], tags: Mapping[str, str]) -> str:
-    """Return a reference to an equation by its tag, or by its label if it has no tag."""
-    label = match["label"]
-    number = escape(tags.get(unescape(label), unescape(label)))
-    return f"({number})" if match["ref"] == "eqref" else number
 
 
 def _with_mark(formula: str, mark: str) -> str:
@@ -248,7 +242,6 @@ def _link(match: re.Match[str], links: Callable[[str], str | None], ends: list[s
 
 
 def _image(attributes: dict[str, str]) -> str:
-    """Return a placeholder with the image's description, file name and host."""
     address = unescape(attributes.get("src", ""))
     description = " ".join(unescape(attributes.get("alt", "")).split())
     description = "" if _DEFAULT_ALT.fullmatch(description) else description

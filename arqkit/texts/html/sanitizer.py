@@ -181,10 +181,6 @@ def _is_text(html: str) -> bool:
 
 
 def _wrapped(html: str, within: list[TextFormula], *, has_typed_code: bool) -> Iterator[str]:
-    """Yield clean HTML with elements around the formulas that had none.
-
-    Formulas inside environments are added to `within`.
-    """
     for run, has_formulas in runs(html):
         if not has_formulas:
             yield run
@@ -233,7 +229,6 @@ def _formula(formula_id: str, text: str) -> TextFormula:
 
 
 def _joined(parts: _Parts) -> str:
-    """Return the HTML that was split."""
     html = [parts.texts[0]]
     for known, text, after in zip(parts.given, parts.written, parts.texts[1:], strict=True):
         opening = '<span class="math-container"' + (f' id="{known}">' if known else ">")

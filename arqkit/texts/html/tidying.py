@@ -172,10 +172,6 @@ class _Writer:
         self.out.append(text.replace("<", "&lt;").replace(">", "&gt;"))
 
     def _end_of_dropped(self, token: re.Match[str], name: str) -> int:
-        """Return the position after a dropped element.
-
-        An unclosed script drops the rest of the text.
-        """
         if (
             token["slash"]
             or token["rest"].endswith("/")
@@ -229,7 +225,6 @@ class _Writer:
                 self.stack.append(name)
 
     def _may_stand(self, name: str) -> bool:
-        """Close and open elements as needed, and return whether the element is allowed here."""
         if self.inside is IN_LINES:
             return name in self.inside[self.stack[-1]] and not (name == "a" and "a" in self.stack)
         if name in ("li", "dt", "dd"):
@@ -277,7 +272,6 @@ class _Writer:
         return True
 
     def _open_row(self, cell: str) -> None:
-        """Open the missing elements between a table and a cell."""
         if self.stack[-1] == "table":
             self._open("tbody")
         if self.stack[-1] != "tr":
@@ -312,10 +306,7 @@ class _Writer:
 
 
 def _is_tag(name: str, token: re.Match[str]) -> bool:
-    """Return whether a tag is meant: `<b` and `<p` may also be comparisons.
-
-    A tag continues with an attribute or ends.
-    """
+    """Return whether a tag is meant, with an attribute or its end: `<b` may be a comparison."""
     return len(name) > 1 or bool(token["slash"]) or bool(_BEGINS_AS_ATTRIBUTE.match(token["rest"]))
 
 

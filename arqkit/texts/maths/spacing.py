@@ -69,7 +69,12 @@ class Style(NamedTuple):
 
 def space_rows(element: Any, style: Style) -> None:
     """Write the spaces of all rows in an element."""
-    style = _own(element, style)
+    display = element.get("displaystyle")
+    level = element.get("scriptlevel")
+    style = Style(
+        display == "true" if display else style.is_display,
+        int(level) if level and level.isdigit() else style.depth,
+    )
     if element.tag in ROWS:
         flatten(element)
         _space(element, style)
@@ -176,18 +181,7 @@ def _operator(mo: Any) -> int:
     return _CLASSES.get(sign[:1], ORD)
 
 
-def _own(element: Any, style: Style) -> Style:
-    """Return the style inside an element that sets one."""
-    display = element.get("displaystyle")
-    level = element.get("scriptlevel")
-    return Style(
-        display == "true" if display else style.is_display,
-        int(level) if level and level.isdigit() else style.depth,
-    )
-
-
 def _inside(element: Any, number: int, style: Style) -> Style:
-    """Return the style of a child."""
     if element.tag == "mfrac":
         return Style(False, style.depth + (not style.is_display))
     if element.tag in _SCRIPTS and number:
@@ -202,7 +196,13 @@ def _inside(element: Any, number: int, style: Style) -> Style:
 def _space(row: Any, style: Style) -> None:
     parts = [child for child in row if not is_space(child)]
     lead = etree.Element("mspace")
-    if _is_continued(row):
+    if (
+        row.tag == "mtd"
+        and len(row) > 0
+        and row.getprevious() is not None
+        and row.get("class") == "tml-left"
+        and "padding-left:0em" in row.get("style", "")
+    ):
         parts.insert(0, lead)  # the end of the cell to the left, as a letter
     widths = _spaces(parts, style)
     if lead in parts and widths[0]:
@@ -223,17 +223,6 @@ def _space(row: Any, style: Style) -> None:
         set_spaces(core, left or "0em", right or "0em")
 
 
-def _is_continued(cell: Any) -> bool:
-    """Return whether a cell of `aligned` goes on with the row of the cell to its left."""
-    return (
-        cell.tag == "mtd"
-        and len(cell) > 0
-        and cell.getprevious() is not None
-        and cell.get("class") == "tml-left"
-        and "padding-left:0em" in cell.get("style", "")
-    )
-
-
 def set_spaces(mo: Any, left: str, right: str) -> None:
     """Set the spaces of an operator, unless browsers leave the same without being told."""
     for name in ("lspace", "rspace", "separator"):
@@ -247,7 +236,6 @@ def set_spaces(mo: Any, left: str, right: str) -> None:
 
 
 def _spaces(parts: list[Any], style: Style) -> list[str]:
-    """Return the space after each part of a row."""
     classes = classes_of(parts)
     spaces = []
     for left, right in pairwise(classes):

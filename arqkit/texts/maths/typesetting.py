@@ -195,10 +195,7 @@ _ENVIRONMENT = re.compile(r"\\(begin|end)\{([a-z]+\*?)\}(?:\{[lcr| ]*\})?")
 
 
 def _balanced(latex: str) -> str:
-    r"""Balance a fragment of a formula that was cut at dollars inside \text.
-
-    Ends without a beginning are removed.
-    """
+    r"""Balance a fragment cut at dollars inside \text; ends without a beginning are removed."""
     depth, kept, place = 0, [], 0
     for brace in _BRACE.finditer(latex):
         is_surplus = brace[0] == "}" and depth == 0
@@ -215,7 +212,6 @@ def _balanced(latex: str) -> str:
 
 
 def _is_paired(marks: list[str], opening: str) -> bool:
-    """Return whether every opening mark is closed, in this order."""
     depth = 0
     for mark in marks:
         depth += 1 if mark == opening else -1
@@ -463,7 +459,6 @@ def _of_style(style: str) -> tuple[list[str], str]:
 
 
 def _step(length: str) -> int:
-    """Return the index of the step that is nearest to a length in em or pt."""
     amount = _AMOUNT.match(length)
     em = float(amount[1]) / (10 if amount[2] == "pt" else 1) if amount else 0.0
     return min(range(len(_STEPS)), key=lambda step: abs(_STEPS[step] - em))

@@ -51,7 +51,6 @@ def post_address(address: str) -> PostAddress | None:
 
 
 def _fragment(fragment: str) -> tuple[str, list[str]]:
-    """Return the comment and posts after the #."""
     if comment := _COMMENT.fullmatch(fragment):
         return comment[1], [comment[2]] if comment[2] else []
     post = _POST.fullmatch(fragment)

@@ -100,7 +100,8 @@ def parse_query(text: str) -> PostQuery:
     for part in _PARTS.finditer(text):
         _read(part, draft)
     number = text if _NUMBER.fullmatch(text) else ""
-    terms = _without_stop_words(draft.phrases)
+    once = list(dict.fromkeys(draft.phrases))
+    terms = [phrase for phrase in once if len(phrase) > 1 or phrase[0] not in STOP_WORDS] or once
     if len(terms) + len(draft.without) > MAX_TERMS:
         draft.notes.append(f"Only the first {MAX_TERMS} words are searched.")
     return PostQuery(
@@ -140,12 +141,6 @@ def _read(part: re.Match[str], draft: _Draft) -> None:
     text = part["phrase"] if part["phrase"] is not None else part[0].removeprefix("-")
     if phrase := tuple(words(text)):
         (draft.without if negative else draft.phrases).append(phrase)
-
-
-def _without_stop_words(phrases: list[Phrase]) -> list[Phrase]:
-    """Return the distinct phrases without stop words, or all phrases if there is nothing else."""
-    once = list(dict.fromkeys(phrases))
-    return [phrase for phrase in once if len(phrase) > 1 or phrase[0] not in STOP_WORDS] or once
 
 
 # --- filters

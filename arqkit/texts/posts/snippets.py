@@ -99,10 +99,7 @@ def _words(text: str, stems: set[str], after_blank: bool) -> list[Part]:
 
 
 def _window(parts: list[Part], length: int) -> tuple[int, int]:
-    """Return start and end of the part with the most different matches, the first of several.
-
-    Some text before the first match is included.
-    """
+    """Return start and end of the part with the most different matches, with text before it."""
     sizes = [len(part.text) if part.formula is None else FORMULA_LENGTH for part in parts]
     finds = [place for place, part in enumerate(parts) if part.is_found]
     start = _before(sizes, _richest(parts, sizes, finds, length - BEFORE)) if finds else 0

@@ -216,7 +216,6 @@ def _words(title: str) -> frozenset[str]:
 
 
 def _is_like(words: frozenset[str], titles: Iterable[frozenset[str]], alike: float) -> bool:
-    """Return whether a title is similar to another title by Jaccard's coefficient."""
     return any(words and len(words & other) / len(words | other) >= alike for other in titles)
 
 
@@ -291,7 +290,8 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
         chosen = _chosen(question, size)
         ids: dict[int, str] = {}
         title, body = (
-            _numbered(text, kind, question, topics.index, ids) for kind, text in _texts(question)
+            _numbered(text, kind, question, topics.index, ids)
+            for kind, text in (("title", question.title), ("body", question.body))
         )
         topic = TopicRecord(f"A.{question.number}", title, body, question.tags)
         topics.questions.append(topic)
@@ -321,10 +321,6 @@ def layout_size(layout: str | None, latex: str) -> Size:
     """
     nodes = sum(item[0].isupper() for item in (layout or "").split(" ") if item)
     return nodes, len(re.sub(r"\s", "", latex))
-
-
-def _texts(question: Question) -> tuple[tuple[str, str], tuple[str, str]]:
-    return ("title", question.title), ("body", question.body)
 
 
 def _chosen(question: Question, size: Callable[[str], Size]) -> tuple[int, TextFormula] | None:

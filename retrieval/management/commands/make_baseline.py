@@ -9,10 +9,18 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import BY, TASK, LabCommand
+from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from collection.management.reporting import ProgressLine
-from retrieval.services.baselines import Order, make_baseline, rank_for
-from retrieval.services.systems import SYSTEMS, system_named
+from retrieval.services.baselines import (
+    Order,
+    make_baseline,
+    order_of_combination,
+    rank_for,
+    usual_order,
+)
+from retrieval.services.systems import COMBINATION, METHODS, SYSTEMS, system_named, systems_for
+from submissions.models import Run
 
 
 class Command(LabCommand):
@@ -30,6 +38,17 @@ class Command(LabCommand):
             "metavar": "NAME",
             "help": f"{', '.join(SYSTEMS)}, or all that serve the task",
         },
+        "--runs": {
+            "nargs": 2,
+            "metavar": ("RUN", "RUN"),
+            "default": [],
+            "help": "with the system combination: the ids of two runs of the task",
+        },
+        "--method": {
+            "choices": list(METHODS),
+            "default": "min-max",
+            "help": "with the system combination: how the runs are combined",
+        },
         "--out": {
             "type": Path,
             "metavar": "FILE",
@@ -42,14 +61,26 @@ class Command(LabCommand):
         """Make the runs; without a named system, go on after one that cannot run."""
         task, out = task_named(options["task"]), options["out"]
         is_all = options["system"] == "all"
-        for system in SYSTEMS.values() if is_all else [system_named(options["system"])]:
-            order = Order(task, system, system.settings)
+        for order in self.orders(task, options):
             try:
-                self.make(order, out / f"{system.key}.tsv" if out and is_all else out, options)
+                self.make(order, out / f"{order.tag}.tsv" if out and is_all else out, options)
             except UserError as refused:
                 if not is_all:
                     raise
                 self.stderr.write(refused.message, style_func=str)
+
+    def orders(self, task: Task, options: dict[str, Any]) -> list[Order]:
+        """Return the baselines to make."""
+        if options["system"] == "all":
+            return [usual_order(task, system) for system in systems_for(task)]
+        if (system := system_named(options["system"])) != COMBINATION:
+            return [usual_order(task, system)]
+        known = Run.objects.scorable().filter(task=task)
+        runs = [known.filter(identifier=name).first() for name in options["runs"]]
+        if len(runs) != 2 or None in runs:
+            ids = ", ".join(known.order_by("identifier").values_list("identifier", flat=True))
+            raise UserError(f"Name two runs with --runs RUN RUN. Runs of {task}: {ids or 'none'}.")
+        return [order_of_combination(task, [run for run in runs if run], options["method"])]
 
     def make(self, order: Order, out: Path | None, options: dict[str, Any]) -> None:
         """Submit the run of a system, or write it to a file."""

@@ -1,0 +1,35 @@
+"""TF-IDF and BM25 for a lab: answers with their questions' titles, or documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from arqkit.retrieval.words import WordIndex, WordSettings
+from retrieval.selectors import SearchedPost, Sources
+from retrieval.services.indexes import Progress, built_index
+
+
+def by_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+    """Return the best posts for the words and the LaTeX of each topic.
+
+    `settings` are fields of `WordSettings`.
+    """
+
+    def build(folder: Path) -> None:
+        posts = _counted(sources, progress)
+        WordIndex.build(posts, WordSettings(**settings)).save(folder)
+
+    name = f"words-{sources.task.kind}"  # answers or documents of one collection
+    folder = built_index(sources, name=name, options=settings, build=build)
+    return WordIndex.open(folder).search(sources.topics)
+
+
+def _counted(sources: Sources, progress: Progress) -> Iterator[SearchedPost]:
+    total = sources.count_posts()
+    for done, post in enumerate(sources.posts()):
+        progress(done, total)
+        yield post
