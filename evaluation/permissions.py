@@ -17,9 +17,9 @@ from django.shortcuts import get_object_or_404
 
 from arqkit.leaderboard import MAIN_MEASURES, Board, BoardRow, BoardRun, with_runs
 from arqkit.standings import PublishedRuns
-from arqlab.core.models import Task, Team, Visitor
+from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import may_organize, task_or_404
-from arqlab.core.selectors import organizers_of, teams_of
+from arqlab.core.selectors import organizers_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
@@ -108,7 +108,7 @@ class VisibleBoard:
 def score_access_of(user: Visitor, task: Task) -> ScoreAccess:
     """Return which scores of a task a user may see."""
     organizes = may_organize(user, task.lab)
-    teams = teams_of(user, lab_id=task.lab_id) if user.is_authenticated else Team.objects.none()
+    teams = task.lab.teams.filter(memberships__user=user.pk) if user.is_authenticated else ()
     own = {team.pk: team.name for team in teams}
     return ScoreAccess(user, task, released_leaderboard(task), own, organizes)
 

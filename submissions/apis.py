@@ -232,7 +232,6 @@ class RunReportApi(APIView):
 
 
 def _task(request: Request, lab: str, task: str) -> Task:
-    """Return the task if the signed-in user can see its runs."""
     if not request.user.is_authenticated:
         raise NotAuthenticated
     return runs_task_or_404(request.user, lab, task)

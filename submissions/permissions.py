@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from django.db.models import Q, QuerySet
-from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Role, Task, Team, Visitor
-from arqlab.core.permissions import has_role, labs_organized_by, may_organize, task_or_404
+from arqlab.core.permissions import allowed, has_role, labs_organized_by, may_organize, task_or_404
 from submissions.models import Run, RunQuerySet
 from submissions.selectors import runs_visible_to
 
@@ -37,9 +36,7 @@ def may_see_runs(user: Visitor, task: Task) -> bool:
 def runs_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     """Return the task with its lab. Raise `Http404` for a user who may not see its runs."""
     task = task_or_404(user, lab_slug, task_slug)
-    if not may_see_runs(user, task):
-        raise Http404
-    return task
+    return allowed(task, may_see_runs(user, task))
 
 
 def linkable_runs(user: Visitor, run: Run) -> RunQuerySet:

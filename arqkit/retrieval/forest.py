@@ -23,8 +23,8 @@ from arqkit.retrieval.alignment import (
     Reals,
     Trees,
     align,
-    type_of_label,
     matched_nodes,
+    type_of_label,
 )
 from arqkit.retrieval.pairs import add_shared, count_pairs, pairs_of, pairs_of_trees
 from arqkit.retrieval.trees import Tree

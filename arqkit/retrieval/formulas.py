@@ -1,4 +1,4 @@
-"""IndexedFormula search on symbol layout trees and operator trees (Tangent-S; 000 §5.3, 004 §5.3).
+"""Formula search on symbol layout trees and operator trees (Tangent-S; 000 §5.3, 004 §5.3).
 
 Candidates are the looks (pairs of a layout and an operator tree) whose symbol pairs are most like
 the query's. They are ranked by a weighted sum of the alignment scores of both trees.

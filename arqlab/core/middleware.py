@@ -28,40 +28,41 @@ from arqlab.core.visits import write_visit
 from arqlab.web.pages import page_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-GetResponse = Callable[[HttpRequest], HttpResponse]
 JUDGING = "assessment:api-judging-"
 """Judging has no time for another query: its own see no topic of an archive."""
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
 
 
-class HealthCheck:
+class _Middleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+
+class HealthCheck(_Middleware):
     """Answer the health check before anything asks which host it was sent to.
 
     The checks of Docker and of load balancers name the server by its address, which `ARQLAB_HOSTS`
     does not list.
     """
 
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return 200 or 503 for `/healthz/`, and the response of the view for all other paths."""
         return health(request) if request.path == "/healthz/" else self.get_response(request)
 
 
-class SignInMiddleware:
+class SignInMiddleware(_Middleware):
     """Redirect actions of signed-out users to the sign-in page, and from there to their form.
 
     Views that check sign-ins themselves are marked as Django's `login_not_required` does. Pages may
     be open to everyone; actions never are.
     """
 
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the response of the view, or what takes its place after a lost session."""
-        return self.process_response(request, self.get_response(request))
+        return self._after_view(request, self.get_response(request))
 
     def process_view(
         self, request: HttpRequest, view_func: Callable[..., Any], *_: Any
@@ -70,7 +71,7 @@ class SignInMiddleware:
         is_open = request.method in SAFE or not getattr(view_func, "login_required", True)
         return None if is_open or request.user.is_authenticated else form_to_sign_in(request)
 
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    def _after_view(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Replace what a page that needs a sign-in returns to a user who has lost the session.
 
         A script cannot follow a redirect to the sign-in page, so it gets 401.
@@ -92,16 +93,13 @@ class SignInMiddleware:
         return response
 
 
-class UserCookie:
+class UserCookie(_Middleware):
     """Name the signed-in user in a cookie, which a service worker can read offline.
 
     The worker serves only pages that were stored for this user (docs/adr/0024).
     """
 
     NAME = "arqlab_user"
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the response of the view; its cookie names the user who is signed in after it."""
@@ -128,15 +126,12 @@ class UserCookie:
         return response
 
 
-class NotAllowedMiddleware:
+class NotAllowedMiddleware(_Middleware):
     """Redirect a GET request for an address that takes only POST to the page above it.
 
     This happens when someone reloads or bookmarks the address of an action, or signs in to it.
     Other methods that a page does not take get an error page.
     """
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the response of the view, or what takes the place of an empty 405."""
@@ -162,11 +157,8 @@ def page_above(path: str) -> str:
     return "/"
 
 
-class VisitMiddleware:
+class VisitMiddleware(_Middleware):
     """Write what a visit changes after the page was made; making the page only reads."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request."""
@@ -175,15 +167,8 @@ class VisitMiddleware:
         return response
 
 
-class ReadOnlyArchives:
+class ReadOnlyArchives(_Middleware):
     """Refuses requests that would change an archived lab or task."""
-
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request."""
-        return self.get_response(request)
 
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]

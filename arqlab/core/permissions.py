@@ -1,5 +1,7 @@
 """Permissions: one function per question. A page that a user may not see is 404."""
 
+from typing import TypeVar
+
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
@@ -10,6 +12,15 @@ from django.utils import timezone
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Role, Task, Team, Topic, User, Visitor
+
+S = TypeVar("S")
+
+
+def allowed(subject: S, is_allowed: object) -> S:
+    """Return the subject of a page if the user may open it; raise `Http404` otherwise."""
+    if not is_allowed:
+        raise Http404
+    return subject
 
 
 def signed_in(request: HttpRequest) -> User:
@@ -172,25 +183,19 @@ def task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
 def organized_lab_or_404(user: Visitor, slug: str) -> Lab:
     """Return the lab for one of its organizers; raise 404 for anyone else."""
     lab = lab_or_404(user, slug)
-    if not may_organize(user, lab):
-        raise Http404
-    return lab
+    return allowed(lab, may_organize(user, lab))
 
 
 def organized_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     """Return the task for an organizer of its lab; raise 404 for anyone else."""
     task = task_or_404(user, lab_slug, task_slug)
-    if not may_organize(user, task.lab):
-        raise Http404
-    return task
+    return allowed(task, may_organize(user, task.lab))
 
 
 def team_or_404(user: Visitor, lab_slug: str, team_id: int) -> Team:
     """Return the team with its lab for its members and organizers; raise 404 for anyone else."""
     team = get_object_or_404(Team.objects.select_related("lab"), lab__slug=lab_slug, pk=team_id)
-    if not may_see_team(user, team):
-        raise Http404
-    return team
+    return allowed(team, may_see_team(user, team))
 
 
 def may_see_thread(user: Visitor, topic: Topic) -> bool:
@@ -218,14 +223,10 @@ def may_look_up(user: Visitor, lab: Lab) -> bool:
 def looked_up_task_or_404(user: Visitor, lab_slug: str, task_slug: str) -> Task:
     """Return a task of a lab that the user judges in or organizes; raise 404 otherwise."""
     task = task_or_404(user, lab_slug, task_slug)
-    if not may_look_up(user, task.lab):
-        raise Http404
-    return task
+    return allowed(task, may_look_up(user, task.lab))
 
 
 def looked_up_lab_or_404(user: Visitor, slug: str) -> Lab:
     """Return the lab for users who may search its collection; raise 404 for anyone else."""
     lab = lab_or_404(user, slug)
-    if not may_look_up(user, lab):
-        raise Http404
-    return lab
+    return allowed(lab, may_look_up(user, lab))

@@ -147,11 +147,6 @@ def topic_ids(task: Task) -> tuple[str, ...]:
     return tuple(task.topics.order_by("position").values_list("query_id", flat=True))
 
 
-def teams_of(user: User, *, lab_id: int) -> QuerySet[Team]:
-    """Return the teams of a lab that a user belongs to."""
-    return Team.objects.filter(lab_id=lab_id, memberships__user=user)
-
-
 def team_key(name: str) -> str:
     """Return a team's name without case, spaces and punctuation, to find names that look alike."""
     folded = unicodedata.normalize("NFKC", name).casefold()

@@ -24,7 +24,8 @@ def run_job(job_id: int) -> None:
 def run_waiting_jobs() -> None:
     """Run the jobs that lost messages and dead workers left behind."""
     jobs.release_dead_jobs(at=timezone.now())
-    for job_id in jobs.waiting_job_ids():
+    waiting = Job.objects.filter(state=Job.State.WAITING).order_by("pk")
+    for job_id in list(waiting.values_list("pk", flat=True)):
         run_job(job_id)
 
 

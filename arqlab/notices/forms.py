@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import Any
 from uuid import uuid4
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.labs import ParagraphsField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Role, Team
@@ -32,19 +31,15 @@ class MessageForm(forms.Form):
         label="Message",
         help_text="Plain text. Separate paragraphs with blank lines. Addresses of web pages become "
         "links.",
+        missing="Enter a message.",
     )
     key = forms.UUIDField(initial=uuid4, widget=forms.HiddenInput)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["text"].required = True
-        self.fields["text"].error_messages["required"] = "Enter a message."
 
 
 class TextForm(VersionedForm):
     """The subject and text of a kind of notice."""
 
-    error_fields: ClassVar = {"unknown-placeholder": "text"}
+    error_fields = {"unknown-placeholder": "text"}
     subject = forms.CharField(
         label="Subject", max_length=200, error_messages={"required": "Enter a subject."}
     )
@@ -52,13 +47,9 @@ class TextForm(VersionedForm):
         label="Text",
         help_text="Plain text. Separate paragraphs with blank lines. The link to the page is added "
         "below.",
+        rows=12,
+        missing="Enter a text.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["text"].required = True
-        self.fields["text"].error_messages["required"] = "Enter a text."
-        self.fields["text"].widget.attrs["rows"] = 12
 
 
 class InvitationForm(forms.Form):
@@ -67,7 +58,7 @@ class InvitationForm(forms.Form):
     `question` asks whether the name of a new team, which is like another team's, is meant.
     """
 
-    question = ""
+    question, error_fields = "", {"": "team_name"}
     addresses = forms.CharField(
         label="Email addresses",
         widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
@@ -121,11 +112,6 @@ class InvitationForm(forms.Form):
                 "team_name", 'Choose "Member of a new team" above, or clear the team name.'
             )
         return cleaned
-
-    def refuse(self, error: UserError) -> None:
-        """Show an error of the team name, and its question if it can be confirmed."""
-        self.add_error("team_name", error.message)
-        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
     @property
     def place(self) -> tuple[str, Team | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.models import Lab, Membership, Role, Team, User, Visitor
-from arqlab.notices.models import Invitation, Mail, Message, Notice
+from arqlab.notices.models import Mail, Message, Notice
 
 
 def notices_of(user: User) -> QuerySet[Notice]:
@@ -54,15 +54,3 @@ def messages_of(lab: Lab) -> QuerySet[Message]:
         )
         .order_by("-pk")
     )
-
-
-def invitations_of(lab: Lab) -> QuerySet[Invitation]:
-    """Return the invitations of a lab, newest first."""
-    return lab.invitations.select_related("team", "mail", "accepted_by", "invited_by")
-
-
-def mail_counts(lab: Lab) -> list[tuple[Mail.State, int]]:
-    """Return the numbers of emails of a lab by state, without states that no email has."""
-    rows = lab.mails.order_by().values_list("state").annotate(n=Count("pk"))
-    counts = dict(rows)
-    return [(state, counts[state]) for state in Mail.State if state in counts]

@@ -8,7 +8,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from arqlab.core.models import Visitor
-from arqlab.core.permissions import may_look_up, may_organize
+from arqlab.core.permissions import allowed, may_look_up, may_organize
 from assessment.models import Round
 from assessment.models.kinds import parts_of_key
 
@@ -47,14 +47,10 @@ def round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> Seen
 def organized_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> Round:
     """Return a round with a page for an organizer of its lab; raise 404 for anyone else."""
     seen = round_or_404(user, lab_slug, task_slug, key)
-    if not seen.organizes:
-        raise Http404
-    return seen.round
+    return allowed(seen.round, seen.organizes)
 
 
 def revealed_round_or_404(user: Visitor, lab_slug: str, task_slug: str, key: str) -> SeenRound:
     """Return a round whose assessors see the revealed votes too; raise 404 for any other."""
     seen = round_or_404(user, lab_slug, task_slug, key)
-    if not (seen.round.rules.tells_judges and seen.round.revealed_at):
-        raise Http404
-    return seen
+    return allowed(seen, seen.round.rules.tells_judges and seen.round.revealed_at)

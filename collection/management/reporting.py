@@ -69,7 +69,10 @@ class ProgressLine:
             # The total is an estimate until everything is read.
             yield f"{timedelta(seconds=round(max(0, total - done) / rate))} left"
 
-    def close(self) -> None:
+    def __enter__(self) -> ProgressLine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Clear the bar."""
         if self._is_terminal and not self._is_quiet:
             self._out.write("\r\x1b[K", ending="")

@@ -20,6 +20,7 @@ from collection.models import Collection, Import, VisualMap
 # few are cached.
 CACHED_FRAMES = 2
 GIVEN = "given_visual_id"
+EVERY = pl.lit(value=True)
 
 
 def collection_of(lab: Lab) -> Collection | None:
@@ -58,10 +59,8 @@ def formulas_frame(lab: Lab) -> pl.DataFrame | None:
     The visual ids are those of the newest version. Before the first version they are those given in
     the formula index, or null.
     """
-    collection = collection_of(lab)
-    if collection is None or not collection.formulas_index:
-        return None
-    return _formulas(str(collection.formulas_index.name), str(_newest_mapping(collection) or ""))
+    names = _formula_files(lab)
+    return _formulas(*names) if names else None
 
 
 def posts_scan(lab: Lab) -> pl.LazyFrame | None:
@@ -72,12 +71,8 @@ def posts_scan(lab: Lab) -> pl.LazyFrame | None:
 
 def formulas_scan(lab: Lab) -> pl.LazyFrame | None:
     """Return a lazy scan of `formulas_frame`, which is read once and not cached."""
-    collection = collection_of(lab)
-    if collection is None or not collection.formulas_index:
-        return None
-    return _joined(
-        str(collection.formulas_index.name), str(_newest_mapping(collection) or ""), pl.lit(True)
-    )
+    names = _formula_files(lab)
+    return _joined(*names) if names else None
 
 
 def visual_ids(lab: Lab) -> pl.DataFrame | None:
@@ -88,33 +83,17 @@ def visual_ids(lab: Lab) -> pl.DataFrame | None:
 
 def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
     """Return `visual_ids` for a few formulas without caching the columns of all formulas."""
-    collection = collection_of(lab)
-    if collection is None or not collection.formulas_index:
-        return None
-    wanted = pl.col("formula_id").is_in(formula_ids.unique().implode())
-    columns = _joined(
-        str(collection.formulas_index.name), str(_newest_mapping(collection) or ""), wanted
-    )
-    return columns.select("formula_id", "visual_id").drop_nulls().collect()
+    formulas = formulas_with(lab, "formula_id", formula_ids)
+    return None if formulas is None else formulas.select("formula_id", "visual_id").drop_nulls()
 
 
 def formulas_with(lab: Lab, column: str, values: pl.Series) -> pl.DataFrame | None:
     """Return `formulas_frame` for the formulas with some formula ids or visual ids, uncached."""
-    collection = collection_of(lab)
-    if collection is None or not collection.formulas_index:
+    if (names := _formula_files(lab)) is None:
         return None
     wanted = pl.col(column).is_in(values.unique().implode())
-    by_id = wanted if column == "formula_id" else pl.lit(True)
-    joined = _joined(
-        str(collection.formulas_index.name), str(_newest_mapping(collection) or ""), by_id
-    )
-    return joined.filter(wanted).collect()
-
-
-def has_documents(collection: Collection) -> bool:
-    """Return whether documents were imported into a collection."""
-    kind = Import.Kind.DOCUMENTS
-    return Import.objects.filter(collection=collection, kind=kind, kept__gt=0).exists()
+    by_id = wanted if column == "formula_id" else EVERY
+    return _joined(*names, by_id).filter(wanted).collect()
 
 
 class IdSource(NamedTuple):
@@ -134,7 +113,8 @@ def id_source(lab: Lab, items: ItemKind) -> IdSource | None:
         str(file.name or "") for file in (collection.posts_index, collection.formulas_index)
     )
     if items in (ItemKind.POSTS, ItemKind.DOCUMENTS):
-        has_all = items is ItemKind.POSTS or has_documents(collection)
+        documents = collection.imports.filter(kind=Import.Kind.DOCUMENTS, kept__gt=0)
+        has_all = items is ItemKind.POSTS or documents.exists()
         source = IdSource(posts, "post_id", collection.is_complete and has_all)
     elif items is ItemKind.FORMULA_IDS:
         source = IdSource(formulas, "formula_id", collection.is_complete)
@@ -161,6 +141,14 @@ def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
         return pl.scan_parquet(BytesIO(opened.read()))
 
 
+def _formula_files(lab: Lab) -> tuple[str, str] | None:
+    """Return the names of the index and of the newest mapping ("" if none), or None."""
+    collection = collection_of(lab)
+    if collection is None or not collection.formulas_index:
+        return None
+    return str(collection.formulas_index.name), str(_newest_mapping(collection) or "")
+
+
 def _newest_mapping(collection: Collection) -> str | None:
     versions = VisualMap.objects.filter(collection=collection).order_by("-version")
     return versions.values_list("mapping", flat=True).first()
@@ -173,10 +161,10 @@ def _posts(name: str) -> pl.DataFrame:
 
 @lru_cache(maxsize=CACHED_FRAMES)
 def _formulas(name: str, mapping: str) -> pl.DataFrame:
-    return _joined(name, mapping, pl.lit(True)).collect()
+    return _joined(name, mapping).collect()
 
 
-def _joined(name: str, mapping: str, wanted: pl.Expr) -> pl.LazyFrame:
+def _joined(name: str, mapping: str, wanted: pl.Expr = EVERY) -> pl.LazyFrame:
     """Return a lazy scan of the wanted formulas, with visual ids from the mapping or the index."""
     columns = ("formula_id", "post_id", "thread_id", "type")
     index = scan_columns(name).filter(wanted).select(*columns, visual_id=GIVEN)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import polars as pl
+from django.db.models.fields.files import FieldFile
 
 from arqkit.formulas.similarity import similar_forms
 from collection.models import Collection, Post, VisualMap
@@ -98,27 +99,18 @@ def _numbered(version: VisualMap, similar: pl.DataFrame) -> list[Form]:
 
 def form_of(version: VisualMap, visual_id: str) -> Form | None:
     """Return a formula by its visual id, or None if the version does not have it."""
-    return next(
-        iter(_forms(scan_columns(version.forms).filter(pl.col("visual_id") == visual_id))), None
-    )
+    forms = _forms(scan_columns(version.forms).filter(pl.col("visual_id") == visual_id))
+    return forms[0] if forms else None
 
 
 def visual_id_of(version: VisualMap, formula_id: str) -> str | None:
     """Return the visual id of an instance, or None if the version does not have the instance."""
-    ids = (
-        scan_columns(version.mapping)
-        .filter(pl.col("formula_id") == formula_id)
-        .select("visual_id")
-        .collect()
-    )
-    return str(ids.item(0, 0)) if ids.height else None
+    return _value_of(version.mapping, formula_id, "visual_id")
 
 
 def visual_ids_of(version: VisualMap, formula_ids: Iterable[str]) -> dict[str, str]:
     """Return the visual ids of the instances that the version has, by formula id."""
-    wanted = pl.Series(list(formula_ids), dtype=pl.String)
-    ids = scan_columns(version.mapping).filter(pl.col("formula_id").is_in(wanted.implode()))
-    return dict(ids.select("formula_id", "visual_id").collect().iter_rows())
+    return _values_by(version.mapping, "formula_id", formula_ids, "visual_id")
 
 
 def instances_of(collection: Collection, version: VisualMap, visual_ids: list[str]) -> pl.DataFrame:
@@ -138,13 +130,6 @@ def instances_of(collection: Collection, version: VisualMap, visual_ids: list[st
     return joined.sort("place", "row").select("visual_id", *columns)
 
 
-def first_instances(version: VisualMap, visual_ids: Iterable[str]) -> dict[str, str]:
-    """Return the ids of the first instances of formulas, by visual id."""
-    wanted = pl.Series(list(visual_ids), dtype=pl.String)
-    forms = scan_columns(version.forms).filter(pl.col("visual_id").is_in(wanted.implode()))
-    return dict(forms.select("visual_id", "first_formula_id").collect().iter_rows())
-
-
 def formulas_shown(
     collection: Collection, ids: Iterable[str], *, are_visual: bool
 ) -> dict[str, FormulaShown]:
@@ -152,7 +137,9 @@ def formulas_shown(
     version = newest_forms(collection) if are_visual else None
     if not collection.formulas_index or (are_visual and version is None):
         return {}
-    names = first_instances(version, ids) if version else {item_id: item_id for item_id in ids}
+    names = {item_id: item_id for item_id in ids}
+    if version:
+        names = _values_by(version.forms, "visual_id", names, "first_formula_id")
     wanted = pl.Series(list(set(names.values())), dtype=pl.String)
     index = scan_columns(collection.formulas_index)
     index = index.filter(pl.col("formula_id").is_in(wanted.implode()))
@@ -163,11 +150,8 @@ def formulas_shown(
 
 def latex_of(instances: pl.DataFrame) -> list[tuple[str, int]]:
     """Return the distinct LaTeX of the instances with counts, the most frequent first."""
-    counted = (
-        instances.group_by("latex")
-        .agg(number=pl.len())
-        .sort("number", "latex", descending=[True, False])
-    )
+    counted = instances.group_by("latex").agg(number=pl.len())
+    counted = counted.sort("number", "latex", descending=[True, False])
     return [(str(latex or ""), int(number)) for latex, number in counted.head(LATEX_SHOWN).rows()]
 
 
@@ -178,13 +162,10 @@ def history_of(collection: Collection, visual_id: str) -> list[dict[str, Any]]:
     """
     rows: list[dict[str, Any]] = []
     concerned = (pl.col("old_visual_id") == visual_id) | (pl.col("new_visual_id") == visual_id)
-    for version in (
-        VisualMap.objects.filter(collection=collection).exclude(changes="").order_by("-version")
-    ):
+    for version in collection.visual_maps.exclude(changes="").order_by("-version"):
         changes = scan_columns(version.changes).filter(concerned)
-        counted = changes.group_by("change", "old_visual_id", "new_visual_id").agg(
-            instances=pl.len()
-        )
+        groups = changes.group_by("change", "old_visual_id", "new_visual_id")
+        counted = groups.agg(instances=pl.len())
         ordered = counted.sort(
             "instances", "old_visual_id", "new_visual_id", descending=[True, False, False]
         )
@@ -197,24 +178,12 @@ def history_of(collection: Collection, visual_id: str) -> list[dict[str, Any]]:
 
 def slt_of(collection: Collection, formula_id: str) -> str:
     """Return the symbol layout tree (MathML) of an instance from the index, or an empty string."""
-    if not collection.slt_index:
-        return ""
-    trees = (
-        scan_columns(collection.slt_index)
-        .filter(pl.col("formula_id") == formula_id)
-        .select("mathml")
-        .collect()
-    )
-    return str(trees.item(0, 0) or "") if trees.height else ""
+    return _value_of(collection.slt_index, formula_id, "mathml") or ""
 
 
 def post_of_formula(collection: Collection, formula_id: str) -> str:
     """Return the id of the post that contains a formula instance, or an empty string."""
-    if not collection.formulas_index:
-        return ""
-    index = scan_columns(collection.formulas_index).filter(pl.col("formula_id") == formula_id)
-    posts = index.select("post_id").collect()
-    return str(posts.item(0, 0)) if posts.height else ""
+    return _value_of(collection.formulas_index, formula_id, "post_id") or ""
 
 
 def thread_questions(collection: Collection, thread_ids: set[str]) -> dict[str, Post]:
@@ -233,16 +202,27 @@ def newest_forms(collection: Collection) -> VisualMap | None:
     return newest_map(collection) if collection.formulas_index else None
 
 
+def _value_of(file: FieldFile, formula_id: str, column: str) -> str | None:
+    """Return the value of an instance, or None if there is no file or it lacks the instance."""
+    if not file:
+        return None
+    rows = scan_columns(file).filter(pl.col("formula_id") == formula_id).select(column).collect()
+    value = rows.item(0, 0) if rows.height else None
+    return None if value is None else str(value)
+
+
+def _values_by(file: FieldFile, key: str, ids: Iterable[str], column: str) -> dict[str, str]:
+    """Return the values of a column for the rows with some ids, by id."""
+    wanted = pl.Series(list(ids), dtype=pl.String)
+    rows = scan_columns(file).filter(pl.col(key).is_in(wanted.implode()))
+    return dict(rows.select(key, column).collect().iter_rows())
+
+
 def _forms(rows: pl.LazyFrame) -> list[Form]:
-    forms = (
-        rows.select(*FORM)
-        .sort("instances", "visual_id", descending=[True, False])
-        .head(SAME_SHOWN)
-        .collect()
-    )
-    return [
-        Form(*row) for row in forms.with_columns(pl.col("latex", "layout").fill_null("")).rows()
-    ]
+    ordered = rows.select(*FORM).sort("instances", "visual_id", descending=[True, False])
+    texts = pl.col("latex", "layout").fill_null("")
+    rows_shown = ordered.head(SAME_SHOWN).with_columns(texts).collect().rows()
+    return [Form(*row) for row in rows_shown]
 
 
 def _is_same(latex: str, layout: str | None) -> pl.Expr:

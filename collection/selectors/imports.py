@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import polars as pl
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count
 from django.db.models.fields.files import FieldFile
 
-from arqlab.core.models import JobProblem
 from collection.models import (
     STALE_AFTER,
     Author,
@@ -159,11 +158,6 @@ def import_row(collection: Collection, record_id: int, *, at: datetime) -> Impor
     """Return one import of a collection, or None."""
     record = collection.imports.filter(pk=record_id).first()
     return None if record is None else _row(record, at)
-
-
-def problems_of(record: Import) -> QuerySet[JobProblem]:
-    """Return the stored problems of an import by file and line, those of whole files first."""
-    return record.problems.order_by("source", F("line").asc(nulls_first=True), "pk")
 
 
 def counts_of(record: Import) -> list[tuple[str, int]]:

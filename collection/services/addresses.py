@@ -7,13 +7,28 @@ from collections.abc import Container, Iterable
 from django.urls import reverse
 
 from arqkit.texts.posts.addresses import PostAddress, post_address
-from collection.models import Collection
+from collection.models import Collection, Post
 from collection.selectors.threads import find_commented, find_posts
 
 
 def post_url(lab_slug: str, post_id: str) -> str:
     """Return the URL of a post on its thread's page."""
     return f"{reverse('collection:post-detail', args=[lab_slug, post_id])}#post-{post_id}"
+
+
+def posts_at(
+    addresses: Iterable[str], collection: Collection | int
+) -> tuple[dict[str, PostAddress], dict[str, str], dict[str, Post]]:
+    """Return what addresses name, the posts of their comments by comment id, and posts by id.
+
+    Takes at most one query for posts and one for comments.
+    """
+    named = {address: target for address in addresses if (target := post_address(address))}
+    if not named:
+        return {}, {}, {}
+    comments = find_commented(collection, {target.comment_id for target in named.values()} - {""})
+    ids = {post_id for target in named.values() for post_id in target.post_ids}
+    return named, comments, find_posts(collection, ids | {*comments.values()})
 
 
 def local_pages(
@@ -25,17 +40,9 @@ def local_pages(
 ) -> dict[str, str]:
     """Return the local page of each address that points to a post or comment of the collection.
 
-    Posts on the current page (`here`, post ids) get a fragment only. Takes at most one query for
-    posts and one for comments.
+    Posts on the current page (`here`, post ids) get a fragment only.
     """
-    named = {address: target for address in addresses if (target := post_address(address))}
-    if not named:
-        return {}
-    comments = find_commented(collection, {target.comment_id for target in named.values()} - {""})
-    wanted = {post_id for target in named.values() for post_id in target.post_ids} | set(
-        comments.values()
-    )
-    posts = find_posts(collection, wanted)
+    named, comments, posts = posts_at(addresses, collection)
 
     def page(target: PostAddress) -> str | None:
         under = comments.get(target.comment_id, "")

@@ -113,9 +113,14 @@ def index_formulas(*, version: VisualMap) -> VisualMap:
     return version
 
 
-def formula_index_is_small(version: VisualMap) -> bool:
-    """Return whether a user can wait until the pairs of a version are indexed."""
-    return int(scan_columns(version.forms).select(pl.len()).collect().item()) <= SMALL
+def ready_for_formulas(version: VisualMap) -> VisualMap:
+    """Return the version, after building its index of pairs if it is missing and small.
+
+    The periodic task builds large ones.
+    """
+    if version.pairs or scan_columns(version.forms).select(pl.len()).collect().item() > SMALL:
+        return version
+    return index_formulas(version=version)
 
 
 def _store_pairs(version: VisualMap) -> str:

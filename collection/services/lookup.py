@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from collection.selectors.formulas import (
     visual_id_of,
 )
 from collection.selectors.search import search_posts
-from collection.services.indexing import formula_index_is_small, index_formulas
+from collection.services.indexing import ready_for_formulas
 
 
 def snippet_html(parts: Iterable[Part]) -> SafeString:
@@ -115,18 +115,6 @@ def look_up(*, collection: Collection, query: PostQuery, page: object = 1) -> Se
     return results
 
 
-def ready_for_formulas(version: VisualMap) -> VisualMap:
-    """Return the version, after building its index of pairs if it is missing and small.
-
-    The periodic task builds large ones.
-    """
-    return (
-        index_formulas(version=version)
-        if not version.pairs and formula_index_is_small(version)
-        else version
-    )
-
-
 def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> FormulaMatches:
     """Return the formulas that match LaTeX."""
     mathml = presentation_mathml(latex)
@@ -140,27 +128,19 @@ def look_alike(version: VisualMap, latex: str, *, limit: int = 12) -> FormulaMat
 
 def _known(
     collection: Collection, version: VisualMap | None, query: PostQuery
-) -> Sequence[IdMatch]:
+) -> Iterator[IdMatch]:
     asked = list(query.ids)
     if query.number:
         asked += [(kind, query.number) for kind in ("post", "formula", "visual")]
-    return [
-        known for kind, number in asked if (known := _one_known(collection, version, kind, number))
-    ]
-
-
-def _one_known(
-    collection: Collection, version: VisualMap | None, kind: str, number: str
-) -> IdMatch | None:
-    if kind == "post":
-        is_there = Post.objects.filter(collection=collection, post_id=number).exists()
-        return IdMatch("post", number) if is_there else None
-    if version is None:
-        return None
-    if kind == "formula":
-        visual_id = visual_id_of(version, number)
-        return IdMatch("formula", number, visual_id) if visual_id else None
-    return IdMatch("visual", number, number) if form_of(version, number) else None
+    for kind, number in asked:
+        if kind == "post":
+            if Post.objects.filter(collection=collection, post_id=number).exists():
+                yield IdMatch("post", number)
+        elif version and kind == "formula":
+            if visual_id := visual_id_of(version, number):
+                yield IdMatch("formula", number, visual_id)
+        elif version and form_of(version, number):
+            yield IdMatch("visual", number, number)
 
 
 # --- Posts ---

@@ -92,11 +92,6 @@ class RenderedThread:
     highlighted: frozenset[str]
 
     @property
-    def is_highlighted(self) -> bool:
-        """Return whether a formula is highlighted."""
-        return bool(self.highlighted)
-
-    @property
     def comment_count(self) -> int:
         """Return the number of comments under all posts."""
         return sum(len(post.comments) for post in (self.question, *self.answers) if post)

@@ -183,16 +183,10 @@ def _stored(
         VisualMap.objects.filter(pk=newest.pk).update(inputs=inputs)
         return newest
     version = newest.version + 1 if newest else 1
-    columns = {
-        "mapping": visual_ids.mapping,
-        "forms": visual_ids.forms,
-        "changes": visual_ids.changes,
-        "opinion": visual_ids.opinion,
-    }
-    names = {
-        field: store_frame(slug=collection.slug, what=f"visual-{version}-{field}", frame=frame)
-        for field, frame in columns.items()
-    }
+    names = {}
+    for field in ("mapping", "forms", "changes", "opinion"):
+        what, frame = f"visual-{version}-{field}", getattr(visual_ids, field)
+        names[field] = store_frame(slug=collection.slug, what=what, frame=frame)
     counts = _counts(visual_ids, previous) | {"highest id": _highest(visual_ids, newest)}
     return VisualMap.objects.create(
         collection=collection, version=version, inputs=inputs, counts=counts, made_at=at, **names

@@ -37,7 +37,8 @@ from collection.selectors.formulas import (
     visual_id_of,
 )
 from collection.selectors.visual_maps import changed_formulas, map_before, map_frame, opinion_rows
-from collection.services.lookup import ready_for_formulas, snippet_html
+from collection.services.indexing import ready_for_formulas
+from collection.services.lookup import snippet_html
 
 pages = Pages(LAB, looked_up_lab_or_404, section="search")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -24,15 +25,14 @@ from collection.selectors.imports import (
     import_row,
     import_rows,
     missing_parts,
-    problems_of,
 )
 
-pages = Pages(f"{LAB}collection/", section="collection")
+pages = Pages(f"{LAB}collection/", organized_lab_or_404, section="collection")
 
 PROBLEMS_A_PAGE = 100
 
 
-@pages.read("", "collection-detail", access=organized_lab_or_404)
+@pages.read("", "collection-detail")
 def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the contents of the lab's collection, missing data and imports."""
     collection = collection_of(lab)
@@ -44,8 +44,8 @@ def collection_detail(request: HttpRequest, lab: Lab) -> HttpResponse:
             "imports": _imports_table(lab, rows),
             "holdings": holdings,
             "steps": [row for row in rows if row.needs_attention],
+            "lacks": missing_parts(collection, holdings, rows),
         }
-        context |= {"lacks": missing_parts(collection, holdings, rows)}
     return render(request, "collection/collection_detail.html", context)
 
 
@@ -75,10 +75,14 @@ def _imports_table(lab: Lab, rows: list[ImportRow]) -> Table:
 
 
 @pages.read("imports/<int:record>/", "import-detail")
-def import_detail(request: HttpRequest, lab: str, record: int) -> HttpResponse:
+def import_detail(request: HttpRequest, lab: Lab, record: int) -> HttpResponse:
     """Show the import of a file: rows read, kept and skipped, and its problems by line."""
-    organized_lab, row = _import_or_404(request, lab, record)
-    problems = problems_of(row.record)
+    collection = collection_of(lab)
+    row = import_row(collection, record, at=timezone.now()) if collection else None
+    if row is None:
+        raise Http404
+    # By file and line, the problems of whole files first.
+    problems = row.record.problems.order_by("source", F("line").asc(nulls_first=True), "pk")
     page = Paginator(problems, PROBLEMS_A_PAGE).get_page(request.GET.get("page"))
     table = problem_table(
         problems,
@@ -87,20 +91,9 @@ def import_detail(request: HttpRequest, lab: str, record: int) -> HttpResponse:
         file=f"problems-of-import-{row.record.pk}",
     )
     context = {
-        "lab": organized_lab,
         "row": row,
         "record": row.record,
         "is_running": row.state == Import.State.RUNNING,
         "seen": f"{row.state}-{row.record.rows}-{row.record.problem_count}",
     }
     return news(request, "collection/import_detail.html", context, table)
-
-
-def _import_or_404(request: HttpRequest, lab: str, record: int) -> tuple[Lab, ImportRow]:
-    """Return an import of the lab's collection, or 404 for users who are not organizers."""
-    organized_lab = organized_lab_or_404(request.user, lab)
-    collection = collection_of(organized_lab)
-    row = None if collection is None else import_row(collection, record, at=timezone.now())
-    if row is None:
-        raise Http404
-    return organized_lab, row

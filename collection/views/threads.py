@@ -17,7 +17,6 @@ from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from arqkit.texts.html.comments import with_markup
 from arqkit.texts.html.rendering import addresses_of, read_text, without_links
 from arqkit.texts.html.sanitizer import RULES
-from arqkit.texts.posts.addresses import post_address
 from arqkit.texts.posts.queries import LONGEST, PostQuery, parse_query, with_filters
 from arqlab.core.models import Lab
 from arqlab.core.permissions import (
@@ -32,14 +31,8 @@ from arqlab.web.pages import LAB, Pages
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
-from collection.selectors.threads import (
-    LinkedQuestion,
-    Links,
-    Thread,
-    find_commented,
-    find_posts,
-    find_thread,
-)
+from collection.selectors.threads import LinkedQuestion, Links, Thread, find_thread
+from collection.services.addresses import post_url, posts_at
 from collection.services.lookup import IdMatch, SearchResults, look_up
 from collection.services.rendering import render_thread
 
@@ -114,18 +107,14 @@ def _wants_part(request: HttpRequest) -> bool:
 
 def _only_known(lab: Lab, results: SearchResults, *, is_named: bool) -> str | None:
     """Return the URL of the only result of an id query such as `post:12345`, or None."""
-    if not is_named or len(results.known) != 1 or results.results:
-        return None
-    return address_of(lab, results.known[0])
+    is_only = is_named and len(results.known) == 1 and not results.results
+    return address_of(lab, results.known[0]) if is_only else None
 
 
 def address_of(lab: Lab, known: IdMatch) -> str:
     """Return the URL of a post or a formula."""
     if known.kind == "post":
-        return (
-            reverse("collection:post-detail", args=[lab.slug, known.number])
-            + f"#post-{known.number}"
-        )
+        return post_url(lab.slug, known.number)
     return reverse("collection:formula-detail", args=[lab.slug, known.visual_id])
 
 
@@ -159,10 +148,7 @@ def without_closed_threads(thread: Thread, closed: Set[str]) -> Thread:
 
 def _addresses_into(addresses: Set[str], collection: Collection, closed: Set[str]) -> set[str]:
     """Return the addresses of posts and comments in closed threads."""
-    named = {address: target for address in addresses if (target := post_address(address))}
-    under = find_commented(collection, {target.comment_id for target in named.values()} - {""})
-    ids = {post_id for target in named.values() for post_id in target.post_ids}
-    posts = find_posts(collection, ids | {*under.values()} - {""}) if named else {}
+    named, under, posts = posts_at(addresses, collection)
     threads = {post_id: post.thread_id for post_id, post in posts.items()}
     return {
         address
@@ -174,10 +160,8 @@ def _addresses_into(addresses: Set[str], collection: Collection, closed: Set[str
 
 def _without_links(post: Post, hidden: Set[str]) -> Post:
     post_copy = copy(post)
-    post_copy.clean_title, post_copy.clean_body = (
-        post.safe_title,
-        without_links(post.safe_body, hidden),
-    )
+    post_copy.clean_title = post.safe_title
+    post_copy.clean_body = without_links(post.safe_body, hidden)
     post_copy.rules, post_copy.corrected_body = RULES, None
     return post_copy
 

@@ -90,7 +90,6 @@ def _obstacle(qrel_set: QrelSet, measures: tuple[Measure, ...], runs: list[Run])
 
 
 def _key(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> str:
-    """Return the key of the cache: it changes with everything the certificate is from."""
     pools = [
         (top.pool and top.pool.sha256, top.choice, _files(top.runs)) for top in certification.tops
     ]

@@ -118,10 +118,7 @@ def _run_rows(task: Task, answers: pl.DataFrame, round_: Round) -> list[RunAnswe
 
 
 def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> dict[int, list[int]]:
-    """Return the rows of the answers about items of each run, from the cache if nothing changed.
-
-    Runs without any are left out.
-    """
+    """Return the rows of the answers about items of each run that has any, cached."""
     named = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in runs]
 
     def compute() -> dict[int, list[int]]:

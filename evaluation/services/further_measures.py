@@ -267,10 +267,7 @@ def _extended(
     waits: bool,
     answered_only: bool | None = None,
 ) -> FurtherMeasures:
-    """Return a board with further columns and their ceilings, computing what is not in the cache.
-
-    `answered_only` is that of the task unless it is given.
-    """
+    """Return a board with further columns and their ceilings; None is as the task says."""
     board, qrel_set = visible.board, visible.qrel_set
     if not measures:
         return FurtherMeasures(visible, text)

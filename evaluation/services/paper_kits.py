@@ -272,7 +272,6 @@ def pooling_facts(task: Task) -> PoolFacts:
 
 
 def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
-    """Return the depth of each kind of run in a pool of the top of every run."""
     protocol = PoolProtocol(**pool.settings)
     if protocol.method != "depth":
         return {}

@@ -184,7 +184,6 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
 def _board_context(
     request: HttpRequest, sight: ScoreAccess, visible: VisibleBoard | None
 ) -> dict[str, Any]:
-    """Return what the page of a leaderboard shows beside its lines."""
     task, released, certificate_url = sight.task, sight.leaderboard, ""
     if released and sight.may_open_certificate(released.qrel_set):
         version = released.qrel_set.version
@@ -263,7 +262,6 @@ def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") ->
 
 
 def _unscored(visible: VisibleBoard, sight: ScoreAccess) -> list[tuple[Run, str]]:
-    """Return the valid runs missing from the leaderboard, with the reasons."""
     if visible.state == "released":
         return []
     runs = unscored_runs(visible.qrel_set, [row.run.key for row in visible.board.rows])

@@ -124,7 +124,6 @@ def _several_tables(
 
 
 def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[str, Any]) -> Table:
-    """Return the pairs of some runs, each with a link to its own page."""
     kept = {k: v for k, v in request.GET.items() if k not in ("also", "test", "correction")}
     if context["is_corrected"]:
         correction = ", which needs no correction"
@@ -198,10 +197,7 @@ def _topics_table(
     points: Sequence[Mapping[str, Any]],
     columns: Sequence[Column],
 ) -> Table:
-    """Return the scores of runs by topic, whose id is first in a row, and complete the chart.
-
-    A topic without a page has no title and no address.
-    """
+    """Return the scores of runs by topic, whose id is first in a row, and complete the chart."""
     task, measure, board = context["task"], context["measure"], context["visible"].board
     tasks_own = Topic.objects.filter(task=task).defer("body", "body_html")
     topics = {topic.query_id: topic for topic in tasks_own}

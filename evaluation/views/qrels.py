@@ -65,7 +65,6 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
 
 
 def _opened(certified: Certification, sight: ScoreAccess) -> Certification:
-    """Return a certification with the runs that the user may open, and their teams."""
     if sight.organizes or certified.certificate is None:
         return certified
     visible = visible_board(sight)
@@ -245,7 +244,6 @@ def _parties(left: LeftOut, measure: Measure) -> pl.DataFrame:
 
 
 def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return changes with team and tag, best runs first."""
     return [
         row | dict(zip(("team", "tag"), certified.names[row["run"]], strict=True))
         for row in changes.sort("rank", "run").to_dicts()

@@ -113,7 +113,6 @@ def _sides(
     sight: ScoreAccess,
     query_id: str,
 ) -> dict[str, Any]:
-    """Return a side for each run, on the page and with the filter of the address."""
     only_judged, qrel_set, measures = (
         "judged" in request.GET,
         visible.qrel_set,

@@ -77,29 +77,23 @@ Part = dict[str, Any]
 
 
 def _own(request: HttpRequest, seen: SeenRound) -> Part:
-    """Return the user's own topics in a round."""
     own = own_round_topics(signed_in(request), round_id=seen.round.pk) if seen.judges else []
     return {"own": round_topics_table(own, with_rounds=False)}
 
 
 def _link(request: HttpRequest, seen: SeenRound) -> Part:
-    """Return the link for applicants, for organizers."""
     token = seen.round.token if seen.organizes else None
     path = reverse("assessment:sample-join", args=[token]) if token else ""
     return {"link": request.build_absolute_uri(path) if path else ""}
 
 
 def _sheet(request: HttpRequest, seen: SeenRound) -> Part:
-    """Return the score sheet of applicants, for organizers and the expert."""
     sheet = score_sheet(seen.round) if seen.rates else None
     return {"sheet": sheet, "scores": scores_table(seen.round, sheet)} if sheet else {}
 
 
 def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
-    """Return the agreement of the assessors, and that of all revealed rounds of the kind.
-
-    Assessors see no name but their own.
-    """
+    """Return the agreement of assessors, who see only their own name, and that of all rounds."""
     round_ = seen.round
     is_open = round_.revealed_at or (seen.organizes and shows_labels(round_))
     agreement = round_agreement(round_) if is_open else None
@@ -121,10 +115,7 @@ def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
 
 
 def _again(request: HttpRequest, seen: SeenRound) -> Part:
-    """Return what the labels of items judged again say, once organizers see them.
-
-    The effect on the leaderboard is computed with `effect=yes`.
-    """
+    """Return what labels of items judged again say; with `effect=yes`, also on the leaderboard."""
     round_ = seen.round
     if not shows_labels(round_):
         return {}
@@ -179,7 +170,6 @@ def _times_table(rows: Sequence[Any]) -> Table:
 
 
 def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
-    """Return the effect of second labels on the leaderboard, with its tables."""
     effect = second_effect(round_, pairs)
     measures = Table(
         "effect-measures",
@@ -212,7 +202,6 @@ def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
 
 
 def _answers(request: HttpRequest, seen: SeenRound) -> Part:
-    """Return the answers to special questions so far."""
     results = round_answers(seen.round)
     table = _runs_table(seen.round, results)
     return {"questions": _questions_table(results), "runs": table, "table": table}
@@ -237,7 +226,6 @@ def _questions_table(results: RoundAnswers) -> Table:
 
 
 def _runs_table(round_: Round, results: RoundAnswers) -> Table:
-    """Return the runs of all tasks with the shares of their items by question."""
     lab, scored = round_.task.lab.slug, results.is_scored
     caption = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
     means = [

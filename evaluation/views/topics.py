@@ -312,10 +312,7 @@ def _labels(
 def _found_by(
     visible: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
 ) -> Mapping[str, list[dict[str, Any]]]:
-    """Return the runs that found each relevant item, with its place and the address of the ranking.
-
-    They are runs that the user may open.
-    """
+    """Return the runs that the user may open by the relevant items that they found."""
     seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
     runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
     positions = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)

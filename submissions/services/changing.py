@@ -289,10 +289,7 @@ def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
 
 
 def _wait_again(sender: Sender, run: Run, metadata: RunMetadata) -> bool:
-    """Queue an invalid run for another validation. Return whether it was invalid.
-
-    It may become valid, so the rules for submissions apply: quota and tag.
-    """
+    """Queue an invalid run, which may become valid. Return whether it was invalid."""
     if not run.check_only:
         require_submission(sender, tags=[metadata.tag], baseline=metadata.is_baseline)
     refused = Run.objects.filter(pk=run.pk, status=Run.Status.INVALID)

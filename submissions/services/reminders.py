@@ -64,7 +64,6 @@ def _summary(runs: Sequence[Run]) -> str:
 
 
 def _result_lines(runs: Sequence[Run]) -> str:
-    """Return a line for each run: its state, errors and warnings."""
     problems = RunProblem.objects.filter(run__in=runs).order_by().values_list("run", "severity")
     counts = {(run, level): count for run, level, count in problems.annotate(n=Sum("count"))}
     lines = []
@@ -123,10 +122,7 @@ def _remind_of_deadline(task_pk: int, at: datetime) -> None:
 
 
 def _teams_with_runs(task: Task) -> list[tuple[Team, int, int]]:
-    """Return the teams that have members, with their numbers of valid and of primary runs.
-
-    A primary run that still waits for its validation counts as primary.
-    """
+    """Return the teams with members; their valid runs, and primary runs (also waiting ones)."""
     runs = Run.objects.counting().filter(task=task).order_by().values("team")
     numbers = runs.values_list("team").annotate(
         valid=Count("pk", filter=Q(status=Run.Status.VALID)),

@@ -197,7 +197,6 @@ def _create_runs(
 
 
 def _store(file: File, *, by: User | None, at: datetime) -> Upload:
-    """Store a file unchanged, with its sha256."""
     # A file name that is not UTF-8 has surrogates, which no database accepts.
     name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
     sent = HashedFile(file)

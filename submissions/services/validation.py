@@ -123,10 +123,7 @@ def waiting_run_ids(*, limit: int = 50) -> list[int]:
 
 
 def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
-    """Store the result of a claimed run, all or nothing.
-
-    Return False if another worker took over the claim.
-    """
+    """Store the result of a claimed run, all or nothing; False if another worker took over."""
     index = "" if result.index is None else _store(run, run.index, result.index)
     occurrences = _store(run, run.occurrences, result.occurrences)
     with transaction.atomic():

@@ -239,7 +239,6 @@ def _named_team(request: HttpRequest, task: Task, names: list[str]) -> Team | No
 def _take(
     request: HttpRequest, task: Task, form: UploadForm, metadata: list[RunMetadataForm]
 ) -> list[Run]:
-    """Store all files or none, and queue their validation."""
     by_name = {filled.cleaned_data["name"]: RunMetadata(**filled.filled()) for filled in metadata}
     team, files = form.cleaned_data["team"], form.cleaned_data["file"]
     names = [name for file in files for name in run_names(file)]

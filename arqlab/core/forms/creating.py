@@ -9,7 +9,7 @@ from django.utils.text import slugify
 
 from arqkit.formats.labs.tables import slug_text
 from arqkit.protocols.presets import PROTOCOLS
-from arqlab.core.forms.labs import LabForm, ParagraphsField, TaskDatesForm
+from arqlab.core.forms.labs import LabForm, TaskDatesForm, name_field
 from arqlab.core.models import Lab, Role, Task
 from arqlab.core.models.roles import people_in_words
 
@@ -59,35 +59,23 @@ class NewLabForm(WithAddress, LabForm):
 class NewTaskForm(TaskDatesForm, WithAddress):
     """A new task of a lab; its rules are those of the preset, and can be edited afterwards."""
 
-    name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter a task name."}
-    )
     slug = AddressField(beginning="")
     kind = forms.ChoiceField(label="Kind", help_text="You cannot change it later.")
-    description = ParagraphsField(
-        label="Description",
-        help_text="What systems should retrieve. Separate paragraphs with blank lines.",
-    )
     field_order = ("name", "slug", "kind", "description")
 
     def __init__(self, *args: Any, lab: Lab, **kwargs: Any) -> None:
         """Offer the kinds of task that the lab's protocol has."""
         super().__init__(*args, **kwargs)
         kinds = PROTOCOLS[lab.protocol].tasks
-        self.fields["kind"] = forms.ChoiceField(
-            label="Kind",
-            choices=[(kind.value, Task.Kind(kind.value).label) for kind in kinds],
-            help_text=self.fields["kind"].help_text,
-        )
+        choices = [(kind.value, Task.Kind(kind.value).label) for kind in kinds]
+        self.fields["kind"].choices = choices  # type: ignore[attr-defined]
         self.fields["slug"] = AddressField(beginning=f"/labs/{lab.slug}/tasks/")
 
 
 class CopyLabForm(WithAddress):
     """The name and address of a copy of a lab, and what it takes from the lab."""
 
-    name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter a lab name."}
-    )
+    name = name_field("lab")
     slug = AddressField(beginning="/labs/")
     with_people = forms.BooleanField(
         label=f"Copy the {people_in_words(Role.granted())}", required=False

@@ -11,7 +11,6 @@ from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
 from arqkit.protocols.presets import with_overrides
 from arqkit.protocols.scales import is_relevant_possible, read_scale
-from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
@@ -31,15 +30,22 @@ JUDGING_DEADLINE_HELP = (
 )
 
 
-class ParagraphsField(forms.CharField):
-    """An optional text of several paragraphs."""
+def name_field(what: str) -> forms.CharField:
+    """Return the field of the name of a lab or a task."""
+    errors = {"required": f"Enter a {what} name."}
+    return forms.CharField(label="Name", max_length=200, error_messages=errors)
 
-    def __init__(self, *, label: str, help_text: str) -> None:
+
+class ParagraphsField(forms.CharField):
+    """A text of several paragraphs; `missing` tells the user to enter one that is required."""
+
+    def __init__(self, *, label: str, help_text: str, rows: int = 8, missing: str = "") -> None:
         super().__init__(
             label=label,
             help_text=help_text,
-            required=False,
-            widget=forms.Textarea(attrs={"rows": 8}),
+            required=bool(missing),
+            error_messages={"required": missing},
+            widget=forms.Textarea(attrs={"rows": rows}),
         )
 
     def to_python(self, value: Any) -> str | None:
@@ -51,9 +57,7 @@ class ParagraphsField(forms.CharField):
 class LabForm(forms.Form):
     """The name, description and visibility of a lab."""
 
-    name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter a lab name."}
-    )
+    name = name_field("lab")
     description = ParagraphsField(
         label="Description",
         help_text="Who organizes the lab, what it evaluates, where to find the data. "
@@ -84,7 +88,7 @@ _ORDERS = [
 
 
 class TaskDatesForm(forms.Form):
-    """The dates of a task. `question` asks whether a date in the past is meant."""
+    """The texts and dates of a task. `question` asks whether a date in the past is meant."""
 
     question = ""
     error_fields: ClassVar[Mapping[str, str]] = {
@@ -94,27 +98,20 @@ class TaskDatesForm(forms.Form):
         "past-deadline": "deadline",
         "past-judging_deadline": "judging_deadline",
     }
+    name = name_field("task")
+    description = ParagraphsField(
+        label="Description",
+        help_text="What systems should retrieve. Separate paragraphs with blank lines.",
+    )
     opens_at = ZonedTimeField(label="Opening time", help_text="If empty, the task is already open.")
     deadline = ZonedTimeField(label="Deadline", help_text="If empty, there is no deadline.")
     judging_deadline = ZonedTimeField(label="Judging deadline", help_text=JUDGING_DEADLINE_HELP)
-
-    def refuse(self, error: UserError) -> None:
-        """Show why a service refused the form, and its question if it can be confirmed."""
-        self.add_error(self.error_fields.get(error.code), error.message)
-        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
 
 class TaskForm(TaskDatesForm, VersionedForm):
     """The rules of a task. Empty protocol fields take the value of the lab's preset."""
 
     field_order = ("name", "description")
-    name = forms.CharField(
-        label="Name", max_length=200, error_messages={"required": "Enter a task name."}
-    )
-    description = ParagraphsField(
-        label="Description",
-        help_text="What systems should retrieve. Separate paragraphs with blank lines.",
-    )
     shows_own_scores = forms.BooleanField(
         label="Teams see rounded means of their own runs before the leaderboard is released",
         required=False,

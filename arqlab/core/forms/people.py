@@ -7,7 +7,7 @@ from typing import Any
 from allauth.account.forms import LoginForm, SignupForm
 from django import forms
 
-from arqlab.core.errors import ConfirmationError, UserError
+from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Role, User
 from arqlab.core.selectors import person_named
@@ -24,18 +24,13 @@ class NamedChoiceField(forms.ModelChoiceField):
 class TeamForm(forms.Form):
     """The name of a team. `question` asks whether a name like another team's is meant."""
 
-    question = ""
+    question, error_fields = "", {"": "name"}
     name = forms.CharField(
         label="Team name",
         max_length=80,
         help_text="The name on the leaderboard and in the names of your run files.",
         error_messages={"required": "Enter a team name."},
     )
-
-    def refuse(self, error: UserError) -> None:
-        """Show an error of the name, and its question if it can be confirmed."""
-        self.add_error("name", error.message)
-        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
 
 class PublicationForm(forms.Form):
@@ -63,10 +58,6 @@ class TeamEditForm(VersionedForm, TeamForm, PublicationForm):
     )
     field_order = ("name", "affiliation", "paper", "code", "citation")
 
-    def refuse(self, error: UserError) -> None:
-        """Show an error of the name, and its question if it can be confirmed."""
-        TeamForm.refuse(self, error)
-
 
 class AccountForm(VersionedForm):
     """The user's own name."""
@@ -83,7 +74,7 @@ class AccountForm(VersionedForm):
 class RoleForm(forms.Form):
     """Grant a role. `question` asks whether a team member is meant to judge."""
 
-    question = ""
+    question, error_fields = "", {"": "person"}
     person = forms.CharField(
         label="Email address or user name",
         max_length=254,
@@ -100,11 +91,6 @@ class RoleForm(forms.Form):
             return person_named(self.cleaned_data["person"])
         except UserError as error:
             raise forms.ValidationError(error.message) from error
-
-    def refuse(self, error: UserError) -> None:
-        """Show an error of the person, and its question if it can be confirmed."""
-        self.add_error("person", error.message)
-        self.question = error.question if isinstance(error, ConfirmationError) else ""
 
 
 class RevokeForm(forms.Form):

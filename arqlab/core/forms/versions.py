@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Model
-
-from arqlab.core.errors import UserError
 
 KEEP = "keep-"
 """The prefix of the choice between two values on the page of a stale form."""
@@ -40,9 +38,6 @@ class VersionedForm(forms.Form):
     has another digest by now, saving would undo what someone else saved: see `conflicts`. Render
     the hidden field, and save with `arqlab.core.views.editing.edited`.
     """
-
-    error_fields: ClassVar[Mapping[str, str]] = {}
-    """The fields that refusals of the service are about, by their code."""
 
     version = forms.CharField(required=False, widget=forms.HiddenInput)
 
@@ -79,10 +74,6 @@ class VersionedForm(forms.Form):
                 words = _words(field, entered), _words(field, stored)
                 conflicts.append(Conflict(name, label, *words, is_edited=is_edited))
         return conflicts
-
-    def refuse(self, error: UserError) -> None:
-        """Show why a service refused the form."""
-        self.add_error(self.error_fields.get(error.code), error.message)
 
     def _edited_fields(self) -> Iterator[str]:
         return (name for name, field in self.fields.items() if not field.widget.is_hidden)

@@ -13,15 +13,13 @@ from arqlab.core.services.audit import record_event
 
 
 @transaction.atomic
-def archive(*, record: Lab | Task, at: datetime, by: User) -> None:
-    """Archive a lab or task; nothing changes if it is archived already."""
-    _set(record, at, by)
-
-
-@transaction.atomic
-def restore(*, record: Lab | Task, by: User) -> None:
-    """Restore a lab or task from the archive; nothing changes if it is not archived."""
-    _set(record, None, by)
+def set_archived(*, record: Lab | Task, at: datetime | None, by: User) -> None:
+    """Archive a lab or task at a time, or restore it (None); nothing changes if it is so."""
+    rows = type(record)._default_manager.filter(pk=record.pk, archived_at__isnull=at is not None)
+    if rows.update(archived_at=at):
+        what = "lab" if isinstance(record, Lab) else "task"
+        record_event(f"{what}.{'archive' if at else 'restore'}", record, by)
+    record.archived_at = at
 
 
 def require_unarchived(record: Lab | Task) -> None:
@@ -49,11 +47,3 @@ def require_unarchived_path(path: str) -> None:
         require_unarchived(task)
     for lab in Lab.objects.filter(slug=lab_slug):
         require_unarchived(lab)
-
-
-def _set(record: Lab | Task, at: datetime | None, by: User) -> None:
-    rows = type(record)._default_manager.filter(pk=record.pk, archived_at__isnull=at is not None)
-    if rows.update(archived_at=at):
-        what = "lab" if isinstance(record, Lab) else "task"
-        record_event(f"{what}.{'archive' if at else 'restore'}", record, by)
-    record.archived_at = at

@@ -153,11 +153,6 @@ def stop_job(*, job: Job, at: datetime, by: User) -> None:
         Job.objects.filter(pk=job.pk, state=State.RUNNING).update(is_stopping=True)
 
 
-def waiting_job_ids() -> list[int]:
-    """Return the keys of the jobs that wait for a worker, oldest first."""
-    return list(Job.objects.filter(state=State.WAITING).order_by("pk").values_list("pk", flat=True))
-
-
 def release_dead_jobs(*, at: datetime) -> int:
     """Let the jobs of dead workers wait again, or fail after `MOST_ATTEMPTS`; return how many.
 

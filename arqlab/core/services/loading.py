@@ -28,7 +28,7 @@ SUBMISSION_DATES = ("opens_at", "deadline")
 
 @dataclass(frozen=True, slots=True)
 class FolderEdit:
-    """A value that loading would overwrite: its lab or task, its field, and both values.
+    """A value that loading would overwrite: its lab or LAB/TASK, field and both values.
 
     `reopens` is true if the new value would reopen a closed task.
     """
@@ -58,30 +58,19 @@ class FolderEditsError(UserError):
         )
 
 
-def record_name(record: Lab | Task) -> str:
-    """Return the name of a lab or task in `FolderEdit.record`; editing does not change it."""
-    return record.slug if isinstance(record, Lab) else str(record)
-
-
-def lab_edits(lab: Lab, fields: Mapping[str, Any]) -> list[FolderEdit]:
-    """Return the edited values of a lab that differ from `fields` of the folder."""
-    edited = _edited_values(lab)
-    return [
-        FolderEdit(record_name(lab), name, getattr(lab, name), value)
-        for name, value in fields.items()
-        if _differs(edited, record_name(lab), name, getattr(lab, name), value)
-    ]
-
-
-def task_edits(
-    task: Task, fields: Mapping[str, Any], overrides: Mapping[str, Any], *, at: datetime
+def _task_edits(
+    task: Task,
+    fields: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    edited: Mapping[tuple[str, str], Any],
+    *,
+    at: datetime,
 ) -> list[FolderEdit]:
     """Return the edited values of a task that the folder would overwrite.
 
     `fields` and `overrides` are the values of the folder. A date that would reopen a closed task is
     included even if nobody edited it.
     """
-    edited, preset = _edited_values(task.lab), task.preset
     opening = {name: fields[name] for name in SUBMISSION_DATES if name in fields}
     later = Task(
         **{name: getattr(task, name) for name in (*SUBMISSION_DATES, "closed_at")} | opening
@@ -95,7 +84,7 @@ def task_edits(
     for name, value in overrides.items():
         key, old = OVERRIDE + name, task.overrides.get(name)
         if _differs(edited, str(task), key, old, value):
-            old_value = getattr(preset, name) if old is None else old
+            old_value = getattr(task.preset, name) if old is None else old
             edits.append(FolderEdit(str(task), key, old_value, value))
     return edits
 
@@ -121,7 +110,7 @@ def _edited_values(lab: Lab) -> dict[tuple[str, str], Any]:
     events = AuditEvent.objects.filter(lab=lab, verb__in=verbs).order_by("at", "pk")
     values: dict[tuple[str, str], Any] = {}
     for verb, target, detail in events.values_list("verb", "target", "detail"):
-        record = record_name(lab) if verb == "lab.change" else target
+        record = lab.slug if verb == "lab.change" else target
         for name, (old, new) in detail.get("changes", {}).items():
             if name == "overrides":
                 changed = {rule for rule in {*old, *new} if old.get(rule) != new.get(rule)}
@@ -197,12 +186,17 @@ def _decided_edits(
     lab = Lab.objects.filter(slug=lab_file.slug).first()
     if lab is None:
         return []
-    edits = lab_edits(lab, _lab_fields(lab_file))
+    edited = _edited_values(lab)
+    edits = [
+        FolderEdit(lab.slug, name, getattr(lab, name), value)
+        for name, value in _lab_fields(lab_file).items()
+        if _differs(edited, lab.slug, name, getattr(lab, name), value)
+    ]
     tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
     for position, file in enumerate(lab_file.tasks, start=1):
         if file.slug in tasks:
             fields = _task_fields(file, position=position)
-            edits += task_edits(tasks[file.slug], fields, dict(file.overrides), at=at)
+            edits += _task_edits(tasks[file.slug], fields, file.overrides, edited, at=at)
     if edits and keeps_edits is None:
         raise FolderEditsError(edits)
     return edits
@@ -216,7 +210,7 @@ def _without_kept(
     record: Lab | Task, fields: dict[str, Any], kept: Set[tuple[str, str]], *, prefix: str = ""
 ) -> dict[str, Any]:
     """Return the fields without those whose edited value is kept."""
-    own = record_name(record)
+    own = record.slug if isinstance(record, Lab) else str(record)
     return {name: value for name, value in fields.items() if (own, prefix + name) not in kept}
 
 

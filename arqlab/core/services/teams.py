@@ -35,7 +35,7 @@ def create_team(
     _save_name(team, confirmed=confirmed)
     record_event("team.create", team, by)
     if by is not None and joins:
-        _add_member(team, by)
+        join_team(team=team, user=by)
     return team
 
 
@@ -83,22 +83,53 @@ def join_team(*, team: Team, user: User) -> Membership:
 
     Raises `UserError` if they are an assessor of the lab.
     """
-    return _add_member(team, user)
+    # Lock the user: getting a role at the same time waits.
+    User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if held := Membership.objects.filter(team=team, user=user).first():
+        return held
+    if team.is_lab:
+        raise UserError(
+            f"{team} is {team.lab} itself, which has no members. Its organizers submit for it.",
+            code="team-is-lab",
+        )
+    if refused := refusal_of_both_sides(user, team.lab, role=Membership.Role.MEMBER):
+        raise refused
+    membership = Membership.objects.create(
+        lab=team.lab, team=team, user=user, role=Membership.Role.MEMBER
+    )
+    record_event("team.join", team, user)
+    return membership
 
 
 @transaction.atomic
-def leave_team(*, team: Team, user: User) -> None:
-    """Remove a user from a team; a team without members and runs is deleted.
+def leave_team(*, team: Team, user: User, by: User) -> None:
+    """Remove a member from a team, by themselves or an organizer.
 
-    Raises `UserError` if the user is not a member, or is the last member of a team with runs.
+    A team without members and runs is deleted. Raises `UserError` if the user is not a member, or
+    is the last member of a team with runs.
     """
-    _drop_member(team, user, by=user)
-
-
-@transaction.atomic
-def remove_member(*, team: Team, user: User, by: User) -> None:
-    """Remove a member on behalf of an organizer; raises as `leave_team` does."""
-    _drop_member(team, user, by=by)
+    # Lock the team, so that of two members who leave at the same time, one is the last.
+    Team.objects.select_for_update().get(pk=team.pk)
+    removed, _ = Membership.objects.filter(team=team, user=user).delete()
+    if not removed:
+        raise UserError(
+            f"{user.name} is not a member of {team}. Reload the page to see its members.",
+            code="no-such-member",
+        )
+    verb = "team.leave" if by == user else "team.remove-member"
+    record_event(verb, team, by, person=user.get_username())
+    if Membership.objects.filter(team=team).exists():
+        return
+    name, lab = team.name, team.lab
+    try:
+        team.delete()
+    except ProtectedError as error:  # the team has submitted runs
+        raise UserError(
+            f"{user.name} is the last member of {name}, which has runs."
+            " Invite another member first.",
+            code="last-member",
+        ) from error
+    record_event("team.delete", name, by, lab=lab)
 
 
 @transaction.atomic
@@ -139,51 +170,3 @@ def _require_distinct_name(team: Team, others: Iterable[Team], *, confirmed: boo
             code="team-name-similar",
             question=question,
         )
-
-
-def _add_member(team: Team, user: User) -> Membership:
-    # Lock the user: getting a role at the same time waits.
-    User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    if held := Membership.objects.filter(team=team, user=user).first():
-        return held
-    if team.is_lab:
-        raise UserError(
-            f"{team} is {team.lab} itself, which has no members. Its organizers submit for it.",
-            code="team-is-lab",
-        )
-    if refused := refusal_of_both_sides(user, team.lab, role=Membership.Role.MEMBER):
-        raise refused
-    membership = Membership.objects.create(
-        lab=team.lab, team=team, user=user, role=Membership.Role.MEMBER
-    )
-    record_event("team.join", team, user)
-    return membership
-
-
-def _drop_member(team: Team, user: User, *, by: User) -> None:
-    # Lock the team, so that of two members who leave at the same time, one is the last.
-    Team.objects.select_for_update().get(pk=team.pk)
-    removed, _ = Membership.objects.filter(team=team, user=user).delete()
-    if not removed:
-        raise UserError(
-            f"{user.name} is not a member of {team}. Reload the page to see its members.",
-            code="no-such-member",
-        )
-    verb = "team.leave" if by == user else "team.remove-member"
-    record_event(verb, team, by, person=user.get_username())
-    if not Membership.objects.filter(team=team).exists():
-        _delete_team(team, user, by=by)
-
-
-def _delete_team(team: Team, last_member: User, *, by: User) -> None:
-    """Delete a team without members; the database refuses to if the team has submitted runs."""
-    name, lab = team.name, team.lab
-    try:
-        team.delete()
-    except ProtectedError as error:
-        raise UserError(
-            f"{last_member.name} is the last member of {name}, which has runs."
-            " Invite another member first.",
-            code="last-member",
-        ) from error
-    record_event("team.delete", name, by, lab=lab)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Any
 
 from django.contrib import messages
-from django.forms import BaseForm
 from django.http import HttpRequest
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import ConfirmationError, UserError
 
 
 class told:  # noqa: N801  # read as a statement: with told(request)
@@ -36,11 +36,13 @@ class told:  # noqa: N801  # read as a statement: with told(request)
 class refused:  # noqa: N801  # read as a statement: with refused(form)
     """Turn a `UserError` into an error of a form; the lines after the block show the form.
 
-    `fields` names the field of an error by its code, others belong to the whole form.
+    `fields` and the form's `error_fields` name the field of an error by its code, that of others
+    by ""; without it, they belong to the whole form. An error that can be confirmed sets the form's
+    `question`.
     """
 
-    def __init__(self, form: BaseForm, **fields: str) -> None:
-        self.form, self.fields = form, fields
+    def __init__(self, form: Any, **fields: str) -> None:
+        self.form, self.fields = form, {**getattr(form, "error_fields", {}), **fields}
 
     def __enter__(self) -> None:
         """Enter the block."""
@@ -54,8 +56,6 @@ class refused:  # noqa: N801  # read as a statement: with refused(form)
         """Return whether the form has the error."""
         if not isinstance(error, UserError):
             return False
-        if error.code not in self.fields and hasattr(self.form, "refuse"):
-            self.form.refuse(error)
-        else:
-            self.form.add_error(self.fields.get(error.code), error.message)
+        self.form.add_error(self.fields.get(error.code, self.fields.get("")), error.message)
+        self.form.question = error.question if isinstance(error, ConfirmationError) else ""
         return True

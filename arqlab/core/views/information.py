@@ -62,12 +62,12 @@ class InformationForm:
         self.data = data
         self.headings = [(name, heading(name)) for name in self.fields]
         self.free = [name for name, usual in self.fields.items() if not usual]
-        self.values = {
-            name: tuple(
-                dict.fromkeys([*usual, *info_values(self.topics, name), *self._folder(name)])
-            )
-            for name, usual in self.fields.items()
-        }
+        self.values = {}
+        for name, usual in self.fields.items():
+            # The folder's values are offered too, so that an edit can be undone.
+            folder = sorted({topic.info[name] for topic in self.topics if topic.info.get(name)})
+            known = dict.fromkeys([*usual, *info_values(self.topics, name), *folder])
+            self.values[name] = tuple(known)
 
     @property
     def facts(self) -> dict[str, dict[str, str]]:
@@ -106,10 +106,6 @@ class InformationForm:
         known = (change for change in changes if change.query_id in now)
         current = [change._replace(was=now[change.query_id][change.field]) for change in known]
         return [change for change in current if change.was != change.value]
-
-    def _folder(self, name: str) -> list[str]:
-        """Return the folder's values, so that an edit can be undone."""
-        return sorted({topic.info[name] for topic in self.topics if topic.info.get(name)})
 
     def _cell(self, topic: Topic, name: str) -> FactCell:
         key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
@@ -206,23 +202,13 @@ def topic_information_upload(request: HttpRequest, task: Task) -> HttpResponse:
     file, form = file_form.cleaned_data["file"], InformationForm(task)
     name = str(file.name)
     if file.size > MAX_BYTES:
-        problem = Problem(
-            name,
-            None,
-            f"{file.size:,} bytes",
-            f"at most {MAX_BYTES:,}",
-            "Upload the CSV file only.",
-        )
+        size, todo = f"{file.size:,} bytes", "Upload the CSV file only."
+        problem = Problem(name, None, size, f"at most {MAX_BYTES:,}", todo)
         return _preview(request, task, form, [], [problem])
     rows, problems = read_info_rows(file.read(), path=name)
     changes, more = info_changes(rows, form.facts, form.fields, path=name)
-    return _preview(
-        request,
-        task,
-        form,
-        changes,
-        sorted([*problems, *more], key=lambda problem: problem.line or 0),
-    )
+    by_line = sorted([*problems, *more], key=lambda problem: problem.line or 0)
+    return _preview(request, task, form, changes, by_line)
 
 
 @pages.action("apply/", "topic-information-apply")

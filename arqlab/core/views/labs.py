@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -19,7 +20,7 @@ from arqlab.core.forms.labs import LabEditForm, TaskForm
 from arqlab.core.forms.people import RevokeForm, RoleForm
 from arqlab.core.models import Lab, Role, Task, User
 from arqlab.core.models.roles import duties, people_in_words
-from arqlab.core.services.archiving import archive, restore
+from arqlab.core.services.archiving import set_archived
 from arqlab.core.services.creating import create_lab, create_task
 from arqlab.core.services.labs import change_lab, change_task
 from arqlab.core.services.people import allow_team, grant_role, revoke_role
@@ -166,25 +167,19 @@ def task_create(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.action(f"{LAB}archive/", "lab-archive")
 def lab_archive(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Archive a lab."""
-    archive(record=lab, at=timezone.now(), by=permissions.signed_in(request))
-    messages.success(request, f"{lab} is archived. It is read-only until you restore it.")
-    return redirect("desk:lab-detail", lab=lab.slug)
+    return _archived(request, lab, timezone.now())
 
 
 @pages.action(f"{LAB}restore/", "lab-restore", in_archive=True)
 def lab_restore(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Restore a lab from the archive."""
-    restore(record=lab, by=permissions.signed_in(request))
-    messages.success(request, f"{lab} is restored.")
-    return redirect("desk:lab-detail", lab=lab.slug)
+    return _archived(request, lab, None)
 
 
 @pages.action(f"{TASK}archive/", "task-archive", access=permissions.organized_task_or_404)
 def task_archive(request: HttpRequest, task: Task) -> HttpResponse:
     """Archive a task."""
-    archive(record=task, at=timezone.now(), by=permissions.signed_in(request))
-    messages.success(request, f"{task.name} is archived. It is read-only until you restore it.")
-    return redirect("desk:task-detail", lab=task.lab.slug, task=task.slug)
+    return _archived(request, task, timezone.now())
 
 
 @pages.action(
@@ -192,9 +187,16 @@ def task_archive(request: HttpRequest, task: Task) -> HttpResponse:
 )
 def task_restore(request: HttpRequest, task: Task) -> HttpResponse:
     """Restore a task from the archive."""
-    restore(record=task, by=permissions.signed_in(request))
-    messages.success(request, f"{task.name} is restored.")
-    return redirect("desk:task-detail", lab=task.lab.slug, task=task.slug)
+    return _archived(request, task, None)
+
+
+def _archived(request: HttpRequest, record: Lab | Task, at: datetime | None) -> HttpResponse:
+    set_archived(record=record, at=at, by=permissions.signed_in(request))
+    state = "archived. It is read-only until you restore it." if at else "restored."
+    messages.success(request, f"{record.name} is {state}")
+    if isinstance(record, Lab):
+        return redirect("desk:lab-detail", lab=record.slug)
+    return redirect("desk:task-detail", lab=record.lab.slug, task=record.slug)
 
 
 @pages.form(f"{LAB}edit/", "lab-edit", section="settings")

@@ -17,7 +17,6 @@ from arqlab.core.services.teams import (
     describe_team,
     join_team,
     leave_team,
-    remove_member,
     rename_team,
     renew_invitation,
 )
@@ -116,7 +115,8 @@ def team_renew(request: HttpRequest, team: Team) -> HttpResponse:
 def team_leave(request: HttpRequest, team: Team) -> HttpResponse:
     """Leave a team."""
     with told(request):
-        leave_team(team=team, user=permissions.signed_in(request))
+        by = permissions.signed_in(request)
+        leave_team(team=team, user=by, by=by)
         messages.success(request, f"You left {team.name}.")
         return redirect("desk:lab-detail", lab=team.lab.slug)
     return redirect("core:team-detail", lab=team.lab.slug, team=team.pk)
@@ -132,7 +132,7 @@ def team_remove(request: HttpRequest, lab: Lab, team: int, user: int) -> HttpRes
     member_team = get_object_or_404(lab.teams.select_related("lab"), pk=team)
     person = get_object_or_404(User, pk=user, memberships__team=member_team)
     with told(request):
-        remove_member(team=member_team, user=person, by=permissions.signed_in(request))
+        leave_team(team=member_team, user=person, by=permissions.signed_in(request))
         messages.success(request, f"{person.name} is no longer a member of {member_team.name}.")
     return redirect("core:people-list", lab=lab.slug)
 

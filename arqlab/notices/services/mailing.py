@@ -83,7 +83,8 @@ def send_queued_mail(*, at: datetime, seconds: float) -> int:
     """
     if not settings.SENDS_MAIL:
         return 0
-    _fail_interrupted(at)
+    stale = Mail.objects.filter(state=Mail.State.SENDING, changed_at__lt=at - CLAIM)
+    stale.update(state=Mail.State.FAILED, changed_at=at, error=INTERRUPTED)
     end, sent = time.monotonic() + seconds, 0
     waiting = Mail.objects.filter(state=Mail.State.QUEUED, due_at__lte=at).order_by("due_at", "pk")
     connection = get_connection() if waiting.exists() else None
@@ -151,11 +152,6 @@ def _store_result(mail: Mail, error: Exception | None, at: datetime) -> None:
         claimed.update(
             state=Mail.State.QUEUED, error=_reason(error), due_at=at + PAUSES[mail.attempts - 1]
         )
-
-
-def _fail_interrupted(at: datetime) -> None:
-    stale = Mail.objects.filter(state=Mail.State.SENDING, changed_at__lt=at - CLAIM)
-    stale.update(state=Mail.State.FAILED, changed_at=at, error=INTERRUPTED)
 
 
 def _is_permanent(error: Exception) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.db.models.functions import Lower
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -203,7 +203,8 @@ def _recipients_table(notices: QuerySet[Notice]) -> Table:
 @pages.read(f"{LAB}mail/", "mail-list")
 def mail_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the mail of a lab, newest first: the queue, the log and the errors."""
-    counts = selectors.mail_counts(lab)
+    counted = dict(lab.mails.order_by().values_list("state").annotate(Count("pk")))
+    counts = [(state, counted[state]) for state in Mail.State if state in counted]
     context = {
         "counts": counts,
         "sends_mail": settings.SENDS_MAIL,
@@ -298,7 +299,7 @@ def _invitations(request: HttpRequest, lab: Lab) -> Table:
             Column("Link", template="notices/_invitation_link.html"),
             Column("Change", template="notices/_invitation_buttons.html", hides_heading=True),
         ],
-        selectors.invitations_of(lab),
+        lab.invitations.select_related("team", "mail", "accepted_by", "invited_by"),
         asked=request.GET,
         order="-invited",
         searched=("address", "team__name"),

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -18,7 +18,7 @@ from arqkit.judgments.assignment_plan import AssignmentPlan, plan_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.oddities import counted
-from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_404
+from arqlab.core.permissions import allowed, organized_task_or_404, signed_in, task_or_404
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
@@ -186,9 +186,7 @@ def _person_or_404(task: Task, person: int) -> User:
 def bidding_task_or_404(user: User, lab_slug: str, task_slug: str) -> Task:
     """Return the task for an assessor on its roster; raise 404 for anyone else."""
     task = task_or_404(user, lab_slug, task_slug)
-    if not is_on_roster(user, task):
-        raise Http404
-    return task
+    return allowed(task, is_on_roster(user, task))
 
 
 @pages.form("bids/", "bid-list", access=bidding_task_or_404, sign_in=True)

@@ -44,24 +44,22 @@ class Command(LoadCommand):
 
     def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Load the folder and print a summary of the lab."""
-        line = ProgressLine(self.stderr, "The collection")
         organizer = person_named(options["organizer"]) if options["organizer"] else None
         if organizer and organizer.email and not has_verified_address(organizer):
             confirm_address(user=organizer)  # the command line is trusted
-        load = partial(load_lab, folder=options["folder"], by=organizer, progress=line)
+        load = partial(load_lab, folder=options["folder"], by=organizer)
         load = partial(load, also=load_judging_rules, at=timezone.now())
         if options["keep_edits"] or options["yes"]:
             options["keeps_edits"] = bool(options["keep_edits"])
-        try:
+        with ProgressLine(self.stderr, "The collection") as line:
+            load = partial(load, progress=line)
             try:
                 loaded = load(choice=choice._replace(keeps_edits=options.get("keeps_edits")))
             except FolderEditsError as undecided:
                 options["keeps_edits"] = self._keeps_edits(undecided)
                 loaded = load(choice=choice._replace(keeps_edits=options["keeps_edits"]))
-            if organizer:
-                grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
-        finally:
-            line.close()
+        if organizer:
+            grant_role(lab=loaded.lab, user=organizer, role=Membership.Role.ORGANIZER, by=None)
         self._print(loaded.lab, is_changed=loaded.is_changed)
         for warning in loaded.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))

@@ -30,14 +30,11 @@ class Command(LabCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Make the version and print its counts and the judged formulas it affects."""
         collection = collection_named(options["collection"])
-        before, line = newest_map(collection), ProgressLine(self.stderr, "LaTeX without MathML")
-        try:
-            judged = judged_formulas(collection.slug)
+        before, judged = newest_map(collection), judged_formulas(collection.slug)
+        with ProgressLine(self.stderr, "LaTeX without MathML") as line:
             version = make_visual_map(
                 collection=collection, at=timezone.now(), judged=judged, again=True, progress=line
             )
-        finally:
-            line.close()
         if version is not None and version == before:
             self.stdout.write("Nothing to change.")
         self.stdout.write(map_line(version, collection))

@@ -111,40 +111,30 @@ def _affected_formulas(
     )
     rows = judged.with_columns(formula_id=pl.lit(None, pl.String), visual_id_before=pl.col("item"))
     rows = rows.join(gone, on="visual_id_before", how="left", maintain_order="left")
-    target = changes.group_by("old_visual_id").agg(
-        pl.col("new_visual_id").unique().sort().str.join(", ")
-    )
-    rows = rows.join(
-        target,
-        left_on="visual_id_before",
-        right_on="old_visual_id",
-        how="left",
-        maintain_order="left",
-    ).with_columns(
-        visual_id_after=pl.when("is_gone").then("new_visual_id").otherwise("visual_id_before"),
+    rows = _with_others(rows, changes, "old", target="new").with_columns(
+        visual_id_after=pl.when("is_gone").then("target").otherwise("visual_id_before"),
         change=pl.when("is_gone").then(pl.lit("merge")),
     )
     return _with_reasons(rows, changes, own=pl.col("is_gone").fill_null(value=False))
 
 
+def _with_others(
+    rows: pl.DataFrame, changes: pl.DataFrame, side: str, **others: str
+) -> pl.DataFrame:
+    """Return rows with a list of the ids on the other side of the changes of their own id."""
+    own = {"old": "visual_id_before", "new": "visual_id_after"}[side]
+    lists = {
+        name: pl.col(f"{other}_visual_id").unique().sort().str.join(", ")
+        for name, other in others.items()
+    }
+    known = changes.group_by(pl.col(f"{side}_visual_id").alias(own)).agg(**lists)
+    return rows.join(known, on=own, how="left", maintain_order="left")
+
+
 def _with_reasons(rows: pl.DataFrame, changes: pl.DataFrame, *, own: pl.Expr) -> pl.DataFrame:
     """Keep the rows that a change affects; `own` marks rows whose own id changed."""
-    came = changes.group_by("new_visual_id").agg(
-        came=pl.col("old_visual_id").unique().sort().str.join(", ")
-    )
-    went = changes.group_by("old_visual_id").agg(
-        went=pl.col("new_visual_id").unique().sort().str.join(", ")
-    )
-    rows = rows.join(
-        came, left_on="visual_id_after", right_on="new_visual_id", how="left", maintain_order="left"
-    )
-    rows = rows.join(
-        went,
-        left_on="visual_id_before",
-        right_on="old_visual_id",
-        how="left",
-        maintain_order="left",
-    )
+    rows = _with_others(rows, changes, "new", came="old")
+    rows = _with_others(rows, changes, "old", went="new")
     why = (
         pl.when(own & (pl.col("change") == "merge"))
         .then(pl.format("It was merged into {}.", "visual_id_after"))

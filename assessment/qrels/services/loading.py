@@ -93,8 +93,13 @@ def _load_but_collection(
     """Load the lab's tasks, topics and qrels, or nothing if its collection would be refused."""
     changes = LoadChanges()
     lab = load_lab_file(file, by=by, at=at, choice=choice, changes=changes)
-    problems = _load_all_qrels(lab, file, at=at, by=by)
-    _load_all_answer_ids(lab, file, by=by, changes=changes)
+    tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
+    problems: list[Problem] = []
+    for task_file in file.tasks:
+        task = tasks[task_file.slug]
+        problems += _load_task_qrels(task, task_file, at=at, by=by)
+        if task_file.answer_ids is not None:
+            load_answer_ids(task=task, ids=task_file.answer_ids, by=by, changes=changes)
     try:
         if file.collection is not None:
             require_loadable(lab_slug=file.slug, file=file.collection)
@@ -158,21 +163,6 @@ def _unknown_topics(task: Task, file: QrelsFile, unknown: Sequence[str]) -> Prob
         expected="topics of the task",
         todo="Load its topics first, or name their file with the key topics.",
     )
-
-
-def _load_all_qrels(lab: Lab, file: LabFile, *, at: datetime, by: User | None) -> list[Problem]:
-    tasks = {task.slug: task for task in Task.objects.filter(lab=lab).select_related("lab")}
-    problems: list[Problem] = []
-    for task_file in file.tasks:
-        problems += _load_task_qrels(tasks[task_file.slug], task_file, at=at, by=by)
-    return problems
-
-
-def _load_all_answer_ids(lab: Lab, file: LabFile, *, by: User | None, changes: LoadChanges) -> None:
-    for task_file in file.tasks:
-        if task_file.answer_ids is not None:
-            task = Task.objects.select_related("lab").get(lab=lab, slug=task_file.slug)
-            load_answer_ids(task=task, ids=task_file.answer_ids, by=by, changes=changes)
 
 
 def _load_task_qrels(task: Task, file: TaskFile, *, at: datetime, by: User | None) -> list[Problem]:

@@ -71,6 +71,7 @@ class RepairForm(VersionedForm):
             help_text=escape(text.replace("{judged}", judged)),
             error_messages={"required": "Write what the lab should show."},
         )
+        self.error_fields = {"": "value"}
         self.fields["key"] = forms.CharField(
             initial=draft.key, required=False, widget=forms.HiddenInput()
         )
@@ -81,10 +82,6 @@ class RepairForm(VersionedForm):
         if key and key.split() != self.draft.key.split():
             raise forms.ValidationError("The item has changed. Choose the formula again.")
         return key
-
-    def refuse(self, error: UserError) -> None:
-        """Show why the item cannot be repaired like this."""
-        self.add_error("value" if "value" in self.fields else None, error.message)
 
     @property
     def edited(self) -> RepairDraft:

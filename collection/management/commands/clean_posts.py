@@ -26,7 +26,6 @@ class Command(LabCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Sanitize the texts and report their number."""
         collection = collection_named(options["collection"]) if options["collection"] else None
-        progress = ProgressLine(self.stdout, "Sanitizing")
-        count = clean_posts(collection=collection, of_all=options["all"], progress=progress)
-        progress.close()
+        with ProgressLine(self.stdout, "Sanitizing") as line:
+            count = clean_posts(collection=collection, of_all=options["all"], progress=line)
         self.stdout.write(f"Sanitized {count:,} posts and comments.")

@@ -54,11 +54,8 @@ class Command(LoadCommand):
         collection, _ = Collection.objects.get_or_create(
             slug=options["collection"], defaults={"loaded_at": now}
         )
-        line = ProgressLine(self.stderr, "Formulas")
-        try:
+        with ProgressLine(self.stderr, "Formulas") as line:
             records = import_formulas(collection=collection, files=files, at=now, progress=line)
-        finally:
-            line.close()
         for text in import_lines(records):
             self.stdout.write(text)
         self.stdout.write(f"Next, run: manage.py make_visual_ids {collection.slug}")

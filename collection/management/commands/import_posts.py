@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -88,34 +87,27 @@ class Command(LoadCommand):
             if lab:
                 assign_collection(lab=lab, collection=collection)
         for kind, path in files.items():
-            line = ProgressLine(
-                self.stderr, Import.Kind(kind).label, is_quiet=not options["verbosity"], path=path
-            )
+            label, is_quiet = Import.Kind(kind).label, not options["verbosity"]
+            names: dict[str, Any] = {
+                "collection": collection,
+                "kind": kind,
+                "path": path,
+                "window": window,
+            }
             try:
-                record = import_file(
-                    collection=collection,
-                    kind=kind,
-                    path=path,
-                    window=window,
-                    at=now,
-                    progress=line,
-                )
+                with ProgressLine(self.stderr, label, is_quiet=is_quiet, path=path) as line:
+                    record = import_file(**names, at=now, progress=line)
             except KeyboardInterrupt:
                 raise CommandError(
                     self._stopped(collection, kind), returncode=INTERRUPTED
                 ) from None
             except FileRefusedError as refused:
-                raise CommandError(
-                    "\n".join(str(problem) for problem in refused.problems)
-                ) from refused
-            finally:
-                line.close()
-            self._print(import_lines([record]), options["verbosity"])
+                raise CommandError("\n".join(map(str, refused.problems))) from refused
+            lines = list(import_lines([record]))
             if record.finished_at != now:
-                self._print(
-                    [f"{record.source} is already imported and was not read again."],
-                    options["verbosity"],
-                )
+                lines.append(f"{record.source} is already imported and was not read again.")
+            for text in () if is_quiet else lines:
+                self.stdout.write(text)
 
     def _window(self, options: dict[str, Any]) -> Window:
         since, until = options["since"], options["until"]
@@ -137,7 +129,7 @@ class Command(LoadCommand):
         try:
             files = dump_files(path)
         except FileRefusedError as refused:
-            raise CommandError("\n".join(str(problem) for problem in refused.problems)) from refused
+            raise CommandError("\n".join(map(str, refused.problems))) from refused
         if kind and path.is_dir():
             files = {kind: files[kind]} if kind in files else {}
         elif kind:
@@ -159,15 +151,6 @@ class Command(LoadCommand):
         raise CommandError(f"Lab not found: {slug}. Labs: {known}.")
 
     def _stopped(self, collection: Collection, kind: str) -> str:
-        rows = (
-            collection.imports.filter(kind=kind)
-            .order_by("-updated_at")
-            .values_list("rows", flat=True)
-            .first()
-            or 0
-        )
+        last = collection.imports.filter(kind=kind).order_by("-updated_at").first()
+        rows = last.rows if last else 0
         return f"Stopped. {rows:,} rows are imported. Run the same command again to continue."
-
-    def _print(self, lines: Iterator[str] | list[str], verbosity: int) -> None:
-        for text in lines if verbosity else ():
-            self.stdout.write(text)

@@ -6,7 +6,6 @@ from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand
 from collection.management.reporting import ProgressLine
-from collection.models import Collection
 from collection.selectors.collections import collection_named
 from collection.services.indexing import (
     index_formulas,
@@ -36,16 +35,10 @@ class Command(LabCommand):
             collections = [collection_named(slug)]
             versions = versions.filter(collection__slug=slug)
         for collection in collections:
-            self._index_posts(collection)
+            with ProgressLine(self.stderr, "Posts indexed") as line:
+                count = index_posts(collection=collection, progress=line)
+            self.stdout.write(f"{collection}: {count:,} posts indexed.")
         for version in versions:
             done = index_formulas(version=version).pairs
             state = "indexed" if done else "are being indexed by another process"
             self.stdout.write(f"{version.collection}: formulas {state}.")
-
-    def _index_posts(self, collection: Collection) -> None:
-        line = ProgressLine(self.stderr, "Posts indexed")
-        try:
-            done = index_posts(collection=collection, progress=line)
-        finally:
-            line.close()
-        self.stdout.write(f"{collection}: {done:,} posts indexed.")

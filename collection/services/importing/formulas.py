@@ -33,12 +33,10 @@ from collection.models import Collection, Comment, Import, Post
 from collection.selectors.collections import scan_columns
 from collection.services.importing.import_records import (
     FORMULA_KINDS,
-    WHOLE,
     Progress,
     finish_import,
-    import_digest,
+    open_import,
     save_progress,
-    start_import,
     stopped_on_error,
 )
 from collection.services.parquet_files import (
@@ -181,10 +179,12 @@ def import_formulas(
     with ExitStack() as stack:
         records: dict[str, Import] = {}
         for kind in (kind for kind in FORMULA_KINDS if kind in files):
-            records[kind] = _record(collection, kind, files[kind], at)
+            path, starts_over = files[kind], lambda record: False
+            records[kind] = open_import(collection, kind, path, at=at, starts_over=starts_over)
             stack.enter_context(stopped_on_error(records[kind]))
         if not all(_is_current(collection, record) for record in records.values()):
-            _import_files(_Sources(collection, files, records), at, progress)
+            with TemporaryDirectory(prefix="arqlab-formulas-") as folder:
+                _Reading(collection, files, records, Path(folder), at, progress).run()
     return list(records.values())
 
 
@@ -193,16 +193,6 @@ def delete_formulas(collection: Collection, kinds: Iterable[str] = FORMULA_KINDS
     kinds = tuple(kinds)
     replace_files(collection, **{FIELDS[kind]: "" for kind in kinds})
     Import.objects.filter(collection=collection, kind__in=kinds).delete()
-
-
-def _record(collection: Collection, kind: str, path: Path, at: datetime) -> Import:
-    return start_import(
-        collection=collection,
-        kind=kind,
-        source=path.name,
-        sha256=import_digest(kind, path, WHOLE),
-        at=at,
-    )
 
 
 def _is_current(collection: Collection, record: Import) -> bool:
@@ -215,42 +205,30 @@ def _is_current(collection: Collection, record: Import) -> bool:
 
 
 @dataclass(frozen=True)
-class _Sources:
-    """The files to import into a collection, with their records."""
+class _Reading:
+    """One pass over index files that are imported into a collection, with its parts in a folder."""
 
     collection: Collection
     files: Mapping[str, Path]
     records: Mapping[str, Import]
+    folder: Path
+    at: datetime
+    progress: Progress | None
 
+    def run(self) -> None:
+        """Read the files, and replace the stored columns."""
+        for record in self.records.values():
+            clear_problems(record)
+            record.rows = record.kept = 0
+            record.counts, record.state, record.finished_at = {}, Import.State.RUNNING, None
+            save_progress(record=record, at=self.at)
+        names = self._store()
+        with transaction.atomic():
+            replace_files(self.collection, **names)
+            for record in self.records.values():
+                finish_import(record=record, at=self.at)
 
-def _import_files(sources: _Sources, at: datetime, progress: Progress | None) -> None:
-    for record in sources.records.values():
-        clear_problems(record)
-        record.rows = record.kept = 0
-        record.counts, record.state, record.finished_at = {}, Import.State.RUNNING, None
-        save_progress(record=record, at=at)
-    with TemporaryDirectory(prefix="arqlab-formulas-") as folder:
-        names = _Reading(sources, Path(folder), at, progress).store()
-    with transaction.atomic():
-        replace_files(sources.collection, **names)
-        for record in sources.records.values():
-            finish_import(record=record, at=at)
-
-
-class _Reading:
-    """One pass over the index files, with its parts in a folder."""
-
-    def __init__(
-        self, sources: _Sources, folder: Path, at: datetime, progress: Progress | None
-    ) -> None:
-        self.collection, self.files, self.records = (
-            sources.collection,
-            sources.files,
-            sources.records,
-        )
-        self.folder, self.at, self.progress = folder, at, progress
-
-    def store(self) -> dict[str, str]:
+    def _store(self) -> dict[str, str]:
         """Read the files and store the columns. Return the names of the stored files by field."""
         rows = IndexRows(self.folder / "rows")
         for frame in self._rows():

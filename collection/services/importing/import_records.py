@@ -7,6 +7,7 @@ a heartbeat for `STALE_AFTER` counts as dead, and another process can resume it.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -30,25 +31,16 @@ from collection.models import STALE_AFTER, Author, Collection, Import, Post
 IDS_PER_STATEMENT = 5_000
 
 
-def known_posts(collection: Collection, post_ids: Iterable[str]) -> set[str]:
-    """Return the ids that are posts of the collection."""
-    posts = Post.objects.filter(collection=collection)
-    slices = in_slices(set(post_ids), size=IDS_PER_STATEMENT)
+def stored_ids(
+    collection: Collection, ids: Iterable[str], *, model: type[Post | Author] = Post
+) -> set[str]:
+    """Return the ids that are posts (or authors) of the collection."""
+    name = "post_id" if model is Post else "author_id"
+    rows = model._default_manager.filter(collection=collection)
     return {
-        post_id
-        for part in slices
-        for post_id in posts.filter(post_id__in=part).values_list("post_id", flat=True)
-    }
-
-
-def known_authors(collection: Collection, author_ids: Iterable[str]) -> set[str]:
-    """Return the ids that are authors of the collection."""
-    authors = Author.objects.filter(collection=collection)
-    slices = in_slices(set(author_ids), size=IDS_PER_STATEMENT)
-    return {
-        author_id
-        for part in slices
-        for author_id in authors.filter(author_id__in=part).values_list("author_id", flat=True)
+        row_id
+        for part in in_slices(set(ids), size=IDS_PER_STATEMENT)
+        for row_id in rows.filter(**{f"{name}__in": part}).values_list(name, flat=True)
     }
 
 
@@ -101,7 +93,7 @@ def add_import_changes(
         own = imports.filter(sha256=import_digest(kind, path, window)).first()
         last = imports.filter(kept__gt=0).order_by("-finished_at", "-pk").first()
         name, fate = Import.Kind(kind).label, Fate.NEW
-        if own is not None and (own.state != Import.State.DONE or not is_overtaken(own)):
+        if own is not None and not is_overtaken(own):
             fate = Fate.UNCHANGED
         elif last is not None:
             fate = Fate.CHANGED
@@ -142,16 +134,32 @@ def is_overtaken(record: Import) -> bool:
     others = Import.objects.filter(
         collection=record.collection, kind=record.kind, source=record.source
     )
-    return others.filter(finished_at__gt=record.finished_at).exists()
+    is_done = record.state == Import.State.DONE
+    return is_done and others.filter(finished_at__gt=record.finished_at).exists()
 
 
-def restart_import(record: Import, at: datetime) -> None:
-    """Reset a finished import, so that it starts again from the first row."""
-    clear_problems(record)
-    record.rows = record.kept = 0
-    record.state, record.created_at, record.finished_at = Import.State.RUNNING, at, None
-    # Keep the old counts until the first batch is stored: they show which scores came from votes.
-    record.save()
+def open_import(
+    collection: Collection,
+    kind: str,
+    path: Path,
+    *,
+    at: datetime,
+    window: Window = WHOLE,
+    starts_over: Callable[[Import], bool] = is_overtaken,
+) -> Import:
+    """Return the record of the import of a file, as `start_import` does.
+
+    If it `starts_over`, it is read again from the first row.
+    """
+    digest = import_digest(kind, path, window)
+    record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
+    if starts_over(record):
+        clear_problems(record)
+        record.rows = record.kept = 0
+        record.state, record.created_at, record.finished_at = Import.State.RUNNING, at, None
+        # The old counts stay until the first batch is stored: they show which scores are of votes.
+        record.save()
+    return record
 
 
 @contextmanager
@@ -170,6 +178,19 @@ def stopped_on_error(record: Import) -> Iterator[None]:
         raise
 
 
+def add_counts(record: Import, added: Mapping[str, int]) -> None:
+    """Add counts of rows kept and skipped to a record; the caller saves it."""
+    counts = Counter(record.counts)
+    counts.update(added)
+    record.counts = dict(counts)
+
+
+def finish_import(*, record: Import, at: datetime) -> None:
+    """Mark an import as done. Raise `TakenOverError` as `save_progress` does."""
+    record.state, record.finished_at = Import.State.DONE, at
+    save_progress(record=record, at=at)
+
+
 def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datetime) -> None:
     """Store the record with a heartbeat, and the problems of a batch.
 
@@ -177,24 +198,14 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     took over the import, so that the batch is rolled back.
     """
     add_problems(record, problems)
-    # The heartbeat is the current time and not `at`: it shows that this process is alive.
-    _save(record, heartbeat=max(at, timezone.now()))
-
-
-def finish_import(*, record: Import, at: datetime) -> None:
-    """Mark an import as done. Raise `TakenOverError` as `save_progress` does."""
-    record.state, record.finished_at = Import.State.DONE, at
-    _save(record, heartbeat=at)
-
-
-def _save(record: Import, *, heartbeat: datetime) -> None:
-    """Store the record if its last heartbeat is from this process: of two processes, one wins."""
-    last, record.updated_at = record.updated_at, heartbeat
+    # The current time and not `at` shows that this process is alive. Of two processes, one wins:
+    # that of the last heartbeat.
+    last, record.updated_at = record.updated_at, max(at, timezone.now())
     if not Job.objects.filter(pk=record.pk, updated_at=last).update(
         state=record.state,
         problem_count=record.problem_count,
         problem_groups=record.problem_groups,
-        updated_at=heartbeat,
+        updated_at=record.updated_at,
     ):
         raise TakenOverError(
             f"Another process took over the import of {record.source} because this process made "

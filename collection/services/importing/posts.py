@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -43,14 +43,12 @@ from collection.models import Collection, Import, Post
 from collection.services.importing.formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
     Progress,
+    add_counts,
     finish_import,
-    import_digest,
-    is_overtaken,
-    known_posts,
-    restart_import,
+    open_import,
     save_progress,
-    start_import,
     stopped_on_error,
+    stored_ids,
 )
 from collection.services.parquet_files import write_posts_index
 
@@ -72,17 +70,13 @@ def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exis
     """Store posts. Update those that exist, if some `may_exist`."""
     if not posts:
         return
-    exist = may_exist and _some_exist(collection, posts)
+    exist = may_exist and bool(stored_ids(collection, (str(post.number) for post in posts)))
     if not takes_copy():
         _store_in_bulk(collection, posts, exist=exist)
     elif exist:
         _copy_over(collection, posts)
     else:
         _copy(collection, posts, Post._meta.db_table)
-
-
-def _some_exist(collection: Collection, posts: Sequence[StoredPost]) -> bool:
-    return bool(known_posts(collection, (str(post.number) for post in posts)))
 
 
 def _store_in_bulk(collection: Collection, posts: Sequence[StoredPost], *, exist: bool) -> None:
@@ -254,14 +248,9 @@ def import_posts(
     if not path.is_file():
         todo = "Name a Posts.xml, or a folder or archive that contains one."
         raise FileRefusedError([Problem(str(path), None, "no such file", "Posts.xml", todo)])
-    digest = import_digest(Import.Kind.POSTS, path, window)
-    record = start_import(
-        collection=collection, kind=Import.Kind.POSTS, source=path.name, sha256=digest, at=at
-    )
+    record = open_import(collection, Import.Kind.POSTS, path, at=at, window=window)
     if record.state == Import.State.DONE:
-        if not is_overtaken(record):
-            return record
-        restart_import(record, at)
+        return record
     with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
         batches = _PostImport(
             collection,
@@ -271,7 +260,13 @@ def import_posts(
             FoundFormulas(Path(folder, "found")),
             progress,
         )
-        works = _works(path, window, done=record.rows)
+        as_copy, done = takes_copy(), record.rows
+        works = (
+            Work(
+                block, window, is_stored=block.row_count > 0 and block.last <= done, as_copy=as_copy
+            )
+            for block in blocks(path, "posts")
+        )
         for ready in ready_blocks(works, processes=process_count(path.stat().st_size)):
             batches.add(ready)
         batches.store()
@@ -281,14 +276,6 @@ def import_posts(
             index_found_formulas(collection, batches.found, reimported=batches.threads.seen)
             finish_import(record=record, at=at)
     return record
-
-
-def _works(path: Path, window: Window, *, done: int) -> Iterator[Work]:
-    as_copy = takes_copy()
-    for block in blocks(path, "posts"):
-        yield Work(
-            block, window, is_stored=block.row_count > 0 and block.last <= done, as_copy=as_copy
-        )
 
 
 @dataclass
@@ -340,16 +327,11 @@ class _PostImport:
                 record.counts = {}
             record.rows = self.reached
             record.kept += len(self.posts)
-            self._count(self.counts)
+            add_counts(record, self.counts)
             save_progress(record=record, problems=self.problems, at=self.at)
         self.posts, self.problems, self.counts, self.outside = [], [], Counter(), []
         if self.progress is not None:
             self.progress(record.rows, round(record.rows / self.share) if self.share else None)
-
-    def _count(self, added: Mapping[str, int]) -> None:
-        counts = Counter(self.record.counts)
-        counts.update(added)
-        self.record.counts = dict(counts)
 
     def settle_threads(self) -> None:
         """Resolve the answers that precede their question, and report those without a question."""
@@ -366,9 +348,8 @@ class _PostImport:
                 self.threads.without_question(*answer) for answer in some if answer[1] not in places
             ]
             self.record.kept -= lost
-            self._count(
-                {"without_question": len(alone), "outside_the_window": lost, "answers": -lost}
-            )
+            changed = {"without_question": len(alone), "outside_the_window": lost, "answers": -lost}
+            add_counts(self.record, changed)
             save_progress(record=self.record, problems=alone, at=self.at)
 
     def _posts(self, numbers: Iterable[int]) -> QuerySet[Post]:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,18 +29,15 @@ from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem
 from arqkit.texts.html.foreign import WITHOUT_LATEX, document_html, text_html
 from arqkit.texts.html.sanitizer import RULES, clean_title_and_body
-from collection.models import Collection, Import, Post
+from collection.models import Collection, Comment, Import, Post, PostLink, Tag
 from collection.services.importing import related_rows
 from collection.services.importing.formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
-    WHOLE,
     Progress,
+    add_counts,
     finish_import,
-    import_digest,
-    is_overtaken,
-    restart_import,
+    open_import,
     save_progress,
-    start_import,
     stopped_on_error,
 )
 from collection.services.importing.posts import import_posts
@@ -59,14 +57,9 @@ def import_documents(
     What cannot be read becomes a problem of the record. Raise `UserError` if another process is
     importing it.
     """
-    digest = import_digest(Import.Kind.DOCUMENTS, path, WHOLE)
-    record = start_import(
-        collection=collection, kind=Import.Kind.DOCUMENTS, source=path.name, sha256=digest, at=at
-    )
+    record = open_import(collection, Import.Kind.DOCUMENTS, path, at=at)
     if record.state == Import.State.DONE:
-        if not is_overtaken(record):
-            return record
-        restart_import(record, at)
+        return record
     with stopped_on_error(record):
         for batch in in_slices(islice(read_documents(path), record.rows, None), size=BATCH):
             with transaction.atomic():
@@ -166,10 +159,10 @@ class _Batchable(Protocol):
 
 @dataclass(frozen=True)
 class _Importer:
-    """The functions that import rows of one kind: read a row, get its key, store a batch."""
+    """How rows of one kind are imported: read, told apart by a field, and stored in batches."""
 
     read: Callable[[DumpRow, str], Any]
-    key: Callable[[Any], str]
+    key: str
     store: Callable[[Collection, Any], Counter[str]]
     clear: Callable[[Collection], object]
     gather: Callable[[], _Batchable] = list
@@ -181,34 +174,34 @@ class _Importer:
 _IMPORTERS: dict[str, _Importer] = {
     Kind.COMMENTS: _Importer(
         read=dumprecords.read_comment,
-        key=lambda comment: str(comment.comment_id),
+        key="comment_id",
         store=related_rows.store_comments,
-        clear=related_rows.clear_comments,
+        clear=partial(related_rows.clear_rows, Comment),
         finish=_index_found,
     ),
     Kind.POST_LINKS: _Importer(
         read=dumprecords.read_post_link,
-        key=lambda link: str(link.link_id),
+        key="link_id",
         store=related_rows.store_post_links,
-        clear=related_rows.clear_post_links,
+        clear=partial(related_rows.clear_rows, PostLink),
     ),
     Kind.TAGS: _Importer(
         read=dumprecords.read_tag,
-        key=lambda tag: str(tag.name),
+        key="name",
         store=related_rows.store_tags,
-        clear=related_rows.clear_tags,
+        clear=partial(related_rows.clear_rows, Tag),
         needs=(),
     ),
     Kind.USERS: _Importer(
         read=dumprecords.read_author,
-        key=lambda author: str(author.author_id),
+        key="author_id",
         store=related_rows.store_authors,
         clear=_no_counts,
         needs=(),
     ),
     Kind.VOTES: _Importer(
         read=dumprecords.read_vote,
-        key=lambda vote: str(vote.vote_id),
+        key="vote_id",
         store=related_rows.store_votes,
         clear=related_rows.clear_votes,
         gather=related_rows.vote_tally,
@@ -217,7 +210,7 @@ _IMPORTERS: dict[str, _Importer] = {
     ),
     Kind.BADGES: _Importer(
         read=dumprecords.read_badge,
-        key=lambda badge: str(badge.badge_id),
+        key="badge_id",
         store=related_rows.store_badges,
         clear=related_rows.clear_badges,
         gather=related_rows.badge_tally,
@@ -271,11 +264,9 @@ def import_file(
             collection=collection, path=path, window=window, at=at, progress=progress
         )
     importer, path = _IMPORTERS[kind], _file_of(path, kind)
-    digest = import_digest(kind, path, window)
-    record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
-    if _is_overtaken(record, importer):
-        restart_import(record, at)
-    elif record.state == Import.State.DONE:
+    starts_over = partial(_is_overtaken, importer)
+    record = open_import(collection, kind, path, at=at, window=window, starts_over=starts_over)
+    if record.state == Import.State.DONE:
         return record
     with stopped_on_error(record):
         for batch in _batches(importer, kind, path, window, already=record.rows):
@@ -294,17 +285,13 @@ def _file_of(path: Path, kind: str) -> Path:
     """Return `path`, or the file of this kind in it if it is a folder."""
     file = dump_files(path).get(kind, path) if path.is_dir() else path
     if not file.is_file():
-        expected, todo = (
-            "a file of the data dump",
-            "Name the file, or a folder or archive that contains it.",
-        )
-        raise FileRefusedError(
-            [Problem(str(path), None, f"no {Import.Kind(kind).label.lower()}", expected, todo)]
-        )
+        actual, expected = f"no {Import.Kind(kind).label.lower()}", "a file of the data dump"
+        todo = "Name the file, or a folder or archive that contains it."
+        raise FileRefusedError([Problem(str(path), None, actual, expected, todo)])
     return file
 
 
-def _is_overtaken(record: Import, importer: _Importer) -> bool:
+def _is_overtaken(importer: _Importer, record: Import) -> bool:
     """Return whether the rows that the file refers to were imported later than the file.
 
     Some of its skipped rows may then belong to the collection.
@@ -344,24 +331,17 @@ class _SeenKeys:
     def read(self, importer: _Importer, row: DumpRow | Problem, source: str) -> Any:
         """Return the record of a row, or a problem."""
         record = row if isinstance(row, Problem) else importer.read(row, source)
-        if isinstance(record, Problem) or self._is_new(importer.key(record)):
+        if isinstance(record, Problem) or self._is_new(str(getattr(record, importer.key))):
             return record
-        return Problem(
-            source,
-            row.line,
-            f"{importer.key(record)} again in the {self.what}",
-            "each once",
-            "Remove one of the two rows. The first was imported.",
-        )
+        actual = f"{getattr(record, importer.key)} again in the {self.what}"
+        todo = "Remove one of the two rows. The first was imported."
+        return Problem(source, row.line, actual, "each once", todo)
 
     def _is_new(self, key: str) -> bool:
-        """Add a key and return whether it is new.
-
-        Ids are digits; only tags have names. Rows of old dumps may have no key.
-        """
+        """Add a key and return whether it is new. Rows of old dumps may have none."""
         if key.isdecimal():
             return self.numbers.add(int(key))
-        is_new = not key or key not in self.names
+        is_new = not key or key not in self.names  # only tags have names
         self.names.add(key)
         return is_new
 
@@ -380,19 +360,13 @@ def _store(record: Import, importer: _Importer, batch: _Batch) -> None:
         record.counts = {}
     # While no row of this file is stored, clearing again deletes nothing of it.
     if record.kept == 0 and batch.records:
-        _replace_earlier_file(record, importer)
+        importer.clear(record.collection)
+        record.collection.imports.filter(kind=record.kind).exclude(pk=record.pk).delete()
     _count(record, importer.store(record.collection, batch.records) if batch.records else Counter())
     _count(record, Counter(outside_the_window=batch.outside))
     record.rows = batch.rows
 
 
-def _replace_earlier_file(record: Import, importer: _Importer) -> None:
-    importer.clear(record.collection)
-    Import.objects.filter(collection=record.collection, kind=record.kind).exclude(
-        pk=record.pk
-    ).delete()
-
-
 def _count(record: Import, added: Counter[str]) -> None:
     record.kept += added.pop("kept", 0)
-    record.counts = dict(Counter(record.counts) + added)
+    add_counts(record, +added)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +21,9 @@ from arqkit.formats.dumps.records import (
     TagRecord,
     VoteRecord,
 )
-from arqkit.texts.html.sanitizer import RULES, CleanText, clean_comment
+from arqkit.texts.html.sanitizer import RULES, clean_comment
 from collection.models import Author, Collection, Comment, Import, Post, PostLink, Tag
-from collection.services.importing.import_records import (
-    IDS_PER_STATEMENT,
-    known_authors,
-    known_posts,
-)
+from collection.services.importing.import_records import IDS_PER_STATEMENT, stored_ids
 
 VOTES = ("up", "down")
 BADGES = ("gold", "silver", "bronze")
@@ -36,11 +32,11 @@ BADGES = ("gold", "silver", "bronze")
 class Tally:
     """Counts of rows by id and kind, with eight bytes per row."""
 
-    def __init__(self, kinds: Sequence[str], id_of: Callable[[Any], str]) -> None:
+    def __init__(self, kinds: Sequence[str], id_field: str) -> None:
         self.kinds = kinds
         self.others = 0
         self._places = {kind: place for place, kind in enumerate(kinds)}
-        self._id_of = id_of
+        self._id_of = attrgetter(id_field)
         self._keys = array("q")
 
     def append(self, row: VoteRecord | BadgeRecord) -> None:
@@ -66,12 +62,12 @@ class Tally:
 
 def vote_tally() -> Tally:
     """Return an empty tally of votes by post."""
-    return Tally(VOTES, lambda vote: str(vote.post_id))
+    return Tally(VOTES, "post_id")
 
 
 def badge_tally() -> Tally:
     """Return an empty tally of badges by author."""
-    return Tally(BADGES, lambda badge: str(badge.author_id))
+    return Tally(BADGES, "author_id")
 
 
 def clear_votes(collection: Collection) -> None:
@@ -85,7 +81,7 @@ def clear_votes(collection: Collection) -> None:
 
 def store_votes(collection: Collection, votes: Tally) -> Counter[str]:
     """Add the votes to their posts. Return the counts."""
-    up, down = _add(Post, ("up_votes", "down_votes"), known_posts, collection, votes)
+    up, down = _add(Post, ("up_votes", "down_votes"), collection, votes)
     return Counter(
         kept=up + down,
         up_votes=up,
@@ -108,7 +104,7 @@ def clear_badges(collection: Collection) -> None:
 
 def store_badges(collection: Collection, badges: Tally) -> Counter[str]:
     """Add the badges to their authors. Return the counts."""
-    kinds = _add(Author, BADGES, known_authors, collection, badges)
+    kinds = _add(Author, BADGES, collection, badges)
     passed = len(badges) - sum(kinds)
     return Counter(
         kept=sum(kinds), of_authors_who_are_not_here=passed, **dict(zip(BADGES, kinds, strict=True))
@@ -116,16 +112,12 @@ def store_badges(collection: Collection, badges: Tally) -> Counter[str]:
 
 
 def _add(
-    model: type[Post | Author],
-    columns: Sequence[str],
-    known: Callable[[Collection, Sequence[str]], set[str]],
-    collection: Collection,
-    tally: Tally,
+    model: type[Post | Author], columns: Sequence[str], collection: Collection, tally: Tally
 ) -> list[int]:
     """Add the sums to columns of the known rows. Return the total added to each column."""
     table, key = model._meta.db_table, "post_id" if model is Post else "author_id"
     ids, sums = tally.sums()
-    here = known(collection, ids)
+    here = stored_ids(collection, ids, model=model)
     is_here = np.array([row_id in here for row_id in ids], np.bool_)
     rows = zip((row_id for row_id in ids if row_id in here), sums[is_here].tolist(), strict=True)
     for part in in_slices(rows, size=IDS_PER_STATEMENT):
@@ -154,50 +146,33 @@ def _statement(table: str, key: str, columns: Sequence[str], rows: int) -> str:
 ROWS_PER_STATEMENT = 1_000
 
 
-def clear_comments(collection: Collection) -> None:
-    """Delete the comments of an earlier file."""
-    Comment.objects.filter(collection=collection).delete()
+def clear_rows(model: type[Comment | PostLink | Tag], collection: Collection) -> None:
+    """Delete the rows of an earlier file."""
+    model._default_manager.filter(collection=collection).delete()
 
 
 def store_comments(collection: Collection, comments: Sequence[CommentRecord]) -> Counter[str]:
     """Sanitize and store the comments on posts of the collection. Return the counts."""
-    known = known_posts(collection, (comment.post_id for comment in comments))
+    known = stored_ids(collection, (comment.post_id for comment in comments))
     kept = [comment for comment in comments if comment.post_id in known]
     formulas = 0
     rows: list[Comment] = []
     for comment in kept:
         clean = clean_comment(comment.text, comment_id=str(comment.comment_id))
         formulas += clean.formula_count
-        rows.append(_comment(collection, comment, clean))
+        text = clean.beside(comment.text)
+        rows.append(
+            Comment(collection=collection, clean_text=text, rules=RULES, **comment._asdict())
+        )
     Comment.objects.bulk_create(rows, batch_size=ROWS_PER_STATEMENT)
     return Counter(
         kept=len(kept), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(kept)
     )
 
 
-def _comment(collection: Collection, comment: CommentRecord, clean: CleanText) -> Comment:
-    return Comment(
-        collection=collection,
-        comment_id=comment.comment_id,
-        post_id=comment.post_id,
-        text=comment.text,
-        clean_text=clean.beside(comment.text),
-        rules=RULES,
-        score=comment.score,
-        author_id=comment.author_id,
-        author_name=comment.author_name,
-        created_at=comment.created_at,
-    )
-
-
-def clear_post_links(collection: Collection) -> None:
-    """Delete the links of an earlier file."""
-    PostLink.objects.filter(collection=collection).delete()
-
-
 def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) -> Counter[str]:
     """Store the distinct links between posts of the collection. Return the counts."""
-    known = known_posts(
+    known = stored_ids(
         collection, (end for link in links for end in (link.post_id, link.related_id))
     )
     within = [link for link in links if link.post_id in known and link.related_id in known]
@@ -227,11 +202,6 @@ def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) ->
     )
 
 
-def clear_tags(collection: Collection) -> None:
-    """Delete the tags of an earlier file."""
-    Tag.objects.filter(collection=collection).delete()
-
-
 def store_tags(collection: Collection, tags: Sequence[TagRecord]) -> Counter[str]:
     """Store a batch of tags. Return the counts."""
     Tag.objects.bulk_create(
@@ -243,15 +213,7 @@ def store_tags(collection: Collection, tags: Sequence[TagRecord]) -> Counter[str
 def store_authors(collection: Collection, authors: Sequence[AuthorRecord]) -> Counter[str]:
     """Store a batch of authors, and update existing ones except their badges. Return the counts."""
     Author.objects.bulk_create(
-        (
-            Author(
-                collection=collection,
-                author_id=author.author_id,
-                name=author.name,
-                reputation=author.reputation,
-            )
-            for author in authors
-        ),
+        (Author(collection=collection, **author._asdict()) for author in authors),
         update_conflicts=True,
         update_fields=["name", "reputation"],
         unique_fields=["collection", "author_id"],

@@ -1,4 +1,4 @@
-"""IndexedFormula search: the scores of Tangent-S, its quality on judged formulas, and its laws."""
+"""Formula search: the scores of Tangent-S, its quality on judged formulas, and its laws."""
 
 from functools import cache
 from itertools import pairwise, product
@@ -15,10 +15,10 @@ from arqkit.ranking import with_order
 from arqkit.retrieval.forest import Forest, ForestPart
 from arqkit.retrieval.formulas import (
     WEIGHTS,
-    IndexedFormula,
     FormulaIndex,
     FormulaIndexPart,
     FormulaQuery,
+    IndexedFormula,
 )  # fmt: skip
 from arqkit.retrieval.trees import Tree
 from tests.arqkit.retrieval.gold import judged, tree_of

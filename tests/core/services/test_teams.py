@@ -9,7 +9,6 @@ from arqlab.core.services.teams import (
     create_team,
     join_team,
     leave_team,
-    remove_member,
     rename_team,
     renew_invitation,
 )
@@ -112,14 +111,14 @@ def test_a_person_may_be_in_several_teams(team, other_team, outsider):
 def test_a_member_can_leave(team, member):
     MemberFactory(team=team)
 
-    leave_team(team=team, user=member)
+    leave_team(team=team, user=member, by=member)
 
     assert not Membership.objects.filter(user=member).exists()
     assert AuditEvent.objects.get().verb == "team.leave"
 
 
 def test_a_team_without_members_is_deleted(team, member):
-    leave_team(team=team, user=member)
+    leave_team(team=team, user=member, by=member)
 
     assert not Team.objects.filter(pk=team.pk).exists()
     assert AuditEvent.objects.filter(verb="team.delete", target="Alpha").exists()
@@ -129,7 +128,7 @@ def test_the_last_member_of_a_team_with_runs_cannot_leave(team, task, member):
     give_a_run(team, task)
 
     with pytest.raises(UserError, match="Invite another member first"):
-        leave_team(team=team, user=member)
+        leave_team(team=team, user=member, by=member)
 
     assert Membership.objects.filter(team=team, user=member).exists()
     assert not AuditEvent.objects.exists()
@@ -137,13 +136,13 @@ def test_the_last_member_of_a_team_with_runs_cannot_leave(team, task, member):
 
 def test_a_user_outside_the_team_cannot_leave(team, outsider):
     with pytest.raises(UserError, match="is not a member"):
-        leave_team(team=team, user=outsider)
+        leave_team(team=team, user=outsider, by=outsider)
 
 
 def test_an_organizer_removes_a_member(team, member, organizer):
     MemberFactory(team=team)
 
-    remove_member(team=team, user=member, by=organizer)
+    leave_team(team=team, user=member, by=organizer)
 
     event = AuditEvent.objects.get()
     assert (event.verb, event.actor, event.detail["person"]) == (
