@@ -84,16 +84,14 @@ class Command(LabCommand):
 
     def make(self, order: Order, out: Path | None, options: dict[str, Any]) -> None:
         """Submit the run of a system, or write it to a file."""
-        line = ProgressLine(self.stderr, order.system.name)
-        try:
-            if out:
+        with ProgressLine(self.stderr, order.system.name) as line:
+            if out is None:
+                by = self.actor(options)
+                run = make_baseline(order=order, by=by, at=timezone.now(), progress=line)
+                said = f"{run} in {order.task}: {run.get_status_display().lower()}."
+            else:
                 _, data = rank_for(order, line)
                 out.parent.mkdir(parents=True, exist_ok=True)
                 out.write_bytes(data)
-                self.stdout.write(f"Written to {out}. Check it with check_run, or submit it.")
-                return
-            by = self.actor(options)
-            run = make_baseline(order=order, by=by, at=timezone.now(), progress=line)
-        finally:
-            line.close()
-        self.stdout.write(f"{run} in {order.task}: {run.get_status_display().lower()}.")
+                said = f"Written to {out}. Check it with check_run, or submit it."
+        self.stdout.write(said)
