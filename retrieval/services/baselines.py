@@ -91,6 +91,11 @@ def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Prog
     Raise `UserError` if the system cannot run, a rule of submissions refuses the run, or it
     has errors.
     """
+    if made_run(order.task, order.tag):
+        raise UserError(
+            f"{order.task.name} has the baseline {order.tag}. Withdraw it to make it again.",
+            code="made",
+        )
     sources, data = rank_for(order, progress)
     run = _submit(order, sources, data, by=by, at=at)
     validate_uploaded_run(run_id=run.pk, at=timezone.now())

@@ -14,6 +14,7 @@ from arqlab.core.services.jobs import run_waiting_job
 from collection.models import Post, PostLink
 from retrieval.models import SystemRun
 from submissions.models import Run
+from submissions.services.changing import withdraw_run
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
 from tests.factories import FormulaTaskFactory, TopicFactory
@@ -93,6 +94,16 @@ def test_a_made_baseline_is_linked_and_not_offered_again(scene, small, client_of
 
     assert "task1/random" not in shown
     assert f"/runs/{Run.objects.get().pk}/" in shown
+
+
+def test_a_baseline_is_made_again_only_after_it_was_withdrawn(scene, small):
+    run = make_made(scene, "random")
+    with pytest.raises(CommandError, match="Withdraw it to make it again"):
+        make(scene, "random")
+    withdraw_run(run=run, reason="Other settings", by=scene.organizer, at=timezone.now())
+    make(scene, "random")
+
+    assert Run.objects.valid().filter(tag="random").count() == 1
 
 
 def test_without_a_collection_the_page_says_what_to_do_and_makes_nothing(scene, client_of):
