@@ -62,6 +62,13 @@ _START = re.compile(r"<(?:\w+:)?([A-Za-z-]+)(\s[^<>]*?)?(/?)>")
 _END = re.compile(r"</(?:\w+:)?([A-Za-z-]+)\s*>")
 _BARLESS = re.compile(r"""linethickness=["']0""")
 _NAME = re.compile(r"""\sname=["']([^"']*)""")
+# Where LaTeXML and Temml write different characters, LaTeXML's.
+_SAME: dict[int, str | None] = {
+    ord(sign): same for sign, same in zip("−–∗ˆ‾˜‖∶'", "--*^¯~∥:′", strict=True)
+}
+_SAME |= dict.fromkeys([0x200B, 0xFE00, 0xFE0E, 0xFE0F])
+# Some signs are identifiers in Temml's MathML, and some identifiers signs.
+_SIGNS, _NAMES = frozenset("/|%.,;:!=<>+-()[]"), frozenset("?…⋯⋮⋱∞&#")
 _ROWS = frozenset(["mrow", "mstyle", "mpadded", "semantics", "math", "mphantom", "maction"])
 _DROPPED = frozenset(["mspace", "annotation", "annotation-xml", "none", "mprescripts", "mglyph"])
 
@@ -88,8 +95,9 @@ _meanings = _Meanings()
 def _meaning(token: str) -> Node | _Opening | _Closing | None:
     if leaf := _LEAF.fullmatch(token):
         separator = " " if leaf[1] in ("mtext", "ms") else ""
-        text = separator.join(unescape(leaf[2]).replace("\u200b", "").split())
-        return Node(leaf[1], text, []) if text else None
+        text = separator.join(unescape(leaf[2]).translate(_SAME).split())
+        name = "mo" if text in _SIGNS else "mi" if text in _NAMES else leaf[1]
+        return Node(name, text, []) if text else None
     if end := _END.fullmatch(token):
         return _Closing(_renamed(end[1]))
     start = _START.fullmatch(token)
@@ -150,7 +158,7 @@ def row(children: list[Node]) -> Node:
     """Return nodes as one: the only one, or a row in which brackets are rows of their own."""
     if len(children) == 1:
         return children[0]
-    if any(child.text in OPENING for child in children) and not _is_fenced(children):
+    if any(child.text in "([{|" for child in children if child.text) and not _is_fenced(children):
         children = _grouped(children)
         if len(children) == 1:
             return children[0]
@@ -177,26 +185,30 @@ def _is_fenced(children: list[Node]) -> bool:
 
 
 def _grouped(children: list[Node]) -> list[Node]:
-    """Return nodes with each pair of brackets as a row; scripts of a closing bracket are its."""
+    """Return nodes with each pair of brackets as a row; scripts of a closing bracket are its.
+
+    A bar opens where an operand is expected, and closes what a bar opened.
+    """
     stack: list[list[Node]] = [[]]
     for child in children:
-        if child.is_sign(*OPENING):
+        group = stack[-1]
+        closes_bar = len(stack) > 1 and group[0].text == "|"
+        expects = not group or group[-1].name == "mo"
+        if child.is_sign(*OPENING) or (child.is_sign("|") and expects and not closes_bar):
             stack.append([child])
             _refuse_depth(stack)
             continue
-        stack[-1].append(child)
-        if len(stack) > 1 and (scripts := _closing(child)) is not None:
-            group = stack.pop()
+        group.append(child)
+        scripts = _closing(child)
+        if len(stack) > 1 and scripts and (scripts[0].text == "|") == closes_bar:
+            stack.pop()
             fenced = Node("mrow", "", [*group[:-1], scripts[0]])
             whole = fenced if len(scripts) == 1 else Node(child.name, "", [fenced, *scripts[1:]])
             stack[-1].append(whole)
     return [child for group in stack for child in group]
 
 
-def _closing(node: Node) -> list[Node] | None:
-    """Return a closing bracket and its scripts, or None."""
-    if node.is_sign(")", "]", "}"):
-        return [node]
-    if node.name in SCRIPTED and node.children and node.children[0].is_sign(")", "]", "}"):
-        return node.children
-    return None
+def _closing(node: Node) -> list[Node]:
+    """Return a closing bracket or bar and its scripts, or nothing."""
+    parts = node.children if node.name in SCRIPTED else [node]
+    return parts if parts and parts[0].is_sign(")", "]", "}", "|") else []

@@ -342,7 +342,11 @@ class _Parser:
             return _applied(heads[0], operands)
         term = operands[0]
         for head, operand in zip(heads, operands[1:], strict=True):
-            term = _applied(head, [term, operand])
+            is_same = (
+                term.label == head.label and term.label.startswith("U!") and term is not operands[0]
+            )
+            first = term.operands if is_same else [term]
+            term = _applied(head, [*first, operand])
         return term
 
     def affix(self, nodes: Sequence[Node]) -> _Term | None:

@@ -22,7 +22,7 @@ from arqkit.texts.maths.typesetting import presentation_mathml
 from retrieval.selectors import Sources
 from retrieval.services.indexes import Progress, built_index
 
-INDEX_VERSION = 1
+INDEX_VERSION = 2
 """Increase it with every change of the trees, so that no older index is opened."""
 INSTANCES = 100_000
 """Instances of formulas that are read for a question: few answers have many of the best ones."""

@@ -57,6 +57,18 @@ def test_a_row_without_invisible_operators_is_parsed_as_a_product() -> None:
     )
 
 
+def test_mathml_of_temml_gives_the_trees_of_latexml() -> None:
+    temml = (
+        "<mi>|</mi><mi>a</mi><mo>−</mo><mi>b</mi><mi>|</mi><mo>=</mo><mi>a</mi><mi>/</mi><mi>b</mi>"
+    )
+    latexml = (
+        "<mrow><mrow><mo>|</mo><mrow><mi>a</mi><mo>-</mo><mi>b</mi></mrow><mo>|</mo></mrow>"
+        "<mo>=</mo><mrow><mi>a</mi><mo>/</mo><mi>b</mi></mrow></mrow>"
+    )
+    for convert in (layout_tree, operator_tree):
+        assert convert(f"<math>{temml}</math>") == convert(math(latexml))
+
+
 @pytest.mark.parametrize(
     "formula",
     [

@@ -1,0 +1,171 @@
+"""Print the tables of docs/systems.md: `python -m benchmarks.labs.systems`.
+
+The three labs are loaded into an empty ArqLab, whose systems write their runs with `make_baseline`.
+The runs are scored with the judgments of the items that the sample of the collection has.
+"""
+
+import csv
+import gzip
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import polars as pl
+
+from arqkit.formats.qrels.read import read_qrels
+from arqkit.formulas.layout import layout_string
+from arqkit.formulas.similarity import layout_symbols
+from arqkit.retrieval.controls import bag_of_symbols, ideal_order, shuffled_items
+from arqkit.retrieval.fusion import min_max_average
+from arqkit.retrieval.results import results_table
+from tests.paths import ROOT, SHARED_DATA
+
+EDITIONS = {1: "2020", 2: "2021", 3: "2022"}
+NAMES = {"random": "Random order", "tfidf": "TF-IDF", "bm25": "BM25", "tangent-s": "Formula search"}
+OFFICIAL = {
+    ("1", "task1"): {
+        "PSU1": "task1/PSU-task1-PSU1-auto-both-A.tsv.gz",
+        "MIRMU ensemble": "task1/MIRMU-task1-OutOfCompetitionEnsemble-auto-both-A.tsv.gz",
+    },
+    ("1", "task2"): {"Tangent-S": "task2/Baseline-task2-TangentS-auto-math-P.visual-ids.tsv.gz"},
+}
+
+
+def main() -> None:
+    """Print a table for each edition and task."""
+    csv.field_size_limit(10_000_000)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ARQLAB_DATA"] = folder
+        manage("migrate", "--verbosity=0")
+        formulas = pl.DataFrame(
+            formulas_of_sample(), schema=["item", "visual_id", "mathml"], orient="row"
+        )
+        for edition, year in EDITIONS.items():
+            manage("load_lab", str(SHARED_DATA / f"arqmath-{edition}"))
+            for task in ("task1", "task2"):
+                out = Path(folder) / f"{edition}-{task}"
+                out.mkdir()
+                manage("make_baseline", f"arqmath-{edition}/{task}", "--system=all", f"--out={out}")
+                print(f"\n**{year}, {'Task 1' if task == 'task1' else 'Task 2'}**\n")
+                print(table(edition, task, out, formulas))
+
+
+def manage(*arguments: str) -> None:
+    """Run a command of ArqLab; what it says goes to standard error."""
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def formulas_of_sample() -> Iterator[list[str]]:
+    """Yield the id, the visual id (perhaps empty) and the MathML of the sample's formulas."""
+    path = SHARED_DATA / "collection/formulas.slt.tsv.gz"
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        for row in list(csv.reader(lines, delimiter="\t"))[1:]:
+            yield [row[0], row[4], row[5]]
+
+
+def table(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> str:
+    """Return the results of an edition's task as a table in Markdown."""
+    is_visual = (edition, task) == (1, "task2")
+    file = {
+        "task1": "qrels.task1.tsv",
+        "task2": "qrels.task2.visual-v2.tsv" if is_visual else "qrels.task2.instances.tsv",
+    }[task]
+    path = SHARED_DATA / f"arqmath-{edition}" / file
+    qrels = read_qrels(path.read_bytes(), path=file)
+    rankings = {NAMES[path.stem]: ranking(path) for path in sorted(folder.glob("*.tsv"))}
+    if task == "task1":
+        rankings["BM25 + formula search"] = min_max_average(
+            [rankings["BM25"], rankings["Formula search"]]
+        )
+        items = judged_answers()
+    else:
+        rankings["Bag of symbols"] = bag(edition, formulas)
+        items = formulas["visual_id" if is_visual else "item"].to_list()
+    if is_visual:
+        visual = formulas.select("item", "visual_id").filter(pl.col("visual_id") != "")
+        rankings = {name: distinct(frame, visual) for name, frame in rankings.items()}
+    for name, run in OFFICIAL.get((str(edition), task), {}).items():
+        rankings[f"{name} (official run)"] = ranking(SHARED_DATA / "arqmath-1/runs" / run)
+    listed = [frame.filter(pl.col("item").is_in(items)) for frame in rankings.values()]
+    rankings = dict(zip(rankings, listed, strict=True))
+    rankings["Ideal order"] = ideal_order(qrels.filter(pl.col("item").is_in(items)))
+    judged = pl.Series(sorted({*items} & {*qrels["item"]}))
+    rankings["Random order"] = shuffled_items(
+        qrels["topic"].unique().sort(), judged, seed=0, limit=len(judged)
+    )
+    against = "BM25" if task == "task1" else "Bag of symbols"
+    return markdown(results_table(rankings, qrels, items=items, against=against), against)
+
+
+def ranking(path: Path) -> pl.DataFrame:
+    """Return the rows of a run file as a ranking."""
+    data = path.read_bytes()
+    data = gzip.decompress(data) if path.suffix == ".gz" else data
+    rows = [line.split() for line in data.decode().splitlines()]
+    return pl.DataFrame(
+        [(row[0], row[-4], float(row[-2])) for row in rows],
+        schema={"topic": pl.String, "item": pl.String, "score": pl.Float64},
+        orient="row",
+    )
+
+
+def judged_answers() -> list[str]:
+    """Return the ids of the answers in the sample that are judged."""
+    text = (SHARED_DATA / "collection/judged-with-body.task1.tsv").read_text()
+    return [line.split()[2] for line in text.splitlines()]
+
+
+def bag(edition: int, formulas: pl.DataFrame) -> pl.DataFrame:
+    """Return the ranking of the sample's formulas by a bag of symbols."""
+    from lxml import etree
+
+    root = etree.parse(SHARED_DATA / f"arqmath-{edition}/topics.task2.xml").getroot()
+    ids = {topic.findtext("Formula_Id"): topic.get("number") for topic in root}
+    path = SHARED_DATA / f"arqmath-{edition}/topic-formulas.slt.tsv.gz"
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines, delimiter="\t"))
+    queries = {ids[row[0]]: symbols(row[-1]) for row in rows if row[0] in ids}
+    return bag_of_symbols(
+        queries, ((item, symbols(mathml)) for item, _, mathml in formulas.iter_rows())
+    )
+
+
+def symbols(mathml: str) -> Iterable[str]:
+    """Return the symbols of a formula."""
+    return layout_symbols(layout_string(mathml) or "")
+
+
+def distinct(frame: pl.DataFrame, visual: pl.DataFrame) -> pl.DataFrame:
+    """Return a ranking of formulas as one of visual ids, each with its best score."""
+    joined = frame.join(visual, on="item").group_by("topic", item="visual_id")
+    return joined.agg(pl.col("score").max())
+
+
+def markdown(results: pl.DataFrame, against: str) -> str:
+    """Return a results table as Markdown: a row for each system."""
+    lines = [f"| system | nDCG′ | MAP′ | P′@10 | nDCG′ less {against} | judged pairs |"]
+    lines.append("| --- | --- | --- | --- | --- | ---: |")
+    for system, rows in results.group_by("system", maintain_order=True):
+        cells = [
+            f"{row['mean']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+            for row in rows.iter_rows(named=True)
+        ]
+        first = rows.row(0, named=True)
+        change = (
+            ""
+            if first["difference"] is None
+            else (
+                f"{first['difference']:+.3f} [{first['difference_low']:+.3f}, "
+                f"{first['difference_high']:+.3f}]"
+            )
+        )
+        lines.append(f"| {system[0]} | {' | '.join(cells)} | {change} | {first['judged']:,} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
