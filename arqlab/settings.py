@@ -5,6 +5,7 @@ with all data below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to Post
 workers on Redis.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,6 +20,9 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 
 DATA_DIR = Path(env("ARQLAB_DATA", str(BASE_DIR / "var"))).resolve()
 make_private(DATA_DIR)
+# numba keeps what it compiles beside the code, where an installed server must not write.
+if not os.access(BASE_DIR / "arqkit" / "retrieval", os.W_OK):
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(DATA_DIR / "numba"))
 DEBUG = env_bool("ARQLAB_DEBUG", default=False)
 DATABASE_URL = env("DATABASE_URL")
 REDIS_URL = env("REDIS_URL")

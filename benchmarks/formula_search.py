@@ -21,7 +21,6 @@ TREES = 15_000  # layout trees a second
 
 def main(bench: Benchmark) -> None:
     """Measure the conversion of the sample, and the queries of all topics."""
-    csv.field_size_limit(10_000_000)
     formulas = list(mathml(shared_data("collection/formulas.slt.tsv.gz")))
     formulas = formulas[: bench.sized(len(formulas), 200)]
     for name, convert in {"layout": layout_tree, "operator": operator_tree}.items():

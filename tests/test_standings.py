@@ -232,6 +232,7 @@ COMMANDS = {
 """The commands about a task that may name runs, with their options."""
 OTHERS = {
     "assign_topics",
+    "make_baseline",
     "check_run",
     "choose_qrels",
     "close_task",

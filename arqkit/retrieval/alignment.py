@@ -24,25 +24,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from arqkit.retrieval.walks import (
-    EDGE,
-    KIND,
-    LABEL,
-    LETTER,
-    NAME,
-    NO_KIND,
-    PARENT,
-    UNORDERED,
-    WILDCARD,
-    align_all,
-    align_some,
-    link,
-)
-
 Ints = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 Reals = NDArray[np.float64]
 
+NO_KIND, LETTER, NAME, WILDCARD, UNORDERED = range(5)
 _KINDS = {"N!": 5, "T!": 6, "F!": 7, "+!": 8, "-!": 9, "?!": WILDCARD, "U!": UNORDERED}
 _BRACKETS, _LISTS = 10, 32
 
@@ -85,22 +71,19 @@ class Trees(NamedTuple):
 
 def align(query: Nodes, trees: Trees, candidates: Ints) -> Reals:
     """Return the three scores of each candidate, one row each."""
+    from arqkit.retrieval.walks import align_all, rows_of
+
     sizes = trees.starts[candidates + 1] - trees.starts[candidates]
     largest = int(sizes.max(initial=0))
-    return align_all(_rows(query), trees, candidates, largest)  # type: ignore[no-any-return]
+    return align_all(rows_of(*query), trees, candidates, largest)  # type: ignore[no-any-return]
 
 
 def matched_nodes(query: Nodes, trees: Trees, candidate: int) -> Bytes:
     """Return for each node of a candidate whether the best walk matched it: 2 equal, 1 by type."""
+    from arqkit.retrieval.walks import align_some, rows_of
+
     size = int(trees.starts[candidate + 1] - trees.starts[candidate])
-    marks = np.zeros(size, np.uint8)
+    marks, scores = np.zeros(size, np.uint8), np.zeros((1, 3))
     chosen = np.array([candidate], np.int32)
-    align_some(_rows(query), trees, chosen, 0, 1, size, np.zeros((1, 3)), marks)
+    align_some(rows_of(*query), trees, chosen, 0, 1, size, scores, marks)
     return marks
-
-
-def _rows(query: Nodes) -> Ints:
-    rows = np.zeros((len(query.labels), 8), np.int32)
-    rows[:, [LABEL, KIND, PARENT, EDGE]] = np.stack(query, axis=1)
-    link(rows, len(rows))
-    return rows

@@ -26,7 +26,6 @@ from arqkit.retrieval.alignment import (
     matched_nodes,
     type_of_label,
 )
-from arqkit.retrieval.pairs import add_shared, count_pairs, pairs_of, pairs_of_trees
 from arqkit.retrieval.trees import Tree
 
 NO_TREE = -1
@@ -134,6 +133,8 @@ class Forest:
 
     def dice(self, query: Nodes) -> NDArray[np.float32]:
         """Return the Dice coefficient of the symbol pairs of each tree with those of the query."""
+        from arqkit.retrieval.pairs import add_shared, pairs_of
+
         keys = pairs_of(*query)
         pairs, counts = np.unique(keys, return_counts=True)
         known = self._arrays["pairs"]
@@ -162,6 +163,8 @@ class Forest:
 
 def _postings(arrays: dict[str, NDArray[Any]], kinds: Bytes) -> dict[str, NDArray[Any]]:
     """Return the distinct pairs, and for each the trees that have it and how often."""
+    from arqkit.retrieval.pairs import count_pairs, pairs_of_trees
+
     columns = arrays["labels"], arrays["parents"], arrays["edges"], arrays["starts"]
     totals = count_pairs(arrays["parents"], arrays["starts"])
     keys = pairs_of_trees(*columns, kinds, totals)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from arqkit.extras import needs_extra
-from arqkit.retrieval.walks import NO_KIND, UNORDERED
+from arqkit.retrieval.alignment import NO_KIND, UNORDERED
 
 with needs_extra("retrieval"):
     from numba import njit

@@ -9,15 +9,25 @@ the end of what a wildcard matches.
 import numpy as np
 
 from arqkit.extras import needs_extra
+from arqkit.retrieval.alignment import LETTER, NAME, NO_KIND, UNORDERED, WILDCARD
 
 with needs_extra("retrieval"):
     from numba import njit, prange
 
-NO_KIND, LETTER, NAME, WILDCARD, UNORDERED = range(5)
 NEXT = ord("n")
 LABEL, KIND, PARENT, EDGE, FIRST, FOLLOWING, EXTENT, DEPTH = range(8)
 QUERY, CANDIDATE, ABOVE, IS_MATCH, END = range(5)
 _CHUNKS = 16  # parts that the processors share
+
+
+@njit(cache=True)
+def rows_of(labels, kinds, parents, edges):
+    """Return the rows of a query's nodes."""
+    rows = np.zeros((len(labels), 8), np.int32)
+    rows[:, LABEL], rows[:, KIND] = labels, kinds
+    rows[:, PARENT], rows[:, EDGE] = parents, edges
+    _link(rows, len(rows))
+    return rows
 
 
 @njit(cache=True, parallel=True)
@@ -99,12 +109,12 @@ def _read(trees, number, rows):
         rows[node, LABEL], rows[node, KIND] = label, trees.kinds[label]
         rows[node, PARENT] = trees.parents[begin + node]
         rows[node, EDGE] = trees.edges[begin + node]
-    link(rows, size)
+    _link(rows, size)
     return size
 
 
 @njit(cache=True)
-def link(rows, size):
+def _link(rows, size):
     """Fill the first child, the next sibling, the extent and the depth of each node."""
     for node in range(size):
         rows[node, FIRST], rows[node, FOLLOWING], rows[node, EXTENT] = -1, -1, 1

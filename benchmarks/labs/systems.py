@@ -36,7 +36,6 @@ OFFICIAL = {
 
 def main() -> None:
     """Print a table for each edition and task."""
-    csv.field_size_limit(10_000_000)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ARQLAB_DATA"] = folder
         manage("migrate", "--verbosity=0")

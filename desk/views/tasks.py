@@ -58,7 +58,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
         "seen": run.status,
-        "made_by": SystemRun.objects.filter(run=run).first(),
+        "made_by": SystemRun.objects.filter(run=run).first() if run.is_baseline else None,
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),
         "may_submit": may_submit,

@@ -228,7 +228,9 @@ def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
 
 
 def _page(request: HttpRequest, page: str, run: Run, form: Form, **context: object) -> HttpResponse:
-    return answer(request, f"submissions/{page}.html", {"run": run, "form": form, **context})
+    context = {"run": run, "form": form, **context}
+    status = 422 if form.errors else 200
+    return answer(request, f"submissions/{page}.html", context, status=status)
 
 
 def _to(run: Run) -> HttpResponse:

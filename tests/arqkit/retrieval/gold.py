@@ -93,7 +93,6 @@ def dice(first: Tree | None, second: Tree | None) -> float:
 
 def topic_formulas(edition: int, kind: str) -> dict[str, str]:
     """Return the MathML of an edition's topic formulas by id: `slt` or `opt`."""
-    csv.field_size_limit(10_000_000)
     path = DATA / f"arqmath-{edition}/topic-formulas.{kind}.tsv.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         return {row[0]: row[-1] for row in list(csv.reader(lines, delimiter="\t"))[1:]}
@@ -107,7 +106,6 @@ def formulas_of_topics() -> dict[str, str]:
 
 def collection_formulas() -> Iterator[tuple[str, str, str]]:
     """Yield the id, the visual id (perhaps empty) and the MathML of the sample's formulas."""
-    csv.field_size_limit(10_000_000)
     path = DATA / "collection/formulas.slt.tsv.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         for row in list(csv.reader(lines, delimiter="\t"))[1:]:
