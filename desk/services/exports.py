@@ -192,6 +192,11 @@ def _topics(task: Task) -> Iterable[bytes]:
     yield write_topics(topic.record for topic in task.topics.order_by("position"))
 
 
+def _pack(task: Task) -> Iterable[bytes]:
+    topics = b"".join(_topics(task)) if task.topics.exists() else b""
+    yield from pack_chunks(task_pack(task, lazily=True), topics=topics)
+
+
 def _qrels(task: Task) -> Iterable[bytes]:
     if leaderboard := released_leaderboard(task):
         yield write_qrels(qrels_frame(leaderboard.qrel_set))
@@ -286,10 +291,10 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
     Export("topics.xml", "The topics, in the labs' XML.", Audience.EVERYONE, _topics),
     Export(
         "task-pack.zip",
-        "The task pack, by which arqkit check reports on a run offline: rules, limits, topic ids, "
-        "and the ids of the collection.",
+        "The task pack, by which arqkit check reports on a run offline: rules, limits, topics, the "
+        "ids of the collection, and a short program that makes a first run.",
         Audience.EVERYONE,
-        lambda task: pack_chunks(task_pack(task, lazily=True)),
+        _pack,
     ),
     Export(
         "qrels.tsv",

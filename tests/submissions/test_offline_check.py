@@ -24,7 +24,7 @@ from tests.arqkit.formats.runs.test_safe_repairs import (
 )
 from tests.collection.factories import FORMULAS, POSTS, load_small
 from tests.factories import Scene
-from tests.offline import arqkit
+from tests.offline import BLOCK, arqkit, run_alone
 from tests.submissions.factories import NOW, sent, zipped
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -168,10 +168,34 @@ def test_a_pack_has_the_rules_and_the_ids_of_the_items_that_its_task_retrieves(
 ) -> None:
     Task.objects.update(kind=kind, trec_items=items, overrides={"limit": 7, "order": "rank"})
 
-    assert zipfile.ZipFile(download(client, pack)).namelist() == names
+    kit = ["topics.xml", "README.md", "make_run.py"]
+    assert zipfile.ZipFile(download(client, pack)).namelist() == names + kit
     rules = task_pack(Task.objects.select_related("lab").get()).rules
     for name in {field.name for field in fields(rules)} - {"posts", "formulas"}:
         assert getattr(read_pack(pack).rules, name) == getattr(rules, name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "items", "rows"),
+    [
+        ("answers", "posts", 2 * (3 + len(ANSWERS))),
+        ("formulas", "formula-ids", 2 * (3 + len(ANSWERS))),
+        ("formulas", "visual-ids", 2 * (2 + 7)),
+        ("written-answers", "answers", 2),
+    ],
+)
+def test_the_program_of_a_pack_makes_a_valid_run(
+    client: Client, pack: Path, tmp_path: Path, kind: str, items: str, rows: int
+) -> None:
+    Task.objects.update(kind=kind, trec_items=items)
+    zipfile.ZipFile(download(client, pack)).extractall(tmp_path)
+
+    made = run_alone(tmp_path, f"{BLOCK}import runpy; runpy.run_path('make_run.py')")
+
+    checked = arqkit(tmp_path, "check", "run.tsv", "--task", pack)
+    assert (made.stderr, checked.returncode, checked.stderr) == ("", 0, "")
+    assert f"{rows} rows, 2 topics" in checked.stdout
+    assert "WARNING" not in checked.stdout
 
 
 def test_a_pack_without_a_collection_says_that_no_item_was_looked_up(

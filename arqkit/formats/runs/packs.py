@@ -1,8 +1,9 @@
 """Task packs: all that the check of a run knows of its task, in one file for teams.
 
 A pack is a zip of `task.json` (the rules and limits) and, if the lab has a collection,
-`posts.parquet` and `formulas.parquet` (the ids that the items of a run are looked up in). It has
-nothing secret: no qrels, no pools and no runs.
+`posts.parquet` and `formulas.parquet` (the ids that the items of a run are looked up in). It also
+starts a team off: with the topics, and a program that makes a run. It has nothing secret: no qrels,
+no pools and no runs.
 """
 
 import io
@@ -20,6 +21,7 @@ import arqkit
 from arqkit.formats.archives.uploads import Unpacked, unpack
 from arqkit.formats.runs.formats import taken_formats
 from arqkit.formats.runs.report import RunRules
+from arqkit.formats.runs.starter import starter_files
 from arqkit.formats.tables import zip_chunks
 from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind
 
@@ -89,16 +91,19 @@ class TaskPack:
         return self.rules.posts is not None or self.rules.formulas is not None
 
 
-def pack_chunks(pack: TaskPack) -> Iterator[bytes]:
+def pack_chunks(pack: TaskPack, *, topics: bytes = b"") -> Iterator[bytes]:
     """Yield the file of a pack: the settings, and the ids of those kinds that the task retrieves.
+
+    With `topics`, the XML of `arqkit.formats.topics.files`, it starts a team off: it has them too,
+    and `starter_files`.
 
     The ids may be in lazy frames, of which only the compressed columns come into memory: about 4 MB
     for 2.5 million posts and 60 MB for 28 million formulas, as many as ARQMath has.
     """
-    yield from zip_chunks(_files(pack))
+    yield from zip_chunks(_files(pack, topics))
 
 
-def _files(pack: TaskPack) -> Iterator[tuple[str, bytes]]:
+def _files(pack: TaskPack, topics: bytes) -> Iterator[tuple[str, bytes]]:
     rules = {
         field.name: getattr(pack.rules, field.name)
         for field in fields(RunRules)
@@ -113,12 +118,18 @@ def _files(pack: TaskPack) -> Iterator[tuple[str, bytes]]:
     }
     yield _SETTINGS, (json.dumps(settings, indent=2) + "\n").encode()
     retrieved = {pack.rules.items, *(layout.items for layout in taken_formats(pack.rules))}
-    for name, columns in _COLUMNS.items():
-        ids = getattr(pack.rules, name)
-        if ids is not None and retrieved & _KINDS[name]:
-            file = io.BytesIO()
-            ids.lazy().select(columns).sink_parquet(file, compression="zstd")
-            yield f"{name}.parquet", file.getvalue()
+    known = {
+        name: ids.lazy().select(columns)
+        for name, columns in _COLUMNS.items()
+        if (ids := getattr(pack.rules, name)) is not None and retrieved & _KINDS[name]
+    }
+    for name, ids in known.items():
+        file = io.BytesIO()
+        ids.sink_parquet(file, compression="zstd")
+        yield f"{name}.parquet", file.getvalue()
+    if topics:
+        yield "topics.xml", topics
+        yield from starter_files(pack.task, pack.rules, known)
 
 
 def read_pack(path: Path) -> TaskPack:
