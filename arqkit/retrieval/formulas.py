@@ -22,6 +22,7 @@ from arqkit.retrieval.trees import Tree
 
 LARGEST_TREE = 1000  # nodes
 CANDIDATES = 3000  # looks that are aligned
+NODES = 50_000  # at most, the nodes of the query times the looks: fewer looks for a long formula
 WEIGHTS = np.array([[0.25, 0.1, 0.35], [0.1, 0.05, 0.15]])
 """Of the three alignment scores, in layout trees and in operator trees; the sum is 1."""
 
@@ -143,17 +144,27 @@ class FormulaIndex:
             *forests, np.load(folder / "looks.npy"), pl.read_parquet(folder / "items.parquet")
         )
 
-    def hits(self, mathml: str, content: str | None = None) -> list[Hit]:
+    def hits(self, mathml: str, content: str | None = None, *, limit: int = 100) -> list[Hit]:
         """Return the best looks for a formula, best first; ties in the order of the collection."""
+        looks, scores = self._ranked(mathml, content)
+        return [
+            Hit(*pair) for pair in zip(looks[:limit].tolist(), scores[:limit].tolist(), strict=True)
+        ]
+
+    def _ranked(self, mathml: str, content: str | None) -> tuple[Ints, Reals]:
+        """Return the candidates for a formula and their scores, best first."""
+        sides = list(self._sides(mathml, content))
         likeness = np.zeros(len(self.looks), np.float32)
-        for side in self._sides(mathml, content):
+        for side in sides:
             likeness += _of_looks(side.forest.dice(side.query), side.numbers)
-        chosen = _best(likeness, CANDIDATES)
+        nodes = max((len(side.query.labels) for side in sides), default=1)
+        chosen = _best(likeness, min(CANDIDATES, NODES // nodes))
         scores = np.zeros(len(chosen))
-        for side in self._sides(mathml, content):
+        for side in sides:
             scores += side.scores(chosen)
         order = np.argsort(-scores, kind="stable")
-        return [Hit(int(chosen[place]), float(scores[place])) for place in order if scores[place]]
+        order = order[: np.count_nonzero(scores)]
+        return chosen[order].astype(np.int32), scores[order]
 
     def _sides(self, mathml: str, content: str | None) -> Iterator[_Side]:
         forests = self.layouts, self.operators
@@ -168,10 +179,10 @@ class FormulaIndex:
         return pl.concat([_NOTHING, *frames])
 
     def _ranking(self, query: FormulaQuery, depth: int) -> pl.DataFrame:
-        hits = self.hits(query.mathml, query.content)
-        found = pl.DataFrame(hits, schema={"look": pl.Int32, "score": pl.Float64}, orient="row")
+        looks, scores = self._ranked(query.mathml, query.content)
+        hits = pl.DataFrame({"look": looks, "score": scores}).head(depth)
         return (
-            found.join(self.items, on="look", how="left", maintain_order="left_right")
+            hits.join(self.items, on="look", how="left", maintain_order="left_right")
             .head(depth)
             .select(pl.lit(query.topic).alias("topic"), "item", "score")
         )
@@ -192,10 +203,12 @@ def _of_looks(likeness: NDArray[np.float32], numbers: Ints) -> NDArray[np.float3
 
 
 def _best(likeness: NDArray[np.float32], most: int) -> NDArray[np.int64]:
-    """Return the looks that are like the query at all, at most so many, in the order of looks."""
-    alike = np.flatnonzero(likeness)
-    if len(alike) > most:
-        # A stable choice: among equal looks, those that come first.
-        order = np.argsort(-likeness[alike], kind="stable")[:most]
-        alike = np.sort(alike[order])
-    return alike
+    """Return the looks that are like the query at all, at most so many, in the order of looks.
+
+    Among equal looks, those that come first are chosen.
+    """
+    if np.count_nonzero(likeness) <= most:
+        return np.flatnonzero(likeness)
+    least = np.partition(likeness, -most)[-most]
+    better, equal = np.flatnonzero(likeness > least), np.flatnonzero(likeness == least)
+    return np.sort(np.append(better, equal[: most - len(better)]))

@@ -17,7 +17,8 @@ with needs_extra("retrieval"):
 NEXT = ord("n")
 LABEL, KIND, PARENT, EDGE, FIRST, FOLLOWING, EXTENT, DEPTH = range(8)
 QUERY, CANDIDATE, ABOVE, IS_MATCH, END = range(5)
-_CHUNKS = 16  # parts that the processors share
+COMMON = ABOVE  # in the choice of operands: what the nodes have in common
+_CHUNKS = 8  # parts that the processors share
 
 
 @njit(cache=True)
@@ -45,14 +46,16 @@ def align_some(query, trees, candidates, first, step, largest, out, marks):
     nodes = len(query)
     rows = np.zeros((largest, 8), np.int32)
     seen, sizes = np.zeros((nodes, largest), np.int32), np.zeros((nodes, largest), np.int32)
-    pairs, groups = np.empty((nodes + 1, 5), np.int32), np.empty((nodes + 1, 4), np.int32)
-    options = np.empty((nodes * largest + 1, 3), np.int32)
-    by_depth = np.empty((2, largest + 1), np.int32)
+    groups = np.empty((nodes + 1, 4), np.int32)
+    pairs = np.empty((nodes * (largest + 1) + 1, 5), np.int32)
+    needed = np.zeros((nodes, largest), np.int32)
     harmonic = _harmonic_means(nodes)
     is_plain = not (query[:, KIND] == WILDCARD).any()
+    has_unordered = (query[:, KIND] == UNORDERED).any()
     for number in range(first, len(candidates), step):
         size, stamp = _read(trees, candidates[number], rows), number + 1
-        _fill_sizes(query, rows, size, sizes, options, by_depth)
+        if has_unordered:
+            _fill_sizes(query, rows, size, sizes, needed, stamp, pairs)
         best, precise, equal = 0.0, 0.0, 0.0
         for q in range(nodes):
             label, kind, extent = query[q, LABEL], query[q, KIND], query[q, EXTENT]
@@ -65,7 +68,7 @@ def align_some(query, trees, candidates, first, step, largest, out, marks):
                 most = min(extent, rows[c, EXTENT])
                 if seen[q, c] == stamp or harmonic[most, most - 1] < best:
                     continue
-                count, matched, joined = _walk(query, rows, sizes, options, pairs, q, c)
+                count, matched, joined = _walk(query, rows, sizes, pairs, q, c)
                 if harmonic[matched, joined] < best:
                     # Nor can a walk from one of its pairs, which visits a part of them, be better.
                     for pair in range(count):
@@ -134,108 +137,88 @@ def _matches(query, rows, q, c):
 
 
 @njit(cache=True)
-def _fill_sizes(query, rows, size, sizes, options, by_depth):
+def _fill_sizes(query, rows, size, sizes, needed, stamp, pairs):
     """Fill the number of matching pairs below pairs of nodes, without consistency.
 
-    It is needed only below operations without order that both trees have, and there only for nodes
-    that are equally far below them.
+    It is needed only for operands of operations without order that both trees have, and below them
+    along equal edges.
     """
-    deepest, is_any = 0, False
-    for c in range(size):
-        deepest = max(deepest, rows[c, DEPTH])
-    is_needed = np.zeros(query[:, DEPTH].max() + deepest + 1, np.bool_)
-    for q in range(len(query)):
-        if query[q, KIND] == UNORDERED:
-            for c in range(size):
-                if rows[c, LABEL] == query[q, LABEL]:
-                    is_needed[query[q, DEPTH] - rows[c, DEPTH] + deepest] = is_any = True
-    if not is_any:
-        return
-    _sort_by_depth(rows, size, deepest, by_depth)
-    for q in range(len(query) - 1, -1, -1):
-        for depth in range(deepest + 1):
-            if not is_needed[query[q, DEPTH] - depth + deepest]:
+    lowest = -1
+    for q in range(1, len(query)):
+        above, edge = query[q, PARENT], query[q, EDGE]
+        is_unordered = query[above, KIND] == UNORDERED
+        for c in range(1, size):
+            over = rows[c, PARENT]
+            is_below = needed[above, over] == stamp and rows[c, EDGE] == edge
+            if is_below or (is_unordered and query[above, LABEL] == rows[over, LABEL]):
+                needed[q, c] = stamp
+                lowest = q
+    for q in range(lowest, 0, -1):
+        is_leaf = query[q, FIRST] < 0
+        for c in range(size - 1, 0, -1):
+            if needed[q, c] != stamp:
                 continue
-            for place in range(by_depth[0, depth], by_depth[0, depth + 1]):
-                c = by_depth[1, place]
-                total = int(_matches(query, rows, q, c))
-                if query[q, FIRST] >= 0 and rows[c, FIRST] >= 0:
-                    for number in range(_children(query, rows, sizes, options, q, c)):
-                        total += sizes[options[number, 0], options[number, 1]]
-                sizes[q, c] = total
+            total = int(_matches(query, rows, q, c))
+            if not is_leaf and rows[c, FIRST] >= 0:
+                for number in range(_children(query, rows, sizes, pairs, 0, q, c)):
+                    total += sizes[pairs[number, QUERY], pairs[number, CANDIDATE]]
+            sizes[q, c] = total
 
 
 @njit(cache=True)
-def _sort_by_depth(rows, size, deepest, by_depth):
-    """Write where the nodes of each depth begin, and the nodes in that order."""
-    by_depth[0, : deepest + 2] = 0
-    for c in range(size):
-        by_depth[0, rows[c, DEPTH] + 1] += 1
-    for depth in range(deepest + 1):
-        by_depth[0, depth + 1] += by_depth[0, depth]
-    for c in range(size - 1, -1, -1):
-        place = by_depth[0, rows[c, DEPTH] + 1] - 1
-        by_depth[1, place] = c
-        by_depth[0, rows[c, DEPTH] + 1] = place
-    for depth in range(deepest + 1):
-        by_depth[0, depth] = by_depth[0, depth + 1]
-    by_depth[0, deepest + 1] = size
-
-
-@njit(cache=True)
-def _children(query, rows, sizes, options, q, c):
-    """Write the pairs of children of two nodes to the options; return how many there are."""
-    count = 0
-    if query[q, KIND] == UNORDERED and query[q, LABEL] == rows[c, LABEL]:
-        x = query[q, FIRST]
-        while x >= 0:
-            y = rows[c, FIRST]
-            while y >= 0:
-                if sizes[x, y] > 0:
-                    options[count, 0], options[count, 1] = x, y
-                    options[count, 2] = 2 * sizes[x, y] + _matches(query, rows, x, y)
-                    count += 1
-                y = rows[y, FOLLOWING]
-            x = query[x, FOLLOWING]
-        return _greedy(options, count)
-    if query[q, KIND] == WILDCARD:
-        return _after_wildcard(query, rows, options, q, c)
+def _children(query, rows, sizes, out, place, q, c):
+    """Write the pairs of children of two nodes from a place of `out` on; return the place after."""
+    kind = query[q, KIND]
+    if kind == WILDCARD:
+        return _after_wildcard(query, rows, out, place, q, c)
+    if kind == UNORDERED and query[q, LABEL] == rows[c, LABEL]:
+        return _greedy(query, rows, sizes, out, place, q, c)
     x = query[q, FIRST]
     while x >= 0:
         y, edge = rows[c, FIRST], query[x, EDGE]
         while y >= 0:
             if rows[y, EDGE] == edge:
-                options[count, 0], options[count, 1] = x, y
-                count += 1
+                out[place, QUERY], out[place, CANDIDATE] = x, y
+                place += 1
                 break
             y = rows[y, FOLLOWING]
         x = query[x, FOLLOWING]
-    return count
+    return place
 
 
 @njit(cache=True)
-def _greedy(options, count):
+def _greedy(query, rows, sizes, out, place, q, c):
     """Pair operands without order: the pairs with most in common first, then those that match."""
-    chosen = 0
-    while chosen < count:
-        top = chosen
-        for number in range(chosen + 1, count):
-            if options[number, 2] > options[top, 2]:
+    end = place
+    x = query[q, FIRST]
+    while x >= 0:
+        y = rows[c, FIRST]
+        while y >= 0:
+            if sizes[x, y] > 0:
+                out[end, QUERY], out[end, CANDIDATE] = x, y
+                out[end, COMMON] = 2 * sizes[x, y] + _matches(query, rows, x, y)
+                end += 1
+            y = rows[y, FOLLOWING]
+        x = query[x, FOLLOWING]
+    while place < end:
+        top = place
+        for number in range(place + 1, end):
+            if out[number, COMMON] > out[top, COMMON]:
                 top = number
-        x, y = options[top, 0], options[top, 1]
-        for number in range(top, chosen, -1):  # shifts, so that the order is kept
-            for column in range(3):
-                options[number, column] = options[number - 1, column]
-        options[chosen, 0], options[chosen, 1] = x, y
-        chosen += 1
-        kept = chosen
-        for number in range(chosen, count):
-            if options[number, 0] != x and options[number, 1] != y:
-                for column in range(3):
-                    options[kept, column] = options[number, column]
+        x, y = out[top, QUERY], out[top, CANDIDATE]
+        for number in range(top, place, -1):  # shifts, so that the order is kept
+            for column in range(COMMON + 1):
+                out[number, column] = out[number - 1, column]
+        out[place, QUERY], out[place, CANDIDATE] = x, y
+        place += 1
+        kept = place
+        for number in range(place, end):
+            if out[number, QUERY] != x and out[number, CANDIDATE] != y:
+                for column in range(COMMON + 1):
+                    out[kept, column] = out[number, column]
                 kept += 1
-        count = kept
-    return chosen
+        end = kept
+    return place
 
 
 @njit(cache=True)
@@ -247,30 +230,30 @@ def _next_of(rows, c):
 
 
 @njit(cache=True)
-def _after_wildcard(query, rows, options, q, c):
+def _after_wildcard(query, rows, out, place, q, c):
     """Pair what follows a wildcard with the first symbol on the line that matches it."""
-    count, last, follower = 0, c, _next_of(query, q)
+    last, follower = c, _next_of(query, q)
     if follower >= 0:
         y = _next_of(rows, c)
         while y >= 0 and not _matches(query, rows, follower, y):
             last, y = y, _next_of(rows, y)
         if y >= 0:
-            options[0, 0], options[0, 1] = follower, y
-            count = 1
+            out[place, QUERY], out[place, CANDIDATE] = follower, y
+            place += 1
     x = query[q, FIRST]
     while x >= 0:
         y = rows[last, FIRST]
         while y >= 0 and query[x, EDGE] != NEXT:
             if rows[y, EDGE] == query[x, EDGE]:
-                options[count, 0], options[count, 1] = x, y
-                count += 1
+                out[place, QUERY], out[place, CANDIDATE] = x, y
+                place += 1
             y = rows[y, FOLLOWING]
         x = query[x, FOLLOWING]
-    return count
+    return place
 
 
 @njit(cache=True)
-def _walk(query, rows, sizes, options, pairs, q, c):
+def _walk(query, rows, sizes, pairs, q, c):
     """Write the pairs that a walk visits; return how many there are, match, and have an edge."""
     pairs[0, QUERY], pairs[0, CANDIDATE], pairs[0, ABOVE] = q, c, -1
     count, done, matched, joined = 1, 0, 0, 0
@@ -283,15 +266,12 @@ def _walk(query, rows, sizes, options, pairs, q, c):
             matched += 1
             joined += done > 0 and pairs[pairs[done, ABOVE], IS_MATCH] == 1
         if query[x, FIRST] >= 0 and rows[y, FIRST] >= 0:
-            for number in range(_children(query, rows, sizes, options, x, y)):
-                pairs[count, QUERY], pairs[count, CANDIDATE] = (
-                    options[number, 0],
-                    options[number, 1],
-                )
-                pairs[count, ABOVE] = done
+            end = _children(query, rows, sizes, pairs, count, x, y)
+            for number in range(count, end):
+                pairs[number, ABOVE] = done
                 if query[x, KIND] == WILDCARD:
-                    pairs[done, END] = min(pairs[done, END], options[number, 1])
-                count += 1
+                    pairs[done, END] = min(pairs[done, END], pairs[number, CANDIDATE])
+            count = end
         done += 1
     return count, matched, joined
 
