@@ -78,7 +78,9 @@ class Listing(forms.Form):
     @property
     def kept(self) -> list[tuple[str, str]]:
         """Return the other parameters of the address, which a new search keeps."""
-        return [(k, v) for k, v in self.data.items() if k not in self.fields and k != "page"]
+        others = [name for name in self.data if name not in self.fields and name != "page"]
+        values = getattr(self.data, "getlist", lambda name: [self.data[name]])
+        return [(name, value) for name in others for value in values(name)]
 
     @property
     def page(self) -> Page[Any]:

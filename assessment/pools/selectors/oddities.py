@@ -14,6 +14,7 @@ from arqkit.records import ItemKind
 from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import Oddity, counted, named_oddity, submission_oddities, task_url
 from arqlab.core.selectors import corrections_of
+from assessment.pools.selectors.audit import AUDITED_DEPTH, NOT_POOLED, audit_pool
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
 from assessment.qrels.selectors.versions import qrels_named
 from collection.models import Post
@@ -34,15 +35,18 @@ def pool_oddities(
     labels: pl.DataFrame | None,
     texts: Mapping[Item, str],
     at: datetime,
+    query: str = "",
 ) -> list[Oddity]:
     """Return the checks before a pool of a task is frozen.
 
-    `labels` and `texts` are those of `ComputedPool`; without labels, there is nothing to freeze. A
+    `labels` and `texts` are those of `ComputedPool`; without labels, there is nothing to freeze.
+    `query` has the settings of the plan, for the page of the audit. A
     pool with answers of Task 3 depends on their task too: each oddity then names its task.
     """
     by_task = {task: [*_task_oddities(task, choice, at=at), *_without_qrels(task, choice)]}
     if labels is not None:
         by_task[task] += _unreadable(task.lab, labels, texts)
+        by_task[task] += _missed_by_pool(task, choice, labels, query)
     others = mixed_tasks(task, choice.protocol)
     by_task |= {other: _task_oddities(other, choice, at=at) for other in others}
     if len(by_task) == 1:
@@ -89,6 +93,20 @@ def _without_qrels(task: Task, choice: PoolChoice) -> list[Oddity]:
     )
     url, fine = task_url("assessment:qrels-list", first), f"{first.name} has current qrels."
     return [Oddity(sentence, int(qrels_named(first) is None), url, fine)]
+
+
+def _missed_by_pool(
+    task: Task, choice: PoolChoice, labels: pl.DataFrame, query: str
+) -> list[Oddity]:
+    """Return the check for items that baselines rank high and that are in no pool, nor planned."""
+    baselines = [run for run in poolable_runs(task)[0] if run.is_baseline]
+    if not baselines:
+        return []
+    count = audit_pool(task, choice, baselines, planned=labels).count(NOT_POOLED)
+    top = f"in the top {AUDITED_DEPTH} of baselines"
+    sentence = f"{counted(count, f'item {top} is', f'items {top} are')} in no pool."
+    url = task_url("assessment:pool-audit", task) + (f"?{query}" if query else "")
+    return [Oddity(sentence, count, url, f"All items {top} are in a pool.")]
 
 
 def _unreadable(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> Iterator[Oddity]:

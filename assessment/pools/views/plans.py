@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
+import polars as pl
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
@@ -102,6 +103,23 @@ def pool_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     return render(request, "assessment/pool_freeze.html", context, status=status)
 
 
+def planned_labels(task: Task, data: QueryDict) -> tuple[PoolChoice, pl.DataFrame | None, str]:
+    """Return the settings of a plan, the labels of its pool, and why there are none.
+
+    Without settings in the data, they are those of the last pool, which has no plan, or of the
+    protocol.
+    """
+    settings = _settings(task, data)
+    if settings.pools and "seed" not in data:
+        return choice_of(settings.pools[-1]), None, ""
+    if not settings.is_valid:
+        return PoolChoice(task.protocol.pool, seed=0), None, "The settings of the plan are invalid."
+    try:
+        return settings.choice, compute_pool(task=task, choice=settings.choice).labels, ""
+    except UserError as refused:
+        return settings.choice, None, refused.message
+
+
 def _computed(settings: _Settings) -> dict[str, Any]:
     """Return the pool to freeze with its checks, or why nothing can be frozen."""
     task, choice, refusals = settings.task, settings.choice, []
@@ -116,6 +134,7 @@ def _computed(settings: _Settings) -> dict[str, Any]:
         labels=computed.labels if computed else None,
         texts=computed.texts if computed else {},
         at=timezone.now(),
+        query=_query(settings),
     )
     return {
         "depths": settings_summary(choice.protocol),

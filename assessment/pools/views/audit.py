@@ -1,0 +1,133 @@
+"""The pool audit: what baselines, or chosen runs, rank high and nobody pools or judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from arqkit.pooling.pools import DEEPEST
+from arqlab.core.models import Task
+from arqlab.core.permissions import organized_task_or_404
+from arqlab.web.cells import COUNT, ID
+from arqlab.web.lists import Filter
+from arqlab.web.pages import TASK, Pages, number_of
+from arqlab.web.tables import Column, Empty, Table, answer, run_columns, to
+from assessment.pools.selectors.audit import (
+    AUDITED_DEPTH,
+    NOT_JUDGED,
+    NOT_POOLED,
+    PoolAudit,
+    audit_pool,
+)
+from assessment.pools.selectors.choices import poolable_runs
+from assessment.pools.views.plans import planned_labels
+from submissions.models import Run
+
+pages = Pages(f"{TASK}pools/", organized_task_or_404, section="pools")
+
+OWN_FIELDS = ("depth", "run", "page")
+FIGURES = (
+    Column("Items", "items", COUNT),
+    Column("Not pooled", "not_pooled", COUNT),
+    Column("Not judged", "not_judged", COUNT),
+)
+
+
+@pages.read("audit/", "pool-audit")
+def pool_audit(request: HttpRequest, task: Task) -> HttpResponse:
+    """Show what the tops of baselines, or of the chosen runs, have that nobody pools or judges.
+
+    The address may have the settings of a plan, whose items then count as pooled; without a pool,
+    those of the task's protocol do.
+    """
+    asked = request.GET
+    depth = max(1, min(number_of(asked.get("depth", "")) or AUDITED_DEPTH, DEEPEST))
+    offered = poolable_runs(task)[0]
+    runs = [run for run in offered if str(run.pk) in asked.getlist("run")]
+    runs = runs or [run for run in offered if run.is_baseline]
+    choice, planned, refusal = planned_labels(task, asked)
+    audit = audit_pool(task, choice, runs, depth=depth, planned=planned)
+    context = {
+        "depth": depth,
+        "deepest": DEEPEST,
+        "offered": offered,
+        "runs": runs,
+        "refusal": refusal,
+        "is_plan": planned is not None,
+        "kept": [(k, v) for k, v in asked.items() if k not in OWN_FIELDS],
+        "not_pooled": audit.count(NOT_POOLED),
+        "not_judged": audit.count(NOT_JUDGED),
+    }
+    tables = (_items_table(request, task, audit, runs), *_totals_tables(task, audit, runs))
+    return answer(request, "assessment/pool_audit.html", context, *tables)
+
+
+def _items_table(request: HttpRequest, task: Task, audit: PoolAudit, runs: Sequence[Run]) -> Table:
+    address = (task.lab.slug, task.slug)
+    names = {str(run.pk): run.label for run in runs}
+    return Table(
+        "unpooled-items",
+        [
+            Column(
+                "Topic",
+                "topic",
+                link=to("core:topic-detail", *address, of="topic"),
+                is_head=True,
+                order="topic",
+                css="nowrap",
+            ),
+            Column("Item", "item", ID, link=_thread_of(task), css="wrap"),
+            Column("Best rank", "rank", COUNT, order="rank"),
+            Column("Runs", lambda row: len(row["runs"]), COUNT, title="Runs that rank it so high"),
+            Column("", lambda row: ", ".join(names[run] for run in row["runs"]), name="Ranked by"),
+            Column("State", "state", order="state"),
+        ],
+        audit.items,
+        asked=request.GET,
+        order="topic",
+        filters=[Filter("topic", "Topic", "topic"), Filter("state", "State", "state")],
+        file=f"{task.lab.slug}-{task.slug}-pool-audit",
+        empty=Empty(
+            "Nothing is missing",
+            "All that these runs rank so high is in a pool, and judged if judging has begun."
+            if runs
+            else "The task has no baselines yet. Choose other runs, or make baselines.",
+        ),
+    )
+
+
+def _thread_of(task: Task) -> Callable[[dict[str, Any]], str]:
+    """Return what makes the address of an item's thread; an answer of Task 3 has none."""
+    if task.kind == Task.Kind.GENERATED_ANSWERS:
+        return lambda row: ""
+    is_formulas = task.kind == Task.Kind.FORMULAS
+
+    def address(row: dict[str, Any]) -> str:
+        post = row["post"] if is_formulas else row["item"]
+        page = reverse("collection:post-detail", args=[task.lab.slug, post]) if post else ""
+        return f"{page}?{urlencode({'formula': row['doc_id']})}" if page and is_formulas else page
+
+    return address
+
+
+def _totals_tables(task: Task, audit: PoolAudit, runs: Sequence[Run]) -> list[Table]:
+    by_run = {row["run"]: row for row in audit.totals("run").iter_rows(named=True)}
+    address = (task.lab.slug, task.slug)
+    link = to("core:topic-detail", *address, of="topic")
+    return [
+        Table(
+            "run-totals",
+            [*run_columns("run", url=to("desk:run-detail", *address, of="run.pk")), *FIGURES],
+            [{**by_run[str(run.pk)], "run": run} for run in runs if str(run.pk) in by_run],
+        ),
+        Table(
+            "topic-totals",
+            [Column("Topic", "topic", link=link, is_head=True), *FIGURES],
+            audit.totals("topic"),
+            fold="Topics",
+        ),
+    ]
