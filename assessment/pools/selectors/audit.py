@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
@@ -36,7 +37,7 @@ class PoolAudit:
 
     rows: pl.DataFrame
 
-    @property
+    @cached_property
     def items(self) -> pl.DataFrame:
         """Return the items that nobody pools or judges, with the runs that rank them, best first.
 

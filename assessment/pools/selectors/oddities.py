@@ -104,9 +104,9 @@ def _missed_by_pool(
         return []
     count = audit_pool(task, choice, baselines, planned=labels).count(NOT_POOLED)
     top = f"in the top {AUDITED_DEPTH} of baselines"
-    sentence = f"{counted(count, f'item {top} is', f'items {top} are')} in no pool."
+    sentence = f"{counted(count, f'item {top} is', f'items {top} are')} neither pooled nor judged."
     url = task_url("assessment:pool-audit", task) + (f"?{query}" if query else "")
-    return [Oddity(sentence, count, url, f"All items {top} are in a pool.")]
+    return [Oddity(sentence, count, url, f"All items {top} are pooled or judged.")]
 
 
 def _unreadable(lab: Lab, labels: pl.DataFrame, texts: Mapping[Item, str]) -> Iterator[Oddity]:

@@ -93,7 +93,7 @@ def _items_table(request: HttpRequest, task: Task, audit: PoolAudit, runs: Seque
         file=f"{task.lab.slug}-{task.slug}-pool-audit",
         empty=Empty(
             "Nothing is missing",
-            "All that these runs rank so high is in a pool, and judged if judging has begun."
+            "All that these runs rank so high is pooled or judged."
             if runs
             else "The task has no baselines yet. Choose other runs, or make baselines.",
         ),

@@ -14,7 +14,7 @@ from tests.assessment.pools.views.test_plans import at, filled
 from tests.ceremonies import sentences
 from tests.collection.factories import load_small
 from tests.evaluation.factories import NOW, make_qrels, make_run
-from tests.factories import FormulaTaskFactory, TopicFactory
+from tests.factories import FormulaTaskFactory, TopicFactory, WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -106,6 +106,17 @@ def test_another_instance_of_a_pooled_formula_is_not_listed(browser, lab, team, 
     [row] = page.context["unpooled_items"].rows.iter_rows(named=True)
     assert (row["doc_id"], row["rank"]) == ("8", 2)
     assert f"/labs/{lab.slug}/posts/10/?formula=8" in page.content.decode()
+
+
+def test_a_generated_answer_is_looked_for_in_the_pool_of_the_other_task(browser, task, team):
+    third = WrittenTaskFactory(lab=task.lab, slug="task3")
+    TopicFactory(task=third, query_id="A.1")
+    make_run(team, third, {"A.1": ["A.1"]}, tag="gpt", answers={"A.1": "1."}, is_baseline=True)
+    protocol = PoolProtocol(primary=2, alternate=2, includes_generated_answers=True)
+    freeze_pool(task=task, choice=PoolChoice(protocol, 1), by=None, at=NOW)
+    make_run(team, third, {"A.1": ["A.1"]}, tag="late", answers={"A.1": "2."}, is_baseline=True)
+
+    assert items(browser.get(at(third, "audit"))) == [("late:A.1", 1, 1, "not pooled")]
 
 
 def test_the_page_that_freezes_a_pool_counts_them_in_amber_and_links_to_its_plan(
