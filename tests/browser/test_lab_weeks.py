@@ -144,7 +144,8 @@ def read_own_work(it: Weeks) -> None:
         assert items == str(sum(int(row["items"]) for row in own))
         active = sum(float(row["active_hours"]) for row in own)
         close(hours, active, digits=2)
-        close(pace, 3600 * active / int(items), digits=1, error=0.002)
+        timed = sum(int(row["labels"]) - int(row["labels_without_time"]) for row in own)
+        close(pace, 3600 * active / timed, digits=1, error=0.002)
         assert left == ("–" if title else "0")
     it.look_at("own-work")
 
