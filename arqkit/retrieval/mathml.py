@@ -8,6 +8,7 @@ from html import unescape
 from typing import NamedTuple
 
 from arqkit.formulas.layout import LONGEST, MATH, TOKEN, OddMathMLError, careful_tokens
+from arqkit.texts.maths.typesetting import presentation_mathml
 
 APPLIES, TIMES, SEPARATES, ADDS = "\u2061", "\u2062", "\u2063", "\u2064"
 INVISIBLE = frozenset([APPLIES, TIMES, SEPARATES, ADDS])
@@ -16,6 +17,16 @@ CLOSING = frozenset(")]}|∥")
 SCRIPTED = frozenset(["msub", "msup", "msubsup", "munder", "mover", "munderover"])
 DEEPEST = 100  # elements or brackets inside each other; the deepest formula of the sample has 41
 CACHED = 100_000  # tokens; real collections have fewer, hostile input may have more
+
+
+WILDCARD_MARK = "⁇"  # before the name of a wildcard in converted LaTeX
+_WILDCARD = re.compile(r"\\qvar\s*\{\s*([^{}]*?)\s*\}")
+
+
+def query_mathml(latex: str) -> str | None:
+    r"""Return the MathML of a query in LaTeX, or None if it is empty; `\qvar{x}` is a wildcard."""
+    marked = _WILDCARD.sub(rf"\\text{{{WILDCARD_MARK}\1}}", latex)
+    return presentation_mathml(marked)
 
 
 class Node(NamedTuple):
@@ -96,6 +107,8 @@ def _meaning(token: str) -> Node | _Opening | _Closing | None:
     if leaf := _LEAF.fullmatch(token):
         separator = " " if leaf[1] in ("mtext", "ms") else ""
         text = separator.join(unescape(leaf[2]).translate(_SAME).split())
+        if text.startswith(WILDCARD_MARK):
+            return Node("qvar", text.removeprefix(WILDCARD_MARK), [])
         name = "mo" if text in _SIGNS else "mi" if text in _NAMES else leaf[1]
         return Node(name, text, []) if text else None
     if end := _END.fullmatch(token):

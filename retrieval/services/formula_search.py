@@ -16,6 +16,7 @@ from arqkit.retrieval.formulas import (
     IndexedFormula,
     trees_of,
 )
+from arqkit.retrieval.mathml import query_mathml
 from arqkit.texts.html.rendering import read_text
 from arqkit.texts.html.sanitizer import clean_title_and_body
 from arqkit.texts.maths.typesetting import presentation_mathml
@@ -61,7 +62,7 @@ def _query(topic: TopicRecord) -> str | None:
     the body with the largest tree.
     """
     if topic.latex:
-        return presentation_mathml(topic.latex)
+        return query_mathml(topic.latex)
     title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
     in_title, in_body = list(_converted(title.html)), list(_converted(body.html))
     return next(iter(in_title), None) or max(in_body, key=_size, default=None)

@@ -1,11 +1,13 @@
 """Trees of formulas: as Tangent-S draws them, from Presentation and from Content MathML."""
 
+import re
 from collections import Counter, defaultdict
 from statistics import mean
 
 import pytest
 
 from arqkit.retrieval.layout_trees import layout_tree
+from arqkit.retrieval.mathml import query_mathml
 from arqkit.retrieval.operator_trees import content_tree, operator_tree
 from arqkit.retrieval.trees import Tree
 from tests.arqkit.retrieval.gold import (
@@ -16,7 +18,7 @@ from tests.arqkit.retrieval.gold import (
     topic_formulas,
     tree_of,
 )  # fmt: skip
-from tests.real_data import needs_data
+from tests.real_data import DATA, needs_data
 
 CLOSE = 0.95  # the mean Dice coefficient that the converters must reach
 
@@ -67,6 +69,23 @@ def test_mathml_of_temml_gives_the_trees_of_latexml() -> None:
     )
     for convert in (layout_tree, operator_tree):
         assert convert(f"<math>{temml}</math>") == convert(math(latexml))
+
+
+def test_a_wildcard_in_latex_becomes_a_node_with_its_name() -> None:
+    mathml = query_mathml(r"\qvar{*1*}+\frac{\qvar{y}}{2}")
+    assert mathml is not None
+    assert layout_tree(mathml) == tree_of("[?!*1*[+[O!divide,o[?!y],u[N!2]]]]")
+
+
+@needs_data
+def test_every_wildcard_topic_of_ntcir_12_has_its_wildcards() -> None:
+    lines = (DATA / "ntcir-12-wfb/topics.wildcards.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 20
+    for latex in (re.sub(r"\\text\{.*\}", "", line.split("\t")[1]) for line in lines):
+        tree = layout_tree(query_mathml(latex) or "")
+        assert tree is not None
+        names = {label for label in tree.labels if label.startswith("?!")}
+        assert names == {f"?!{name}" for name in re.findall(r"qvar\{(.*?)\}", latex)}, latex
 
 
 @pytest.mark.parametrize(
