@@ -1,4 +1,4 @@
-"""The page on which organizers let their own systems make baselines."""
+"""The pages of the organizers' own systems: their baselines, and the search with them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,25 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from arqkit.texts.posts.queries import LONGEST
+from arqkit.texts.posts.text import text_formulas
 from arqlab.core.models import Job, Lab, Task
-from arqlab.core.permissions import organized_lab_or_404, organized_task_or_404, signed_in
+from arqlab.core.permissions import (
+    looked_up_lab_or_404,
+    may_organize,
+    organized_lab_or_404,
+    organized_task_or_404,
+    signed_in,
+)
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import refused
 from arqlab.web.jobs import news
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
+from retrieval.selectors import Sources
 from retrieval.services.baselines import order_of_combination
 from retrieval.services.offers import Offer, offers_of, order_baseline
+from retrieval.services.searching import KIND, order_indexes, query_html, search_all, searched_task
 from retrieval.services.systems import METHODS
 from submissions.models import Run, RunQuerySet
 
@@ -82,6 +92,35 @@ def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
             messages.success(request, "The runs are being combined.")
             return redirect("retrieval:baseline-list", task.lab.slug)
     return answer(request, "retrieval/run_combine.html", {"form": form})
+
+
+@pages.read("systems/", "system-search", access=looked_up_lab_or_404, section="search")
+def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
+    """Show what the systems find for words and formulas, side by side.
+
+    `preview=1` returns only the typeset formulas of the query.
+    """
+    text = request.GET.get("q", "").replace("\x00", "")[:LONGEST]
+    formulas = [formula.latex for formula in text_formulas(query_html(text))]
+    context: dict[str, Any] = {"q": text, "formulas": formulas, "longest": LONGEST}
+    if request.GET.get("preview"):
+        return answer(request, "retrieval/_preview.html", context)
+    if task := searched_task(lab):
+        context["sides"] = search_all(Sources(task), text, request.user)
+        jobs = Job.objects.filter(kind=KIND, task=task).order_by("-pk")
+        context["is_building"] = any(not job.is_over for job in jobs[:1])
+        context["has_missing"] = any(not side.is_built for side in context["sides"])
+    context["may_organize"] = may_organize(request.user, lab)
+    return answer(request, "retrieval/system_search.html", context)
+
+
+@pages.action("systems/indexes/", "index-build", section="search")
+def index_build(request: HttpRequest, lab: Lab) -> HttpResponse:
+    """Build the indexes of the search as a job."""
+    if task := searched_task(lab):
+        queue_job(order_indexes(task=task, at=timezone.now(), by=signed_in(request)))
+        messages.success(request, "The indexes are being built.")
+    return redirect("retrieval:system-search", lab.slug)
 
 
 def _jobs(offers: list[Offer]) -> list[Job]:

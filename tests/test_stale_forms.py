@@ -69,7 +69,7 @@ EXEMPT = {
         submissions:api-run-list submissions:run-upload submissions:run-repaired
         assessment:assignment-roster assessment:assignment-roster-invite
         evaluation:paper-kit-detail evaluation:certificate-detail evaluation:look-alike-list
-        retrieval:baseline-list retrieval:run-combine""",
+        retrieval:baseline-list retrieval:run-combine retrieval:index-build""",
     "only reads: a preview, or a guess": """
         assessment:assignment-import core:topic-information-upload submissions:run-guess""",
     "one act on one thing, which the database refuses or does once": """

@@ -25,26 +25,27 @@ from retrieval.services.indexes import Progress, built_index
 
 INDEX_VERSION = 2
 """Increase it with every change of the trees, so that no older index is opened."""
+NAME, OPTIONS = "tangent-s", {"version": INDEX_VERSION}
 INSTANCES = 100_000
 """Instances of formulas that are read for a question: few answers have many of the best ones."""
 
 
 def by_formulas(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
     """Return the best formulas for each topic, or the answers with the best ones (000, §4.3)."""
-    options = {"version": INDEX_VERSION}
-    folder = built_index(
-        sources,
-        name="tangent-s",
-        options=options,
-        build=lambda place: _build(sources, place, progress),
-    )
-    index, rankings = FormulaIndex.open(folder), []
+    index, rankings = FormulaIndex.open(build_formulas(sources, progress)), []
     for done, topic in enumerate(sources.topics):
         progress(done, len(sources.topics))
         if mathml := _query(topic):
             query = FormulaQuery(topic.query_id, mathml)
             rankings.append(_ranking(sources, index, query))
     return pl.concat([index.search([]), *rankings])
+
+
+def build_formulas(sources: Sources, progress: Progress) -> Path:
+    """Return the folder of the index of formulas, which is built if it is missing."""
+    return built_index(
+        sources, name=NAME, options=OPTIONS, build=lambda place: _build(sources, place, progress)
+    )
 
 
 def _ranking(sources: Sources, index: FormulaIndex, query: FormulaQuery) -> pl.DataFrame:

@@ -29,6 +29,12 @@ def indexes_of(sources: Sources) -> Path:
     return Path(settings.DATA_DIR, "retrieval", slug, sources.collection_sha256[:16])
 
 
+def index_folder(sources: Sources, *, name: str, options: Mapping[str, Any]) -> Path:
+    """Return the folder of an index with some settings, which exists once it is built."""
+    digest = hashlib.sha256(json.dumps(dict(options), sort_keys=True).encode()).hexdigest()
+    return indexes_of(sources) / f"{name}-{digest[:12]}"
+
+
 def built_index(
     sources: Sources, *, name: str, options: Mapping[str, Any], build: Callable[[Path], None]
 ) -> Path:
@@ -37,8 +43,7 @@ def built_index(
     `options` are all settings that change what is in the index. Another process that builds the
     same index is waited for. The indexes of earlier states of the collection are deleted.
     """
-    digest = hashlib.sha256(json.dumps(dict(options), sort_keys=True).encode()).hexdigest()
-    folder = indexes_of(sources) / f"{name}-{digest[:12]}"
+    folder = index_folder(sources, name=name, options=options)
     parts = folder.with_suffix(".building")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _alone(folder.with_suffix(".lock")):

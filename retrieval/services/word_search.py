@@ -18,14 +18,23 @@ def by_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
 
     `settings` are fields of `WordSettings`.
     """
+    return WordIndex.open(build_words(sources, settings, progress)).search(sources.topics)
+
+
+def build_words(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Path:
+    """Return the folder of the index for some settings, which is built if it is missing."""
 
     def build(folder: Path) -> None:
         posts = _counted(sources, progress)
         WordIndex.build(posts, WordSettings(**settings)).save(folder)
 
-    name = f"words-{sources.task.kind}"  # answers or documents of one collection
-    folder = built_index(sources, name=name, options=settings, build=build)
-    return WordIndex.open(folder).search(sources.topics)
+    name = words_name(sources)
+    return built_index(sources, name=name, options=settings, build=build)
+
+
+def words_name(sources: Sources) -> str:
+    """Return the name of an index of words: answers or documents of one collection."""
+    return f"words-{sources.task.kind}"
 
 
 def _counted(sources: Sources, progress: Progress) -> Iterator[SearchedPost]:
