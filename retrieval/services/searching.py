@@ -148,7 +148,7 @@ def _shown(post: Post, question: Post, formula_id: str, terms: set[str]) -> Foun
     return Found(
         post,
         snippet_html(joined(list(marked(question.safe_title, terms=terms)))),
-        snippet_html(joined(snippet(post.safe_body, terms=terms, formulas=ids))),
+        snippet_html(joined(snippet(post.safe_body, terms=() if ids else terms, formulas=ids))),
         formula_id,
         list(dict.fromkeys(f.latex for f in latex))[:3],
     )
