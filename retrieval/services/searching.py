@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from html import escape
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import polars as pl
 from django.utils.safestring import SafeString
 
 from arqkit.records import TaskKind, TopicRecord
-from arqkit.retrieval.formulas import FormulaIndex, FormulaQuery
 from arqkit.retrieval.words import BM25_SETTINGS, WordIndex
 from arqkit.texts.maths.typesetting import presentation_mathml
 from arqkit.texts.posts.snippets import joined, marked, snippet
@@ -24,7 +24,7 @@ from collection.permissions import closed_threads
 from collection.selectors.formulas import thread_questions
 from collection.services.lookup import snippet_html
 from retrieval.selectors import Sources
-from retrieval.services import formula_search, word_search
+from retrieval.services import word_search
 from retrieval.services.indexes import Progress, index_folder
 from retrieval.services.systems import SYSTEMS
 
@@ -45,7 +45,7 @@ class LiveSystem:
 
     key: str
     name: Callable[[Sources], str]
-    options: Mapping[str, Any]
+    options: Callable[[], Mapping[str, Any]]
     build: Callable[[Sources, Progress], object]
     search: Callable[[Sources, Any, str], pl.DataFrame]
 
@@ -118,7 +118,7 @@ def _side(live: LiveSystem, sources: Sources, html: str, user: Visitor) -> Side:
     side = Side(SYSTEMS[live.key].name, lacks=_refusal(live, sources))
     if side.lacks:
         return side
-    folder = index_folder(sources, name=live.name(sources), options=live.options)
+    folder = index_folder(sources, name=live.name(sources), options=live.options())
     side.is_built = folder.exists()
     if side.is_built and html:
         side.found = _found(sources, live.search(sources, folder, html), html, user)
@@ -159,12 +159,18 @@ def _by_words(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
     return ranked.with_columns(pl.lit("").alias("formula_id"))
 
 
+def _formula_search() -> Any:
+    """Return the module, which loads a large package when it is first needed."""
+    return import_module("retrieval.services.formula_search")
+
+
 def _by_formulas(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
     """Return the posts with the highest sum of the best scores for each formula of the query."""
-    index = FormulaIndex.open(folder)
+    module = _formula_search()
+    index = module.FormulaIndex.open(folder)
     converted = [presentation_mathml(formula.latex) for formula in text_formulas(html)]
-    queries = [FormulaQuery(str(place), m) for place, m in enumerate(converted) if m]
-    found = index.search(queries, depth=formula_search.INSTANCES).rename({"item": "formula_id"})
+    queries = [module.FormulaQuery(str(place), m) for place, m in enumerate(converted) if m]
+    found = index.search(queries, depth=module.INSTANCES).rename({"item": "formula_id"})
     found = found.join(sources.answers_with(found["formula_id"].unique()), on="formula_id")
     best = found.sort("score", "formula_id", descending=[True, False]).unique(
         ["topic", "post_id"], keep="first", maintain_order=True
@@ -172,22 +178,23 @@ def _by_formulas(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
     posts = best.group_by("post_id", maintain_order=True).agg(
         pl.col("score").sum(), pl.col("formula_id").first()
     )
-    return posts.rename({"post_id": "item"}).sort("score", "item", descending=[True, False])
+    ranked: pl.DataFrame = posts.rename({"post_id": "item"})
+    return ranked.sort("score", "item", descending=[True, False])
 
 
 LIVE = (
     LiveSystem(
         "bm25",
         word_search.words_name,
-        BM25,
+        lambda: BM25,
         lambda sources, progress: word_search.build_words(sources, BM25, progress),
         _by_words,
     ),
     LiveSystem(
         "tangent-s",
-        lambda sources: formula_search.NAME,
-        formula_search.OPTIONS,
-        formula_search.build_formulas,
+        lambda sources: _formula_search().NAME,
+        lambda: _formula_search().OPTIONS,
+        lambda sources, progress: _formula_search().build_formulas(sources, progress),
         _by_formulas,
     ),
 )
