@@ -19,6 +19,7 @@ first that matches what follows the wildcard. Wildcards of one name match equal 
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -69,13 +70,17 @@ class Trees(NamedTuple):
     kinds: Bytes
 
 
+_ALONE = Lock()  # numba's own pool of threads ends the process when a second thread uses it
+
+
 def align(query: Nodes, trees: Trees, candidates: Ints) -> Reals:
     """Return the three scores of each candidate, one row each."""
     from arqkit.retrieval.walks import align_all, rows_of
 
     sizes = trees.starts[candidates + 1] - trees.starts[candidates]
     largest = int(sizes.max(initial=0))
-    return align_all(rows_of(*query), trees, candidates, largest)  # type: ignore[no-any-return]
+    with _ALONE:
+        return align_all(rows_of(*query), trees, candidates, largest)  # type: ignore[no-any-return]
 
 
 def matched_nodes(query: Nodes, trees: Trees, candidate: int) -> Bytes:

@@ -13,8 +13,8 @@ import polars as pl
 from django.utils.safestring import SafeString
 
 from arqkit.records import TaskKind, TopicRecord
+from arqkit.retrieval.mathml import query_mathml
 from arqkit.retrieval.words import BM25_SETTINGS, WordIndex
-from arqkit.texts.maths.typesetting import presentation_mathml
 from arqkit.texts.posts.snippets import joined, marked, snippet
 from arqkit.texts.posts.text import pieces, text_formulas, words
 from arqlab.core.models import Job, Lab, Task, User, Visitor
@@ -168,7 +168,7 @@ def _by_formulas(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
     """Return the posts with the highest sum of the best scores for each formula of the query."""
     module = _formula_search()
     index = module.FormulaIndex.open(folder)
-    converted = [presentation_mathml(formula.latex) for formula in text_formulas(html)]
+    converted = [query_mathml(formula.latex) for formula in text_formulas(html)]
     queries = [module.FormulaQuery(str(place), m) for place, m in enumerate(converted) if m]
     found = index.search(queries, depth=module.INSTANCES).rename({"item": "formula_id"})
     found = found.join(sources.answers_with(found["formula_id"].unique()), on="formula_id")

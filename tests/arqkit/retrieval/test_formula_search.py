@@ -1,5 +1,8 @@
 """Formula search: the scores of Tangent-S, its quality on judged formulas, and its laws."""
 
+import os
+import subprocess
+import sys
 from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
@@ -23,6 +26,7 @@ from arqkit.retrieval.formulas import (
 from arqkit.retrieval.trees import Tree
 from tests.arqkit.retrieval.gold import judged, tree_of
 from tests.arqkit.retrieval.test_trees import math
+from tests.paths import ROOT
 from tests.real_data import DATA, index_frame, needs_data, read_run
 
 PRIMES = ["nDCG(judged_only=True)@1000", "AP(rel=2,judged_only=True)"]
@@ -176,3 +180,22 @@ def test_marks_say_which_symbols_match() -> None:
         for tree, number in product([Tree(["V!a", "+", "V!z"], [-1, 0, 1], ["n"] * 3)], (1, 5))
     ]
     assert marks == [[2, 2, 1], [2, 0, 1]]
+
+
+def test_threads_may_search_at_the_same_time() -> None:
+    searching = (
+        "from concurrent.futures import ThreadPoolExecutor;"
+        "from tests.arqkit.retrieval.test_formula_search import FORMULAS, an_index, math;"
+        "index = an_index();"
+        "search = lambda name: index.hits(math(FORMULAS[name]))[0].score > 0.99;"
+        "print(all(ThreadPoolExecutor(8).map(search, [*FORMULAS] * 20)))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", searching],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_THREADING_LAYER": "workqueue"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, "True\n"), ended.stderr
