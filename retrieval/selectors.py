@@ -47,8 +47,8 @@ class Sources:
         if self.collection is None:
             return ""
         columns = (self.collection.posts_index.name, self.collection.formulas_index.name)
-        made = hashlib.sha256(repr(columns).encode()).hexdigest()
-        return self.collection.source_sha256 or made
+        of_columns = hashlib.sha256(repr(columns).encode()).hexdigest()
+        return self.collection.source_sha256 or of_columns
 
     @cached_property
     def topics(self) -> list[TopicRecord]:

@@ -21,7 +21,7 @@ def min_max_average(rankings: Sequence[pl.DataFrame], *, limit: int = MOST_ITEMS
     score, least = pl.col("score"), pl.col("score").min().over("topic")
     spread = pl.col("score").max().over("topic") - least
     normal = pl.when(spread > 0).then((score - least) / spread).otherwise(1.0)
-    return _sum([each.with_columns(score=normal / len(rankings)) for each in rankings], limit)
+    return _sum([ranking.with_columns(score=normal / len(rankings)) for ranking in rankings], limit)
 
 
 def reciprocal_rank_fusion(
@@ -32,9 +32,9 @@ def reciprocal_rank_fusion(
     Source: Cormack, Clarke & Büttcher, Reciprocal Rank Fusion, SIGIR 2009.
     """
     reciprocal = 1 / (RRF_CONSTANT + pl.col("order"))
-    return _sum([with_order(each).with_columns(score=reciprocal) for each in rankings], limit)
+    return _sum([with_order(ranking).with_columns(score=reciprocal) for ranking in rankings], limit)
 
 
 def _sum(rankings: Sequence[pl.DataFrame], limit: int) -> pl.DataFrame:
-    rows = pl.concat([each.select("topic", "item", "score") for each in rankings])
+    rows = pl.concat([ranking.select("topic", "item", "score") for ranking in rankings])
     return best_of(rows.group_by("topic", "item").agg(pl.col("score").sum()), limit=limit)

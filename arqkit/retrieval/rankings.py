@@ -18,11 +18,11 @@ def ranking_of_scores(
     `scores` has one number for each of `items`. Ties at the limit are cut as `arqkit.ranking`
     orders them, so that the same items are retrieved however they were indexed.
     """
-    found = np.flatnonzero(scores > 0)
-    if len(found) > limit:  # sort what can be among the best, instead of a whole collection
-        single = scores[found].astype(np.float32)  # as `with_order` compares scores
-        found = found[single >= np.partition(single, -limit)[-limit]]
-    rows = {"topic": topic, "item": items.gather(found), "score": scores[found]}
+    listed = np.flatnonzero(scores > 0)
+    if len(listed) > limit:  # sort what can be among the best, instead of a whole collection
+        single = scores[listed].astype(np.float32)  # as `with_order` compares scores
+        listed = listed[single >= np.partition(single, -limit)[-limit]]
+    rows = {"topic": topic, "item": items.gather(listed), "score": scores[listed]}
     return best_of(pl.DataFrame(rows, schema_overrides=RANKING), limit=limit)
 
 

@@ -58,7 +58,7 @@ class ProgressTask(NamedTuple):
 
 
 class ProgressCell(NamedTuple):
-    """A run of a system in a task with its values by measure; `run` is None if there is none."""
+    """The run of a system in a task, None without one, and its values by measure."""
 
     run: Run | None
     values: list[float | None]

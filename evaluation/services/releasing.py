@@ -75,15 +75,8 @@ def _release(
             code="nothing-to-release",
         )
     out = set_out_of_competition(task, apart)
-    released = released_leaderboard(task)
     facts = {"measures": measures, "scores": scores, "out_of_competition": out}
-    before = {name: getattr(released, name, None) for name in facts}
-    if released and released.qrel_set_id == qrel_set.pk and facts == before:
-        raise UserError(
-            f"Version {released.version} of this leaderboard is already released, "
-            "and nothing has changed since.",
-            code="already-released",
-        )
+    _refuse_unchanged(task, qrel_set, facts)
     newest = task.leaderboards.order_by("-version").first()
     board = Leaderboard.objects.create(
         task=task,
@@ -109,6 +102,17 @@ def _release(
     )
     notify_of_release(board)
     return board
+
+
+def _refuse_unchanged(task: Task, qrel_set: QrelSet, facts: Mapping[str, object]) -> None:
+    released = released_leaderboard(task)
+    before = {name: getattr(released, name, None) for name in facts}
+    if released and released.qrel_set_id == qrel_set.pk and facts == before:
+        raise UserError(
+            f"Version {released.version} of this leaderboard is already released, "
+            "and nothing has changed since.",
+            code="already-released",
+        )
 
 
 @transaction.atomic

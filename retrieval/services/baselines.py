@@ -69,8 +69,8 @@ def order_of_combination(task: Task, runs: Sequence[Run], method: str) -> Order:
 
 def made_run(task: Task, tag: str) -> Run | None:
     """Return the baseline of a system that takes part in a task, or None."""
-    made = Run.objects.valid().filter(task=task, made_by__isnull=False, tag=tag)
-    return made.select_related("made_by", "team").first()
+    runs = Run.objects.valid().filter(task=task, made_by__isnull=False, tag=tag)
+    return runs.select_related("made_by", "team").first()
 
 
 def rank_for(order: Order, progress: Progress) -> tuple[Sources, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,19 @@ INSTANCES = 100_000
 
 def by_formulas(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
     """Return the best formulas for each topic, or the answers with the best ones (000, §4.3)."""
-    index, rankings = FormulaIndex.open(build_formulas(sources, progress)), []
+    index, rankings = opened_index(build_formulas(sources, progress)), []
     for done, topic in enumerate(sources.topics):
         progress(done, len(sources.topics))
         if mathml := _query(topic):
             query = FormulaQuery(topic.query_id, mathml)
             rankings.append(_ranking(sources, index, query))
     return pl.concat([index.search([]), *rankings])
+
+
+@lru_cache(maxsize=2)
+def opened_index(folder: Path) -> FormulaIndex:
+    """Return the index in a folder, opened once in a process: a finished folder never changes."""
+    return FormulaIndex.open(folder)
 
 
 def build_formulas(sources: Sources, progress: Progress) -> Path:
@@ -51,22 +58,22 @@ def build_formulas(sources: Sources, progress: Progress) -> Path:
 def _ranking(sources: Sources, index: FormulaIndex, query: FormulaQuery) -> pl.DataFrame:
     if TaskKind(sources.task.kind) is TaskKind.FORMULAS:
         return index.search([query])
-    found = index.search([query], depth=INSTANCES)
-    posts = sources.answers_with(found["item"])
-    answers = found.rename({"item": "formula_id"}).join(posts, on="formula_id")
+    formulas = index.search([query], depth=INSTANCES)
+    posts = sources.answers_with(formulas["item"])
+    answers = formulas.rename({"item": "formula_id"}).join(posts, on="formula_id")
     best = answers.group_by("topic", item="post_id").agg(pl.col("score").max())
     return best.select("topic", "item", "score")
 
 
 def _query(topic: TopicRecord) -> str | None:
-    """Return the MathML of a topic's formula: its own, else the first of the title, else the one of
-    the body with the largest tree.
+    """Return the MathML of a topic's formula: its own, else the one with the largest layout tree in
+    the title or, if that has none, in the body (004 §4.3).
     """
     if topic.latex:
         return query_mathml(topic.latex)
     title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
     in_title, in_body = list(_converted(title.html)), list(_converted(body.html))
-    return next(iter(in_title), None) or max(in_body, key=_size, default=None)
+    return max(in_title or in_body, key=_size, default=None)
 
 
 def _converted(clean_html: str) -> Iterator[str]:

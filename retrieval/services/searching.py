@@ -167,7 +167,7 @@ def _formula_search() -> Any:
 def _by_formulas(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
     """Return the posts with the highest sum of the best scores for each formula of the query."""
     module = _formula_search()
-    index = module.FormulaIndex.open(folder)
+    index = module.opened_index(folder)
     converted = [query_mathml(formula.latex) for formula in text_formulas(html)]
     queries = [module.FormulaQuery(str(place), m) for place, m in enumerate(converted) if m]
     found = index.search(queries, depth=module.INSTANCES).rename({"item": "formula_id"})

@@ -192,7 +192,7 @@ SYSTEMS = {
             "tangent-s",
             "Formula search (Tangent-S)",
             "Formulas by symbol layout trees and operator trees. In Task 1, answers by one formula "
-            "of the question: the first of the title, else the largest of the body.",
+            "of the question: the largest of the title or, without one, of the body.",
             (TaskKind.ANSWERS, TaskKind.FORMULAS),
             _later("retrieval.services.formula_search", "by_formulas"),
             (needs_topics, needs_items, needs_formulas, needs_package("numba", "retrieval")),

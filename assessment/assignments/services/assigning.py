@@ -106,6 +106,15 @@ def assign_topics(
     if fresh or gone:
         assigned, taken = topics_by_person(fresh), topics_by_person(map(_pair, gone))
         record_event("topics.assign", task, by, assigned=assigned, taken=taken)
+    _tell_assessors(task, fresh, at=at, by=by)
+    return Reassigned(len(fresh), len(gone))
+
+
+def _tell_assessors(
+    task: Task, fresh: Collection[tuple[Topic, User]], *, at: datetime, by: User | None
+) -> None:
+    """Notify assessors of their new topics, but for those who assigned topics to themselves."""
+    assigned = topics_by_person(fresh)
     for person in dict.fromkeys(person for _, person in fresh if person != by):
         ids = assigned[person.get_username()]
         notify(
@@ -118,7 +127,6 @@ def assign_topics(
             topics=counted(len(ids), "topic"),
             ids=", ".join(ids),
         )
-    return Reassigned(len(fresh), len(gone))
 
 
 @transaction.atomic

@@ -140,13 +140,10 @@ def _submit(
         if not _takes_ticket(label, rows[label.key], item, at)
         and label.label in item.scale.unjudged
     )
-    saved = tuple(
-        saved_label(rows.get(label.key) or known[label.key]) for label in submission.labels
-    )
-    is_only_one_judged = bool(counting) and len(item.current) == 1
-    is_done, following = _complete_and_lease_next(
-        item, submission, seat, at, is_judged="TRUE" if is_only_one_judged else ALL_JUDGED
-    )
+    stored = {**known, **rows}
+    saved = tuple(saved_label(stored[label.key]) for label in submission.labels)
+    is_judged = "TRUE" if counting and len(item.current) == 1 else ALL_JUDGED
+    is_done, following = _complete_and_lease_next(item, submission, seat, at, is_judged=is_judged)
     if tickets and item.stack.pool is None and not item.lateness:
         # After the next item was taken: one that returns for another assessor is not the next.
         task = Task.objects.select_related("lab").get(topics=item.stack.topic)

@@ -104,7 +104,7 @@ def pool_freeze(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def planned_labels(task: Task, data: QueryDict) -> tuple[PoolChoice, pl.DataFrame | None, str]:
-    """Return the settings of a plan, the labels of its pool, and why there are none.
+    """Return the settings of a plan and the labels of its pool, or the problem that prevents them.
 
     Without settings in the data, they are those of the last pool, which has no plan, or of the
     protocol.
