@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
+Extra = Literal["approach0", "archives", "cluster", "figures", "models", "retrieval"]
+
 
 @contextmanager
-def needs_extra(extra: Literal["archives", "figures", "retrieval"]) -> Iterator[None]:
+def needs_extra(extra: Extra) -> Iterator[None]:
     """Import the packages of an extra; raise ModuleNotFoundError with what to install."""
     try:
         yield
