@@ -88,7 +88,8 @@ def query_html(text: str) -> str:
 def searched_task(lab: Lab) -> Task | None:
     """Return the first task of a lab that retrieves posts, else its first task, if any."""
     tasks = list(lab.tasks.all())
-    of_posts = (task for task in tasks if TaskKind(task.kind) is not TaskKind.FORMULAS)
+    kinds = (TaskKind.ANSWERS, TaskKind.DOCUMENTS)
+    of_posts = (task for task in tasks if TaskKind(task.kind) in kinds)
     return next(of_posts, next(iter(tasks), None))
 
 
