@@ -20,11 +20,11 @@ class SystemRun(models.Model):
         max_length=64, blank=True, help_text="SHA-256 of the collection's files, or empty."
     )
 
+    def __str__(self) -> str:
+        return f"{self.run} by {self.system}"
+
     @property
     def parameters(self) -> dict[str, Any]:
         """Return the settings by their names for people, such as `Max tokens`."""
         words = ((name.replace("_", " "), own) for name, own in self.settings.items())
         return {capfirst(name.replace("sha256", "SHA-256")): own for name, own in words}
-
-    def __str__(self) -> str:
-        return f"{self.run} by {self.system}"

@@ -32,7 +32,7 @@ KEY = "sk-4711-secret"
 @pytest.fixture
 def task(scene, settings, tmp_path):
     """Return a task for generated answers with two topics."""
-    settings.DATA_DIR = tmp_path / "data"
+    settings.DATA_DIR, settings.GENERATION_URL = tmp_path / "data", ""
     task = WrittenTaskFactory(lab=scene.lab, slug="task3")
     for name, body in (("A.1", "What is a group?"), ("A.2", "What is a ring?")):
         TopicFactory(task=task, query_id=name, title="", body=body)
