@@ -90,7 +90,6 @@ def test_signs_that_no_run_file_can_have_are_replaced(server, complete):
     ("header", "seconds"),
     [
         ({"Retry-After": "7"}, 7),
-        ({"Retry-After": formatdate(time() + 300, usegmt=True)}, 300),
         ({"Retry-After": formatdate(0, usegmt=True)}, 0),
         ({"Retry-After": "soon"}, 20),
         ({}, 20),
@@ -101,7 +100,16 @@ def test_a_busy_server_is_asked_again_when_it_says(server, header, seconds):
     waited = []
 
     assert Endpoint(server.url).complete("Q", SETTINGS, wait=waited.append) == "then"
-    assert waited == pytest.approx([seconds], abs=2)
+    assert waited == [seconds]
+
+
+def test_a_busy_server_may_say_at_what_time_to_ask_again(server):
+    at = formatdate(time() + 300, usegmt=True)
+    server.replies = [failure(429, **{"Retry-After": at})]
+    waited = []
+
+    Endpoint(server.url).complete("Q", SETTINGS, wait=waited.append)
+    assert 0 <= 300 - waited[0] <= 30  # a loaded machine may be slow to ask
 
 
 def test_a_server_that_stays_busy_is_given_up(server):
