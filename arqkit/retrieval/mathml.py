@@ -25,10 +25,10 @@ _WILDCARD = re.compile(r"\\qvar\s*\{\s*([^{}]*?)\s*\}")
 
 def query_mathml(latex: str) -> str | None:
     r"""Return the MathML of a query in LaTeX, or None if it is empty; `\qvar{x}` is a wildcard."""
-    return presentation_mathml(query_latex(latex))
+    return presentation_mathml(marked_wildcards(latex))
 
 
-def query_latex(latex: str) -> str:
+def marked_wildcards(latex: str) -> str:
     """Return the LaTeX of a query with its wildcards as marked texts, which can be typeset."""
     return _WILDCARD.sub(rf"\\text{{{WILDCARD_MARK}\1}}", latex)
 

@@ -8,7 +8,7 @@ import pytest
 
 from arqkit.retrieval.formulas import LARGEST_TREE
 from arqkit.retrieval.matches import with_matches
-from arqkit.retrieval.mathml import query_latex
+from arqkit.retrieval.mathml import marked_wildcards
 from arqkit.texts.maths.typesetting import typeset
 from tests.real_data import DATA, needs_data
 
@@ -25,7 +25,7 @@ COPIES = [
 
 
 def mathml(latex: str) -> str:
-    return typeset(query_latex(latex), display=False).mathml or ""
+    return typeset(marked_wildcards(latex), display=False).mathml or ""
 
 
 def marked(latex: str, *queries: str) -> list[tuple[str, str]]:
