@@ -196,6 +196,10 @@ CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 # Convert LaTeX without MathML by LaTeXML, which must be installed, instead of Temml.
 LATEXML = env_bool("ARQLAB_LATEXML", False)
 LO_TOKENIZER = env("ARQLAB_LO_TOKENIZER", "arqkit.measures.overlap.answer_tokens")
+# The language model of the baseline of generated answers.
+GENERATION_URL = env("ARQLAB_GENERATION_URL")
+GENERATION_MODEL = env("ARQLAB_GENERATION_MODEL")
+GENERATION_KEY = env("ARQLAB_GENERATION_KEY")
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
+from django.utils.text import capfirst
 
 from submissions.models import Run
 
@@ -19,3 +22,9 @@ class SystemRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run} by {self.system}"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Return the settings by their names for people, such as `Max tokens`."""
+        words = ((name.replace("_", " "), own) for name, own in self.settings.items())
+        return {capfirst(name.replace("sha256", "SHA-256")): own for name, own in words}

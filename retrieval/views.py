@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
+from arqkit.records import TaskKind
 from arqkit.texts.posts.queries import LONGEST
 from arqkit.texts.posts.text import text_formulas
 from arqlab.core.models import Job, Lab, Task
@@ -29,7 +30,7 @@ from retrieval.selectors import Sources
 from retrieval.services.baselines import order_of_combination
 from retrieval.services.offers import Offer, offers_of, order_baseline
 from retrieval.services.searching import KIND, order_indexes, query_html, search_all, searched_task
-from retrieval.services.systems import METHODS
+from retrieval.services.systems import COMBINATION, METHODS
 from submissions.models import Run, RunQuerySet
 
 pages = Pages(LAB, organized_lab_or_404, section="overview")
@@ -49,7 +50,14 @@ def baseline_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         return redirect(request.path)
     jobs, going_on = _jobs(offers), [offer for offer in offers if offer.is_going_on]
     context = {
-        "tables": [{"task": task, "systems": _table(task, own)} for task, own in by_task],
+        "tables": [
+            {
+                "task": task,
+                "systems": _table(task, own),
+                "combines": TaskKind(task.kind) in COMBINATION.kinds,
+            }
+            for task, own in by_task
+        ],
         "has_open": any(offer.is_open for offer in offers),
         "jobs": going_on,
         "job": next((job for job in jobs if not job.is_over), next(iter(jobs), None)),

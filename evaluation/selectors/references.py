@@ -15,7 +15,7 @@ from django.conf import settings
 
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.measures.overlap import Reference
-from arqkit.texts.posts.text import pieces
+from arqkit.texts.posts.text import text_with_latex
 from arqlab.core.models import Task
 from arqlab.core.selectors import corrections_of
 from assessment.models import QrelSet
@@ -93,7 +93,7 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
     lab, items = qrel_set.task.lab, relevant["item"].unique()
     corrections, posts = corrections_of(lab), posts_of(lab, items)
     texts = {
-        item: _text(post.safe_body)
+        item: text_with_latex(post.safe_body)
         for item in items
         if (post := corrected_post(posts.get(item), item, corrections))
     }
@@ -103,11 +103,6 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
         if 0 < len(text) <= longest:
             references[topic].append(Reference(text, frozenset(teams[topic, item])))
     return references
-
-
-def _text(html: str) -> str:
-    parts = pieces(html)
-    return "".join(part if isinstance(part, str) else f"${part.latex}$" for part in parts).strip()
 
 
 def named_answers(index: pl.DataFrame, run: Run, judged: pl.DataFrame) -> pl.DataFrame:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import PurePath
 from typing import Any
 
 from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
 
+from arqkit.formats.runs.answers import read_answers, run_of_answers
 from arqkit.formats.runs.writing import MOST_ITEMS, run_of_ranking
 from arqkit.records import TaskKind
 from arqlab.core.errors import UserError
@@ -20,7 +23,14 @@ from arqlab.core.services.teams import lab_team
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources
 from retrieval.services.indexes import Progress
-from retrieval.services.systems import COMBINATION, System, system_named
+from retrieval.services.systems import (
+    COMBINATION,
+    GENERATED,
+    SYSTEMS,
+    System,
+    needs_topics,
+    system_named,
+)
 from submissions.models import Run
 from submissions.selectors import run_items
 from submissions.services.run_metadata import TAG_LENGTH, RunMetadata
@@ -39,14 +49,15 @@ class Order:
 
     @property
     def title(self) -> str:
-        """Return the name of the system, with the runs that it combines."""
-        runs = self.settings.get("runs", ())
-        return f"{self.system.name} of {' and '.join(runs)}" if runs else self.system.name
+        """Return the name of the system, with the runs or the file that its settings name."""
+        source = " and ".join(self.settings.get("runs", ())) or self.settings.get("file", "")
+        return f"{self.system.name} of {source}" if source else self.system.name
 
 
 def usual_order(task: Task, system: System) -> Order:
     """Return the order of a system with its own settings; the run is named after the system."""
-    return Order(task, system, system.settings, system.key)
+    settings = {**system.settings, **system.configured(task)}
+    return Order(task, system, settings, system.key)
 
 
 def order_of_combination(task: Task, runs: Sequence[Run], method: str) -> Order:
@@ -67,6 +78,25 @@ def order_of_combination(task: Task, runs: Sequence[Run], method: str) -> Order:
     return Order(task, COMBINATION, settings, tag)
 
 
+def order_of_answers(task: Task, *, data: bytes, name: str) -> Order:
+    """Return the order of the answers to a task's topics in a file, which its run is named after.
+
+    Raise FileRefusedError with the problems of the file.
+    """
+    topics = [topic.query_id for topic in Sources(task).topics]
+    longest = task.protocol.max_characters
+    answers = read_answers(data, path=name, topics=topics, max_characters=longest)
+    system = replace(
+        GENERATED,
+        description="Answers that were generated outside ArqLab.",
+        rank=lambda *_: answers,
+        needs=(needs_topics,),
+    )
+    settings = {"file": name, "sha256": hashlib.sha256(data).hexdigest()}
+    tag = f"{GENERATED.key}-{PurePath(name).stem}"[:TAG_LENGTH]
+    return Order(task, system, settings, tag)
+
+
 def made_run(task: Task, tag: str) -> Run | None:
     """Return the baseline of a system that takes part in a task, or None."""
     runs = Run.objects.valid().filter(task=task, made_by__isnull=False, tag=tag)
@@ -81,6 +111,8 @@ def rank_for(order: Order, progress: Progress) -> tuple[Sources, bytes]:
     ranking = order.system.rank(sources, order.settings, progress)
     if ranking.is_empty():
         raise UserError(f"{order.system.name} found nothing for the topics of {order.task.name}.")
+    if "answer" in ranking.columns:
+        return sources, run_of_answers(ranking, tag=order.tag)
     limit = min(MOST_ITEMS, order.task.protocol.limit)
     return sources, run_of_ranking(ranking, tag=order.tag, limit=limit)
 
@@ -113,6 +145,15 @@ def order_of_job(job: Job, task: Task) -> Order:
     return Order(task, system_named(options["system"]), options["settings"], options["tag"])
 
 
+def order_of_run(made: SystemRun) -> Order | None:
+    """Return the order that made a run, or None if its system was removed since."""
+    system = SYSTEMS.get(made.system)
+    if system is None:
+        return None
+    described = replace(system, description=made.run.description)
+    return Order(made.run.task, described, made.settings, made.run.tag)
+
+
 def make_for_job(job: RunningJob) -> list[str]:
     """Make the baseline that a job names; nothing if an earlier attempt of the job made it."""
     order = order_of_job(job.job, job.task)
@@ -125,11 +166,14 @@ def make_for_job(job: RunningJob) -> list[str]:
 @transaction.atomic
 def _submit(order: Order, sources: Sources, data: bytes, *, by: User | None, at: datetime) -> Run:
     task, name = order.task, f"{order.task.slug}-{order.tag}.tsv"
-    items = Task.Items.FORMULA_IDS if TaskKind(task.kind) is TaskKind.FORMULAS else ""
+    kind = TaskKind(task.kind)
+    is_generated = kind is TaskKind.GENERATED_ANSWERS
+    items = Task.Items.FORMULA_IDS if kind is TaskKind.FORMULAS else ""
     metadata = RunMetadata(
         order.tag,
         is_baseline=True,
         data_used=order.system.data_used,
+        answer_kind=Run.AnswerKind.GENERATIVE if is_generated else "",
         description=order.system.description,
         items=items,
     )
@@ -145,6 +189,6 @@ def _submit(order: Order, sources: Sources, data: bytes, *, by: User | None, at:
         run=run,
         system=order.system.key,
         settings=dict(order.settings),
-        collection=sources.collection_sha256,
+        collection="" if is_generated else sources.collection_sha256,
     )
     return run

@@ -7,8 +7,9 @@ from datetime import datetime
 
 from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.services.jobs import start_job
+from retrieval.models import SystemRun
 from retrieval.selectors import Sources
-from retrieval.services.baselines import Order, made_run, order_of_job, usual_order
+from retrieval.services.baselines import Order, made_run, order_of_job, order_of_run, usual_order
 from retrieval.services.systems import systems_for
 from submissions.models import Run
 
@@ -41,8 +42,8 @@ class Offer:
 
 
 def offers_of(lab: Lab) -> list[tuple[Task, list[Offer]]]:
-    """Return the tasks of a lab that are not archived, each with the systems that serve it and the
-    combinations that were asked for.
+    """Return the tasks of a lab that are not archived, each with the systems that serve it, the
+    combinations that were asked for, and other baselines that a command made.
     """
     jobs: dict[str, Job] = {}
     for job in Job.objects.filter(kind=KIND, lab=lab).order_by("pk"):
@@ -51,7 +52,10 @@ def offers_of(lab: Lab) -> list[tuple[Task, list[Offer]]]:
     for task in lab.tasks.filter(archived_at=None).select_related("lab"):
         chosen = [order_of_job(job, task) for job in jobs.values() if job.task_id == task.pk]
         usual = [usual_order(task, system) for system in systems_for(task)]
-        orders = [*usual, *(order for order in chosen if order.system.asks)]
+        runs = SystemRun.objects.filter(run__in=Run.objects.valid().filter(task=task))
+        made = filter(None, map(order_of_run, runs.select_related("run__task").order_by("pk")))
+        asked = (order for order in chosen if order.system.asks)
+        orders = {order.tag: order for order in (*usual, *asked, *made)}.values()
         offers.append((task, [_offer(order, jobs.get(_key(order))) for order in orders]))
     return offers
 

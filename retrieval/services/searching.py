@@ -25,6 +25,7 @@ from collection.selectors.formulas import thread_questions
 from collection.services.lookup import snippet_html
 from retrieval.selectors import Sources
 from retrieval.services import word_search
+from retrieval.services.formula_topics import INSTANCES
 from retrieval.services.indexes import Progress, index_folder
 from retrieval.services.systems import SYSTEMS
 
@@ -170,7 +171,7 @@ def _by_formulas(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
     index = module.opened_index(folder)
     converted = [query_mathml(formula.latex) for formula in text_formulas(html)]
     queries = [module.FormulaQuery(str(place), m) for place, m in enumerate(converted) if m]
-    found = index.search(queries, depth=module.INSTANCES).rename({"item": "formula_id"})
+    found = index.search(queries, depth=INSTANCES).rename({"item": "formula_id"})
     found = found.join(sources.answers_with(found["formula_id"].unique()), on="formula_id")
     best = found.sort("score", "formula_id", descending=[True, False]).unique(
         ["topic", "post_id"], keep="first", maintain_order=True

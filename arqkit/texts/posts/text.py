@@ -63,9 +63,13 @@ def plain_text(html: str) -> str:
 
 def plain_title(html: str) -> str:
     """Return a title as one line of text, with formulas as LaTeX between dollars."""
-    return " ".join(
-        "".join(p if isinstance(p, str) else f"${p.latex}$" for p in pieces(html)).split()
-    )
+    return " ".join(text_with_latex(html).split())
+
+
+def text_with_latex(html: str) -> str:
+    """Return the text of a post without tags, with formulas as LaTeX between dollars."""
+    parts = pieces(html)
+    return "".join(part if isinstance(part, str) else f"${part.latex}$" for part in parts).strip()
 
 
 def renumbered(html: str, number: Callable[[TextFormula], str]) -> str:

@@ -5,21 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.utils import timezone
 
+from arqkit.loads import cause_lines
+from arqkit.records import FileRefusedError
 from arqlab.core.errors import UserError
-from arqlab.core.management.labcommand import BY, TASK, LabCommand
+from arqlab.core.management.labcommand import BY, TASK, LabCommand, read_bytes
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named
 from collection.management.reporting import ProgressLine
 from retrieval.services.baselines import (
     Order,
     make_baseline,
+    order_of_answers,
     order_of_combination,
     rank_for,
     usual_order,
 )
-from retrieval.services.systems import COMBINATION, METHODS, SYSTEMS, system_named, systems_for
+from retrieval.services.systems import (
+    COMBINATION,
+    GENERATED,
+    METHODS,
+    SYSTEMS,
+    system_named,
+    systems_for,
+)
 from submissions.models import Run
 
 
@@ -49,6 +60,14 @@ class Command(LabCommand):
             "default": "min-max",
             "help": "with the system combination: how the runs are combined",
         },
+        "--answers": {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "with the system generated: a file of answers instead of a language model. "
+            "Each line has a topic, a tab and an answer. Put quotation marks around an answer "
+            "that has tabs or line breaks, and double those in it. Of several answers to a "
+            "topic, the first that is short enough counts",
+        },
         "--out": {
             "type": Path,
             "metavar": "FILE",
@@ -71,6 +90,10 @@ class Command(LabCommand):
 
     def orders(self, task: Task, options: dict[str, Any]) -> list[Order]:
         """Return the baselines to make."""
+        if (path := options["answers"]) and options["system"] != GENERATED.key:
+            raise CommandError(f"--answers needs --system {GENERATED.key}.")
+        if path:
+            return [self.order_of_file(task, path)]
         if options["system"] == "all":
             return [usual_order(task, system) for system in systems_for(task)]
         if (system := system_named(options["system"])) != COMBINATION:
@@ -81,6 +104,14 @@ class Command(LabCommand):
             ids = ", ".join(known.order_by("identifier").values_list("identifier", flat=True))
             raise UserError(f"Name two runs with --runs RUN RUN. Runs of {task}: {ids or 'none'}.")
         return [order_of_combination(task, [run for run in runs if run], options["method"])]
+
+    def order_of_file(self, task: Task, path: Path) -> Order:
+        """Return the order of the answers in a file, or raise `CommandError` with its problems."""
+        try:
+            return order_of_answers(task, data=read_bytes(path), name=path.name)
+        except FileRefusedError as refused:
+            lines = cause_lines(refused.problems)
+            raise CommandError("\n".join(["No baseline was made.", *lines])) from refused
 
     def make(self, order: Order, out: Path | None, options: dict[str, Any]) -> None:
         """Submit the run of a system, or write it to a file."""

@@ -59,13 +59,14 @@ class Desk:
 
     def submit(self, item: Any, *labels: Any, have: Sequence[int] = (), **fields: Any) -> Any:
         """Send a label for each instance of an item in their order, after the time that they
-        report; fields go to each.
+        report; fields go to each. That time is a write of all that the user judged before.
         """
         rows = [
             label_for(instance, label, **fields)
             for instance, label in zip(item["instances"], labels, strict=False)
         ]
-        self.work(milliseconds=sum(row["active_ms"] or 0 for row in rows))
+        if passed := sum(row["active_ms"] or 0 for row in rows):
+            self.work(milliseconds=passed)
         return self.post("judgments/", body_for(item, rows, have))
 
 
