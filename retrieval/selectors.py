@@ -174,7 +174,7 @@ def hidden_threads(user: User, lab: Lab) -> frozenset[str]:
     judged = Q(pk__in=assigned_topics(user)) | Q(pool_items__assessor=user)
     topics = Topic.objects.filter(judged, task__lab=lab).distinct()
     hidden = [topic.pk for topic in topics if hides_threads(topic.pk)]
-    posts = PoolInstance.objects.filter(item__topic__in=hidden).values("post_id")
+    posts = PoolInstance.official.filter(item__topic__in=hidden).values("post_id")
     threads = Post.objects.filter(collection=collection_of(lab), post_id__in=posts)
     return frozenset(threads.exclude(thread_id="").values_list("thread_id", flat=True))
 
