@@ -11,7 +11,10 @@ import polars as pl
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from arqkit.records import TaskKind, TopicRecord
-from arqlab.core.models import Task
+from arqlab.core.models import Lab, Task, Topic, User
+from assessment.judging.selectors.progress import assigned_topics
+from assessment.models import PoolInstance
+from assessment.pools.selectors.choices import hides_threads
 from collection.models import Collection, Post, PostLink
 from collection.selectors.collections import collection_of, formulas_scan, posts_scan, scan_columns
 from submissions.models import Run
@@ -175,6 +178,19 @@ def has_votes(collection: Collection) -> bool:
 def has_links(collection: Collection) -> bool:
     """Return whether links of posts were imported into a collection."""
     return PostLink.objects.filter(collection=collection).exists()
+
+
+def hidden_threads(user: User, lab: Lab) -> frozenset[str]:
+    """Return the threads of posts that a user of a lab judges without them (`hides_threads`).
+
+    A search that finds a post, or its thread, tells it from the generated answers beside it.
+    """
+    judged = Q(pk__in=assigned_topics(user)) | Q(pool_items__assessor=user)
+    topics = Topic.objects.filter(judged, task__lab=lab).distinct()
+    hidden = [topic.pk for topic in topics if hides_threads(topic.pk)]
+    posts = PoolInstance.official.filter(item__topic__in=hidden).values("post_id")
+    threads = Post.objects.filter(collection=collection_of(lab), post_id__in=posts)
+    return frozenset(threads.exclude(thread_id="").values_list("thread_id", flat=True))
 
 
 def ranking_of_run(run: Run) -> pl.DataFrame:
