@@ -25,6 +25,8 @@ POSTS_AT_ONCE = 2_000
 FORMULAS_AT_ONCE = 50_000
 """Formulas in memory while a collection is read."""
 
+CONTEXT = ["latex", "post_id", "thread_id"]
+
 
 class SearchedPost(NamedTuple):
     """An answer with the title of its question, or a document; both texts are the source's HTML."""
@@ -102,6 +104,18 @@ class Sources:
             for name in ("slt", "opt"):
                 some = self._with_trees(some, name)
             yield some
+
+    def contexts(self) -> pl.DataFrame:
+        """Return latex, post_id and thread_id of the formulas of posts, without comments."""
+        if self.collection is None or not self.collection.formulas_index:
+            return pl.DataFrame(schema=dict.fromkeys(CONTEXT, pl.String))
+        index = scan_columns(self.collection.formulas_index).filter(pl.col("type") != "comment")
+        return index.select(pl.col(CONTEXT).fill_null("")).collect()
+
+    def linked_threads(self) -> list[tuple[str, str]]:
+        """Return the links between threads of the collection."""
+        links = PostLink.objects.filter(collection=self.collection)
+        return list(links.values_list("post_id", "related_id"))
 
     def count_formulas(self) -> int:
         """Return how many formulas the collection has, with those of comments."""
