@@ -24,7 +24,13 @@ from arqkit.retrieval.results import results_table
 from tests.paths import ROOT, SHARED_DATA
 
 EDITIONS = {1: "2020", 2: "2021", 3: "2022"}
-NAMES = {"random": "Random order", "tfidf": "TF-IDF", "bm25": "BM25", "tangent-s": "Formula search"}
+NAMES = {
+    "random": "Random order",
+    "tfidf": "TF-IDF",
+    "bm25": "BM25",
+    "dense": "Dense text",
+    "tangent-s": "Formula search",
+}
 OFFICIAL = {
     ("1", "task1"): {
         "PSU1": "task1/PSU-task1-PSU1-auto-both-A.tsv.gz",
@@ -77,9 +83,9 @@ def table(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> str:
     qrels = read_qrels(path.read_bytes(), path=file)
     rankings = {NAMES[path.stem]: ranking(path) for path in sorted(folder.glob("*.tsv"))}
     if task == "task1":
-        rankings["BM25 + formula search"] = min_max_average(
-            [rankings["BM25"], rankings["Formula search"]]
-        )
+        for other in ("Formula search", "Dense text"):
+            both = [rankings["BM25"], rankings[other]]
+            rankings[f"BM25 + {other.lower()}"] = min_max_average(both)
         items = judged_answers()
     else:
         rankings["Bag of symbols"] = bag(edition, formulas)

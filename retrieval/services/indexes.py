@@ -1,7 +1,8 @@
 """The folders of indexes: built once for a collection and settings, and kept below the data folder.
 
 A folder is there only when it is whole: it is built beside its place, and moved there when it is
-done. A killed build leaves its lock free and its parts behind, which the next build deletes.
+done. A killed build leaves its lock free and its parts behind, which the next build deletes, or
+goes on with.
 """
 
 from __future__ import annotations
@@ -36,20 +37,27 @@ def index_folder(sources: Sources, *, name: str, options: Mapping[str, Any]) -> 
 
 
 def built_index(
-    sources: Sources, *, name: str, options: Mapping[str, Any], build: Callable[[Path], None]
+    sources: Sources,
+    *,
+    name: str,
+    options: Mapping[str, Any],
+    build: Callable[[Path], None],
+    resumes: bool = False,
 ) -> Path:
     """Return the folder of an index, which `build` fills unless it is there already.
 
     `options` are all settings that change what is in the index. Another process that builds the
-    same index is waited for. The indexes of earlier states of the collection are deleted.
+    same index is waited for. If `build` resumes, it gets what a killed build left. The indexes of
+    earlier states of the collection are deleted.
     """
     folder = index_folder(sources, name=name, options=options)
     parts = folder.with_suffix(".building")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _alone(folder.with_suffix(".lock")):
         if not folder.exists():
-            shutil.rmtree(parts, ignore_errors=True)
-            parts.mkdir()
+            if not resumes:
+                shutil.rmtree(parts, ignore_errors=True)
+            parts.mkdir(exist_ok=True)
             build(parts)
             parts.rename(folder)
             _delete_earlier(folder.parent)

@@ -64,6 +64,18 @@ def test_a_killed_build_starts_again(sources):
     assert (words(sources, fill) / "part").read_text() == "whole"
 
 
+def test_a_build_that_resumes_gets_what_an_earlier_one_left(sources):
+    def resume(folder):
+        assert (folder / "part").read_text() == "half"
+        fill(folder)
+
+    with pytest.raises(OSError, match="disk is full"):
+        words(sources, fail)
+    folder = built_index(sources, name="words", options={}, build=resume, resumes=True)
+
+    assert (folder / "part").read_text() == "whole"
+
+
 def test_other_settings_have_another_index(sources):
     assert words(sources, fill, k1=1.2) != words(sources, fill, k1=2.0)
 

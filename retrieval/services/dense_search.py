@@ -1,0 +1,50 @@
+"""Dense text for a lab: answers with their questions' titles, or documents, as vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from arqkit.retrieval import dense
+from arqkit.retrieval.dense import DenseIndex, WrongModelError
+from arqlab.core.errors import UserError
+from retrieval.selectors import Sources
+from retrieval.services.indexes import Progress, built_index
+
+OPTIONS = {"model": dense.MODEL_SHA256}
+
+
+def by_dense_text(
+    sources: Sources, settings: Mapping[str, Any], progress: Progress
+) -> pl.DataFrame:
+    """Return the posts whose vectors are nearest to each topic's (004 §6)."""
+    try:
+        return opened_vectors(build_vectors(sources, progress)).search(sources.topics)
+    except WrongModelError as error:
+        raise UserError(str(error), code="wrong-model") from error
+
+
+@lru_cache(maxsize=2)
+def opened_vectors(folder: Path) -> DenseIndex:
+    """Return the index in a folder, opened once in a process: a finished folder never changes."""
+    return DenseIndex.open(folder)
+
+
+def build_vectors(sources: Sources, progress: Progress) -> Path:
+    """Return the folder of the vectors of a collection's posts, which is built if it is missing.
+
+    A killed build is resumed: the posts come in the same order as long as the collection is the
+    same.
+    """
+    total = sources.count_posts()
+
+    def build(folder: Path) -> None:
+        progress(0, total)
+        DenseIndex.build(sources.posts(), folder, lambda done: progress(done, total))
+
+    name = f"dense-{sources.task.kind}"
+    return built_index(sources, name=name, options=OPTIONS, build=build, resumes=True)

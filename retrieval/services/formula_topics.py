@@ -1,0 +1,63 @@
+"""Systems that search for formulas: Task 2, and Task 1 by a formula of the question (004 §4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import polars as pl
+
+from arqkit.records import TaskKind, TopicRecord
+from arqkit.retrieval.layout_trees import layout_tree
+from arqkit.retrieval.rankings import RANKING
+from arqkit.texts.html.rendering import read_text
+from arqkit.texts.html.sanitizer import clean_title_and_body
+from arqkit.texts.maths.typesetting import presentation_mathml
+from retrieval.selectors import Sources
+from retrieval.services.indexes import Progress
+
+INSTANCES = 100_000
+"""Instances of formulas that are read for a question: few answers have many of the best ones."""
+MOST = 1_000
+"""Formulas that are read for a topic of Task 2."""
+
+Search = Callable[[TopicRecord, str, int], pl.DataFrame]
+"""Returns the ranking (topic, item, score) of formulas for a topic's LaTeX, at most so many."""
+
+
+def rank_formulas(sources: Sources, progress: Progress, search: Search) -> pl.DataFrame:
+    """Return the best formulas for each topic, or the answers with the best ones (000, §4.3)."""
+    rankings = [pl.DataFrame(schema=RANKING)]
+    is_for_formulas = TaskKind(sources.task.kind) is TaskKind.FORMULAS
+    for done, topic in enumerate(sources.topics):
+        progress(done, len(sources.topics))
+        if latex := query_latex(topic):
+            found = search(topic, latex, MOST if is_for_formulas else INSTANCES)
+            rankings.append(found if is_for_formulas else _answers(sources, found))
+    return pl.concat(rankings)
+
+
+def query_latex(topic: TopicRecord) -> str | None:
+    """Return the LaTeX of a topic's formula: its own, else the one with the largest layout tree in
+    the title or, if that has none, in the body (004 §4.3).
+    """
+    if topic.latex:
+        return topic.latex
+    title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
+    in_title, in_body = list(_sizes(title.html)), list(_sizes(body.html))
+    _, latex = max(in_title or in_body, key=lambda sized: sized[0], default=(0, None))
+    return latex
+
+
+def _answers(sources: Sources, formulas: pl.DataFrame) -> pl.DataFrame:
+    posts = sources.answers_with(formulas["item"])
+    answers = formulas.rename({"item": "formula_id"}).join(posts, on="formula_id")
+    best = answers.group_by("topic", item="post_id").agg(pl.col("score").max())
+    return best.select("topic", "item", "score")
+
+
+def _sizes(clean_html: str) -> Iterator[tuple[int, str]]:
+    """Yield the size of the layout tree and the LaTeX of each formula that is one."""
+    for formula in read_text(clean_html).formulas:
+        if mathml := presentation_mathml(formula.latex):
+            tree = layout_tree(mathml)
+            yield len(tree.labels) if tree else 0, formula.latex
