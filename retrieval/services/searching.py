@@ -41,7 +41,7 @@ READ = 50
 IN_PANE = 5
 """Posts that a system shows beside an item that is judged."""
 NOT_BUILT = "Its index has not been built yet."
-NOT_LEARNT = "It learns from the collection for about an hour: make its baseline first."
+NOT_LEARNT = "It learns from the collection for about an hour; its index comes with its baseline."
 SHORTEST = 3
 """Characters of LaTeX of a formula that is worth a search."""
 BM25 = asdict(BM25_SETTINGS)
@@ -79,6 +79,7 @@ class Found(NamedTuple):
 class Side:
     """The results of one system; `lacks` says why it cannot answer."""
 
+    key: str
     name: str
     description: str
     lacks: str = ""
@@ -154,7 +155,7 @@ def _folder(live: LiveSystem, sources: Sources) -> Path:
 
 def _side(live: LiveSystem, sources: Sources) -> Side:
     system = SYSTEMS[live.key]
-    side = Side(system.name, system.description, _refusal(live, sources))
+    side = Side(system.key, system.name, system.description, _refusal(live, sources))
     if not side.lacks and not _folder(live, sources).exists():
         side.can_build = live.build is not None
         side.lacks = NOT_BUILT if side.can_build else NOT_LEARNT

@@ -124,7 +124,7 @@ def test_equation_embeddings_answer_when_a_baseline_has_made_their_index(
 
     shown = client_of(scene.assessor).get(page(scene), {"q": "$a^2$"})
 
-    assert "make its baseline first" in without
+    assert "its index comes with its baseline" in without
     assert side(shown, "Equation embeddings").found[0].post.post_id == "12"
 
 
