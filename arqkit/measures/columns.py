@@ -1,8 +1,9 @@
 """Measures that need only the judged items of a ranking, in columns (protocol §8; 000 §4.6).
 
-These are nDCG, AP, P@k, RR and bpref. pytrec_eval is the reference for them, but it takes a run as
-dictionaries. For a run of 100,000 rows with 45,000 judged items, reading the index and joining it
-with the qrels takes 8 ms; building dictionaries for pytrec_eval takes more than ten times as long.
+These are nDCG, AP, P@k, RR and bpref, and of equation search uMAP, ranking score and 1-NN accuracy
+(002). pytrec_eval is the reference for the former, but it takes a run as dictionaries. For a run of
+100,000 rows with 45,000 judged items, reading the index and joining it with the qrels takes 8 ms;
+building dictionaries for pytrec_eval takes more than ten times as long.
 An unjudged item never adds anything to these measures: in a whole ranking it only moves the items
 below it down, and for the prime measures it is removed. So each is a sum over the judged items and
 their positions. Tests compare them with pytrec_eval to 1e-9 on random and real runs
@@ -57,8 +58,13 @@ def column_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, to
     if measure.kind == "nDCG":
         return ratio(_dcg(run, cutoff, topics), _dcg(ideal, cutoff, topics))
     relevant = _of_labels(ideal, ideal.label >= rel, topics)
-    if measure.kind == "Bpref":
-        return _bpref(run, relevant, _of_labels(ideal, ideal.label < rel, topics), rel)
+    if measure.kind in ("Bpref", "RankingScore"):
+        others = _of_labels(ideal, ideal.label < rel, topics)
+        preferred = _bpref if measure.kind == "Bpref" else _ranking_score
+        return preferred(run, relevant, others, rel)
+    if measure.kind == "OneNN":
+        nearest = (_number_within(run.topic) == 1) & (run.label >= rel)
+        return sums(run.topic[nearest], nearest[nearest], topics)
     is_hit = (run.label >= rel) & (run.position <= cutoff)
     topic, position = run.topic[is_hit], run.position[is_hit]
     if measure.kind == "P":
@@ -67,7 +73,8 @@ def column_values(measure: Measure, run: JudgedRanking, ideal: JudgedRanking, to
     if measure.kind == "RR":
         first = place == 1
         return sums(topic[first], 1 / position[first], topics)
-    return ratio(sums(topic, place / position, topics), relevant)
+    precisions = sums(topic, place / position, topics)
+    return precisions if measure.kind == "uMAP" else ratio(precisions, relevant)
 
 
 def _number_within(topic: Integers) -> Integers:
@@ -93,13 +100,29 @@ def _bpref(run: JudgedRanking, relevant: Reals, others: Reals, rel: int) -> Real
     Each relevant item counts 1, less the share of judged items above it that are not relevant, of
     which at most as many count as there are relevant items.
     """
+    topic, above = _others_above(run, rel)
+    lost = ratio(np.minimum(above, relevant[topic]), np.minimum(relevant, others)[topic])
+    return ratio(sums(topic, 1 - lost, len(relevant)), relevant)
+
+
+def _ranking_score(run: JudgedRanking, relevant: Reals, others: Reals, rel: int) -> Reals:
+    """Return the share of the pairs of a relevant item and another that are in this order: the
+    triples of a topic, a positive and a negative example (002 §5.2, formula 3).
+
+    A topic without such a pair has 0. Two items that the run lacks are in no order, as two equal
+    similarities are in the formula.
+    """
+    topic, above = _others_above(run, rel)
+    return ratio(sums(topic, others[topic] - above, len(relevant)), relevant * others)
+
+
+def _others_above(run: JudgedRanking, rel: int) -> tuple[Integers, Integers]:
+    """Return, of each relevant item of the run, its topic and how many judged items above it are
+    not relevant.
+    """
     is_relevant = run.label >= rel
     topic = run.topic[is_relevant]
-    above = np.minimum(
-        _number_within(run.topic)[is_relevant] - _number_within(topic), relevant[topic]
-    )
-    lost = ratio(above, np.minimum(relevant, others)[topic])
-    return ratio(sums(topic, 1 - lost, len(relevant)), relevant)
+    return topic, _number_within(run.topic)[is_relevant] - _number_within(topic)
 
 
 def sums(topic: Integers, values: NDArray[Any], topics: int) -> Reals:

@@ -141,8 +141,22 @@ LONGEST_NAME = 60
 DECIMALS_READ = 2
 """Decimals of a parameter: trec_eval reads no more of a recall level."""
 
-_PAPERS_NAMES = {"AP": "MAP", "RR": "MRR", "Bpref": "bpref", "Judged": "judged"}
-_CUT_KINDS, _WHOLE_KINDS = ("nDCG", "AP", "P"), ("RR", "Bpref")
+_PAPERS_NAMES = {
+    "AP": "MAP", "RR": "MRR", "Bpref": "bpref", "Judged": "judged", "OneNN": "1-NN",
+}  # fmt: skip
+_EQUATION_KINDS: Mapping[str, tuple[str, ...]] = {
+    "uMAP": ("cutoff", "rel", "judged_only"),
+    "RankingScore": ("rel",),
+    "OneNN": ("rel",),
+}
+"""The measures of equation search (002 §5.2, §6.1, §6.3), which ir_measures lacks, with their
+parameters. Its own `Accuracy` is a ranking score of the retrieved items only, unjudged ones too.
+"""
+for _kind, _names in _EQUATION_KINDS.items():  # then ir_measures reads them too
+    _known = {name: ir_measures.AP.SUPPORTED_PARAMS[name] for name in _names}
+    _fields = {"__name__": _kind, "NAME": _kind, "SUPPORTED_PARAMS": _known}
+    ir_measures.measures.register(type(_kind, (ir_measures.Measure,), _fields)())  # type: ignore[no-untyped-call]
+_CUT_KINDS, _WHOLE_KINDS = ("nDCG", "AP", "P", "uMAP"), ("RR", "Bpref", "RankingScore", "OneNN")
 _EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@10, RR@10 or ERR@20"
 
 
@@ -227,7 +241,8 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
             f"The measure {measure.name} has {len(measure.name)} characters. "
             f"Use at most {LONGEST_NAME}."
         )
-    require_provider(measure.name)
+    if measure.kind not in _EQUATION_KINDS:
+        require_provider(measure.name)
     return measure
 
 
@@ -305,7 +320,7 @@ def _label(
 ) -> str:
     """Return the heading: the name in papers, a prime for judged_only, and no `rel` of the task."""
     hidden = {"judged_only"} | ({"rel"} if rel_has_default else set())
-    if parsed.NAME in ("nDCG", "AP") and params.get("cutoff") == LONGEST_RUN:
+    if parsed.NAME in ("nDCG", "AP", "uMAP") and params.get("cutoff") == LONGEST_RUN:
         hidden.add("cutoff")
     visible = {key: value for key, value in params.items() if key not in hidden}
     kind = str(parsed.NAME)
@@ -315,6 +330,7 @@ def _label(
 
 _TREC_EVAL = "trec_eval"
 _ARQMATH_3 = "Mansouri et al., Overview of ARQMath-3, 2022"
+_EQUATIONS = "Pfahler & Morik, Semantic search in millions of equations, KDD 2020"
 
 
 class MeasureDefinition(NamedTuple):
@@ -373,6 +389,20 @@ _KINDS = {
         f"{_ARQMATH_3}, §6.3",
     ),
     "AR": ("Mean label of the first answers; without a judgment, 0", f"{_ARQMATH_3}, §6.3"),
+    "uMAP": (
+        "Sum of the precision at the ranks of the relevant items, not divided by their number",
+        f"{_EQUATIONS}, §6.3",
+    ),
+    "RankingScore": (
+        "Share of the pairs of a relevant and another judged item that are in this order; an item "
+        "that was not retrieved is below all that were, and two of them are in no order",
+        f"{_EQUATIONS}, §5.2",
+    ),
+    "OneNN": (
+        "1 if the first judged item, the nearest neighbour, is relevant, else 0: the accuracy in "
+        "leave-one-out validation",
+        f"{_EQUATIONS}, §6.1",
+    ),
 }
 MEASURE_KINDS = tuple(kind for kind in _KINDS if kind != "LO")
 """The kinds of measures that one can ask for: all with a definition that need no texts."""

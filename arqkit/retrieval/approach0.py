@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from select import select
 from subprocess import PIPE, Popen, TimeoutExpired
@@ -25,6 +26,9 @@ from arqkit.retrieval.rankings import RANKING, best_of
 
 PATIENCE = 120.0
 """Seconds to wait for an answer; adding one of the sample's formulas takes less than one."""
+
+AT_ONCE = 32
+"""Formulas that are sent together: about as many as a pipe has room for if all are long."""
 
 
 class EngineError(Exception):
@@ -40,11 +44,17 @@ class Approach0Engine:
         self._written, self._read = cast(IO[bytes], process.stdin), cast(IO[bytes], process.stdout)
         self.patience, self._asked = PATIENCE, "the start"
 
-    def ask(self, latex: str) -> Any:
-        """Return the engine's answer for a formula. Raise EngineError if it crashes or hangs."""
-        self._asked = f"the formula {latex[:200]}"
+    def ask(self, latex: Iterable[str]) -> list[Any]:
+        """Return the engine's answers for a few formulas, which are sent together: waiting for each
+        is slow on a busy machine. Raise EngineError if it crashes or hangs.
+        """
+        asked = list(latex)
         with suppress(BrokenPipeError):  # it has ended: there is nothing to read
-            self._written.write(json.dumps(latex).encode() + b"\n")
+            self._written.write("".join(f"{json.dumps(text)}\n" for text in asked).encode())
+        return [self._answer(f"the formula {text[:200]}") for text in asked]
+
+    def _answer(self, place: str) -> Any:
+        self._asked = place
         if not select([self._read], [], [], self.patience)[0]:
             raise self._hung()
         if not (line := self._read.readline()):
@@ -114,13 +124,13 @@ class Approach0Index:
 
         A formula that the engine cannot parse is not found.
         """
-        numbers, items = dict[str, int](), list[tuple[str, int]]()
+        numbers, items, remaining = dict[str, int](), list[tuple[str, int]](), iter(formulas)
         (folder / "engine").mkdir()
         with approach0_engine("add", folder / "engine") as engine:
-            for item, latex in formulas:
-                if latex not in numbers:
-                    numbers[latex] = engine.ask(latex)
-                items.append((item, numbers[latex]))
+            while some := list(islice(remaining, AT_ONCE)):
+                new = dict.fromkeys(latex for _, latex in some if latex not in numbers)
+                numbers.update(zip(new, engine.ask(new), strict=True))
+                items += [(item, numbers[latex]) for item, latex in some]
         schema = {"item": pl.String, "number": pl.Int64}
         pl.DataFrame(items, schema=schema, orient="row").write_parquet(folder / "items.parquet")
 
@@ -132,7 +142,7 @@ class Approach0Index:
         """Return the ranking (topic, item, score) of at most `depth` formulas that have the
         1,000 best LaTeX, with equal scores for equal LaTeX. Raise EngineError.
         """
-        found = engine.ask(latex)
+        [found] = engine.ask([latex])
         scores = {"number": pl.Int64, "score": pl.Float64}
         hits = pl.DataFrame(found, schema=scores, orient="row").join(self._items, on="number")
         named = hits.with_columns(topic=pl.lit(topic, pl.String)).select(list(RANKING))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ import polars as pl
 
 from arqkit.records import TopicRecord
 from arqkit.retrieval.formulas import FormulaIndex, FormulaIndexPart, FormulaQuery, IndexedFormula
-from arqkit.retrieval.mathml import query_mathml
-from arqkit.texts.maths.typesetting import presentation_mathml
+from arqkit.retrieval.matches import with_matches
+from arqkit.retrieval.mathml import marked_wildcards, query_mathml
+from arqkit.texts.html.rendering import SafeHtml, formula_html
+from arqkit.texts.maths.typesetting import presentation_mathml, typeset
 from retrieval.selectors import Sources
 from retrieval.services.formula_topics import rank_formulas
 from retrieval.services.indexes import Progress, built_index
@@ -44,6 +46,15 @@ def build_formulas(sources: Sources, progress: Progress) -> Path:
     return built_index(
         sources, name=NAME, options=OPTIONS, build=lambda place: _build(sources, place, progress)
     )
+
+
+def matched_formula(latex: str, queries: Iterable[str]) -> SafeHtml:
+    """Return an inline formula whose symbols that match a query, each in LaTeX, are marked."""
+    done = typeset(latex, display=False)
+    if done.mathml:
+        asked = (typeset(marked_wildcards(query), display=False).mathml or "" for query in queries)
+        done = done._replace(mathml=with_matches(done.mathml, asked))
+    return formula_html((latex, False), done)
 
 
 def _build(sources: Sources, folder: Path, progress: Progress) -> None:

@@ -32,7 +32,12 @@ PAPER_WORDS: Mapping[ItemKind, PaperWords] = MappingProxyType(
 
 MOST_NAMED = 4
 """The most measures that a caption names."""
-_IN_FULL = {"AR": "average relevance", "LO": "lexical overlap"}
+_IN_FULL = {
+    "AR": "average relevance",
+    "LO": "lexical overlap",
+    "uMAP": "unnormalized mean average precision",
+    "OneNN": "accuracy of the nearest neighbor",
+}
 _DATA = {
     "Text": "(T)ext",
     "Math": "(M)ath",

@@ -1,11 +1,11 @@
 """Every measure that can be asked for has a definition and a source."""
 
 from arqkit.measures.names import MEASURE_KINDS, Measure, definition_of, parse_measure
-from tests.arqkit.measures.provided import PROVIDED
+from tests.arqkit.measures.provided import EQUATION_SEARCH, PROVIDED
 
 
 def test_every_kind_of_measure_is_defined():
-    kinds = {parse_measure(name).kind for name in (*PROVIDED, "AR", "Judged@10")}
+    kinds = {parse_measure(name).kind for name in (*PROVIDED, *EQUATION_SEARCH, "AR", "Judged@10")}
     assert kinds <= set(MEASURE_KINDS)
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from arqkit.measures.names import MeasureRefusedError, parse_measure, parse_measures
 from arqkit.protocols.presets import PROTOCOLS
-from tests.arqkit.measures.provided import PROVIDED
+from tests.arqkit.measures.provided import EQUATION_SEARCH, PROVIDED
 
-NAMES = (*PROVIDED, "nDCG(judged_only=True)@1000", "P(judged_only=True)@10", "Judged", "Judged@10")
+PRIMES = ("nDCG(judged_only=True)@1000", "P(judged_only=True)@10")
+NAMES = (*PROVIDED, *EQUATION_SEARCH, *PRIMES, "Judged", "Judged@10")
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,10 @@ NAMES = (*PROVIDED, "nDCG(judged_only=True)@1000", "P(judged_only=True)@10", "Ju
         ("NumRet", "NumRet"),
         ("NumRelRet", "NumRet(rel=1)"),
         ("Judged", "judged"),
+        ("uMAP@1000", "uMAP"),
+        ("uMAP(judged_only=True)@100", "uMAP'@100"),
+        ("RankingScore", "RankingScore"),
+        ("OneNN", "1-NN"),
     ],
 )
 def test_a_measure_is_headed_as_the_papers_head_it(text, label):
@@ -106,6 +111,7 @@ def test_a_name_reads_as_itself(text):
         *("P(rel=None)@5", "P(rel=1j)@5", "P(rel=[1])@5"),
         *("nDCG(gains=3)", "nDCG(gains={1:-2})", "nDCG(gains={1:'x'})", "nDCG(gains={{}:1})"),
         *("IPrec@0.123", "IPrec@1.5", "Compat(p=2.0)", "SetF(beta=0.00001)", "SetF(beta=1e999)"),
+        *("RankingScore@5", "OneNN(judged_only=True)", "uMAP@0"),
         *("AR@1", "P(2)@10", "import os", "P@10; P@5", "P(rel=2)@1.5", "P(**{'rel':1})@5"),
     ],
 )

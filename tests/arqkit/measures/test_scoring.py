@@ -17,7 +17,7 @@ from arqkit.measures.names import MeasureFailedError, MeasureRefusedError
 from arqkit.measures.scoring import Scorer, ceilings, means, score_frame
 from arqkit.protocols.presets import PRIMES
 from arqkit.protocols.scales import ARQMATH
-from tests.arqkit.measures.provided import PROVIDED
+from tests.arqkit.measures.provided import EQUATION_SEARCH, PROVIDED
 from tests.paths import ROOT
 from tests.real_data import DATA, SCALES, index_frame, needs_data, read_run
 
@@ -222,7 +222,8 @@ def test_the_mean_over_topics_is_ir_measures_and_counts_are_added_up(run, judgme
 
 
 def test_every_measure_that_ir_measures_knows_is_accepted_or_refused_for_a_reason():
-    tried = {ir_measures.parse_measure(name).NAME for name in PROVIDED} | {"Judged"}
+    tried = {ir_measures.parse_measure(name).NAME for name in (*PROVIDED, *EQUATION_SEARCH)}
+    tried |= {"Judged"}
     known = {measure.NAME for measure in ir_measures.measures.registry.values()}
     with_subtopics = {"alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"}
     with_subtopics |= {"ERR_IA", "nERR_IA"}
@@ -254,7 +255,7 @@ def test_a_run_on_which_a_provider_fails_shows_a_message():
 
 
 @pytest.mark.parametrize(
-    "name", ["SetP(rel=2)", "SetF(rel=2)", "ERR@20", "R(rel=2)@1000", "Compat"]
+    "name", ["SetP(rel=2)", "SetF(rel=2)", "ERR@20", "R(rel=2)@1000", "Compat", *EQUATION_SEARCH]
 )
 def test_no_run_goes_above_the_ceiling(name):
     judgments = {"A.1": {"1": 3, "2": 0, "3": 2}, "A.2": {"1": 1, "2": 0}}

@@ -12,6 +12,7 @@ import pytrec_eval
 from arqkit.measures.names import AVERAGE_RELEVANCE, parse_measure
 from arqkit.measures.scoring import Scorer, has_tie_bounds, score_frame, tie_orders
 from arqkit.ranking import with_order
+from tests.arqkit.measures.provided import EQUATION_SEARCH
 
 OURS = {
     "nDCG": "ndcg",
@@ -27,6 +28,7 @@ PRIME = (
     "P(rel=2,judged_only=True)@1",
     "AP(rel=2)@2",
     "AR",
+    *EQUATION_SEARCH,
 )
 
 

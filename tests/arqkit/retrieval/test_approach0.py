@@ -52,11 +52,10 @@ def test_what_cannot_be_parsed_finds_nothing_and_is_not_found(index):
 def signalled(folder, signal, *asked):
     """Send a signal to an engine after its first answer, and ask it for more formulas."""
     with approach0_engine("add", folder) as engine:
-        engine.ask("x_1")
+        engine.ask(["x_1"])
         engine.patience = 0.2
         os.kill(engine.process.pid, signal)
-        for latex in asked:
-            engine.ask(latex)
+        engine.ask(asked)
 
 
 @pytest.mark.parametrize(
