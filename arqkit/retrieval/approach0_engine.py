@@ -23,7 +23,7 @@ with needs_extra("approach0"):
     import _pya0
 
 
-def main() -> None:
+def answer_lines() -> None:
     """Answer every line; the index is whole when the process ends without an error."""
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # where the engine prints messages
@@ -63,4 +63,4 @@ def _opened(option: str) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    answer_lines()
