@@ -11,7 +11,10 @@ import polars as pl
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from arqkit.records import TaskKind, TopicRecord
-from arqlab.core.models import Task
+from arqlab.core.models import Lab, Task, Topic, User
+from assessment.judging.selectors.progress import assigned_topics
+from assessment.models import PoolInstance
+from assessment.pools.selectors.choices import hides_threads
 from collection.models import Collection, Post, PostLink
 from collection.selectors.collections import collection_of, formulas_scan, posts_scan, scan_columns
 from submissions.models import Run
@@ -21,6 +24,8 @@ POSTS_AT_ONCE = 2_000
 """Posts in memory while a collection is read."""
 FORMULAS_AT_ONCE = 20_000
 """Formulas in memory while a collection is read."""
+
+CONTEXT = ["latex", "post_id", "thread_id"]
 
 
 class SearchedPost(NamedTuple):
@@ -100,6 +105,18 @@ class Sources:
                 some = self._with_trees(some, name)
             yield some
 
+    def contexts(self) -> pl.DataFrame:
+        """Return latex, post_id and thread_id of the formulas of posts, without comments."""
+        if self.collection is None or not self.collection.formulas_index:
+            return pl.DataFrame(schema=dict.fromkeys(CONTEXT, pl.String))
+        index = scan_columns(self.collection.formulas_index).filter(pl.col("type") != "comment")
+        return index.select(pl.col(CONTEXT).fill_null("")).collect()
+
+    def linked_threads(self) -> list[tuple[str, str]]:
+        """Return the links between threads of the collection."""
+        links = PostLink.objects.filter(collection=self.collection)
+        return list(links.values_list("post_id", "related_id"))
+
     def count_formulas(self) -> int:
         """Return how many formulas the collection has, with those of comments."""
         if self.collection is None or not self.collection.formulas_index:
@@ -161,6 +178,19 @@ def has_votes(collection: Collection) -> bool:
 def has_links(collection: Collection) -> bool:
     """Return whether links of posts were imported into a collection."""
     return PostLink.objects.filter(collection=collection).exists()
+
+
+def hidden_threads(user: User, lab: Lab) -> frozenset[str]:
+    """Return the threads of posts that a user of a lab judges without them (`hides_threads`).
+
+    A search that finds a post, or its thread, tells it from the generated answers beside it.
+    """
+    judged = Q(pk__in=assigned_topics(user)) | Q(pool_items__assessor=user)
+    topics = Topic.objects.filter(judged, task__lab=lab).distinct()
+    hidden = [topic.pk for topic in topics if hides_threads(topic.pk)]
+    posts = PoolInstance.official.filter(item__topic__in=hidden).values("post_id")
+    threads = Post.objects.filter(collection=collection_of(lab), post_id__in=posts)
+    return frozenset(threads.exclude(thread_id="").values_list("thread_id", flat=True))
 
 
 def ranking_of_run(run: Run) -> pl.DataFrame:

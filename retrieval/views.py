@@ -106,20 +106,24 @@ def run_combine(request: HttpRequest, task: Task) -> HttpResponse:
 def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show what the systems find for words and formulas, side by side.
 
-    `preview=1` returns only the typeset formulas of the query.
+    With `pane=1`, return only the form and the results, for the judging page; `preview=1` returns
+    only the typeset formulas of the query.
     """
     text = request.GET.get("q", "").replace("\x00", "")[:LONGEST]
     formulas = [formula.latex for formula in text_formulas(query_html(text))]
-    context: dict[str, Any] = {"q": text, "formulas": formulas, "longest": LONGEST}
+    context: dict[str, Any] = {"q": text, "formulas": formulas, "longest": LONGEST, "seen": ""}
     if request.GET.get("preview"):
         return answer(request, "retrieval/_preview.html", context)
-    if task := searched_task(lab):
-        context["sides"] = search_all(Sources(task), text, request.user)
-        jobs = Job.objects.filter(kind=KIND, task=task).order_by("-pk")
-        context["is_building"] = any(not job.is_over for job in jobs[:1])
-        context["has_missing"] = any(not side.is_built for side in context["sides"])
+    context["in_pane"] = request.GET.get("pane") == "1"
     context["may_organize"] = may_organize(request.user, lab)
-    return answer(request, "retrieval/system_search.html", context)
+    if task := searched_task(lab):
+        jobs = Job.objects.filter(kind=KIND, task=task).order_by("-pk")
+        context["seen"] = "building" if any(not job.is_over for job in jobs[:1]) else ""
+        if request.GET.get("seen", "none") != context["seen"]:
+            context["sides"] = search_all(Sources(task), text, signed_in(request))
+            context["has_missing"] = any(not side.is_built for side in context["sides"])
+    name = "_systems" if context["in_pane"] else "system_search"
+    return news(request, f"retrieval/{name}.html", context)
 
 
 @pages.action("systems/indexes/", "index-build", section="search")

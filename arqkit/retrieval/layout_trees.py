@@ -22,12 +22,22 @@ _CELLS = frozenset(["mtr", "mlabeledtr"])
 
 def layout_tree(formula: str) -> Tree | None:
     """Return the symbol layout tree of MathML, or None if it is unreadable or shows nothing."""
-    node = read_mathml(formula)
+    placed = _written(read_mathml(formula))
+    return placed and placed[0]
+
+
+def placed_layout_tree(formula: str) -> tuple[Tree, dict[int, tuple[int, ...]]] | None:
+    """Return a layout tree, and for its nodes the places (`read_mathml`) of what shows them."""
+    return _written(read_mathml(formula, has_places=True))
+
+
+def _written(node: Node | None) -> tuple[Tree, dict[int, tuple[int, ...]]] | None:
     if node is None:
         return None
     tree = Tree([], [], [])
-    _Writer(tree).put_row(node, -1, "n")
-    return tree if tree.labels else None
+    writer = _Writer(tree)
+    writer.put_row(node, -1, "n")
+    return (tree, writer.places) if tree.labels else None
 
 
 class _Writer:
@@ -38,6 +48,7 @@ class _Writer:
 
     def __init__(self, tree: Tree) -> None:
         self._add = tree.add
+        self.places: dict[int, tuple[int, ...]] = {}
 
     def put_row(self, node: Node, parent: int, edge: str) -> tuple[int, int] | None:
         """Add what a row shows, in which inner rows without brackets are not visible."""
@@ -65,6 +76,7 @@ class _Writer:
         else:
             return self._put_structure(node, parent, edge)
         place = self._add(label, parent, edge)
+        self.places[place] = (node.place,)
         return place, place
 
     def _put_structure(self, node: Node, parent: int, edge: str) -> tuple[int, int] | None:
@@ -83,6 +95,7 @@ class _Writer:
         else:
             return self.put_row(Node("mrow", "", children), parent, edge) if children else None
         place = self._add(label, parent, edge)
+        self.places[place] = (node.place,)
         for inner, child in zip(_EDGES.get(name, "w"), children, strict=False):
             self.put_row(child, place, inner)
         return place, place
@@ -112,8 +125,11 @@ class _Writer:
         """Add brackets: a node with the elements between commas, each with its comma."""
         opening, *inner, closing = node.children
         fence = opening.text + closing.text
+        shown = opening.place, closing.place
         if len(inner) == 1 and inner[0].name == "mtable":
-            return self._put_table(inner[0], fence, parent, edge)
+            places = self._put_table(inner[0], fence, parent, edge)
+            self.places[places[0]] = shown
+            return places
         elements: list[list[Node]] = [[]]
         for child in _visible(inner):
             elements[-1].append(child)
@@ -122,6 +138,7 @@ class _Writer:
         if not elements[-1]:
             elements.pop()
         place = self._add(f"M!{fence}1x{max(len(elements), 1)}", parent, edge)
+        self.places[place] = shown
         self._put_elements([Node("mrow", "", element) for element in elements], place)
         return place, place
 

@@ -25,16 +25,24 @@ _WILDCARD = re.compile(r"\\qvar\s*\{\s*([^{}]*?)\s*\}")
 
 def query_mathml(latex: str) -> str | None:
     r"""Return the MathML of a query in LaTeX, or None if it is empty; `\qvar{x}` is a wildcard."""
-    marked = _WILDCARD.sub(rf"\\text{{{WILDCARD_MARK}\1}}", latex)
-    return presentation_mathml(marked)
+    return presentation_mathml(marked_wildcards(latex))
+
+
+def marked_wildcards(latex: str) -> str:
+    """Return the LaTeX of a query with its wildcards as marked texts, which can be typeset."""
+    return _WILDCARD.sub(rf"\\text{{{WILDCARD_MARK}\1}}", latex)
 
 
 class Node(NamedTuple):
-    """An element: a leaf with its text, or a branch with its children. Rows of one are gone."""
+    """An element: a leaf with its text, or a branch with its children. Rows of one are gone.
+
+    `place` is the number of its tag or its leaf in a formula that is read with places.
+    """
 
     name: str
     text: str
     children: list[Node]
+    place: int = -1
 
     def is_sign(self, *signs: str) -> bool:
         """Return whether this is an operator with one of the texts, or any operator."""
@@ -46,8 +54,10 @@ class Node(NamedTuple):
         return self.name == "mrow" and _is_fenced(self.children)
 
 
-def read_mathml(formula: str) -> Node | None:
+def read_mathml(formula: str, *, has_places: bool = False) -> Node | None:
     """Return the content of one formula as a node, or None if it is not readable MathML.
+
+    Places are the numbers of the matches of `TOKEN` behind the start tag of `math`.
 
     Rows of one element are replaced by it, styles and padding are rows, and space is left out. In
     rows as Temml writes them, a pair of brackets and what is between them becomes a row of its own,
@@ -59,9 +69,10 @@ def read_mathml(formula: str) -> Node | None:
     if len(_meanings) > CACHED:
         _meanings.clear()
     try:
-        return _nested(TOKEN.findall(formula, start.end()))
+        return _nested(TOKEN.findall(formula, start.end()), has_places=has_places)
     except OddMathMLError:
-        pass
+        if has_places:
+            return None
     try:
         return _nested(careful_tokens(formula[start.start(1) :]))
     except OddMathMLError:
@@ -131,24 +142,24 @@ def _renamed(name: str) -> str:
     return "mrow" if name in _ROWS else name
 
 
-def _nested(tokens: Iterable[str]) -> Node:
-    stack: list[tuple[str, list[Node]]] = []
-    name, children = "mrow", list[Node]()
-    for token in tokens:
+def _nested(tokens: Iterable[str], *, has_places: bool = False) -> Node:
+    stack: list[tuple[str, list[Node], int]] = []
+    name, children, start = "mrow", list[Node](), -1
+    for place, token in enumerate(tokens):
         meaning = _meanings[token]
         if isinstance(meaning, Node):
-            children.append(meaning)
+            children.append(meaning._replace(place=place) if has_places else meaning)
         elif isinstance(meaning, _Opening):
-            stack.append((name, children))
-            name, children = meaning.name, []
+            stack.append((name, children, start))
+            name, children, start = meaning.name, [], place
             _refuse_depth(stack)
         elif isinstance(meaning, _Closing):
             if not stack:
                 return row(children)
             if meaning.name not in (name, _CLOSED_AS.get(name)):
                 raise OddMathMLError
-            whole = _whole(name, children)
-            name, children = stack.pop()
+            whole = _whole(name, children, start)
+            name, children, start = stack.pop()
             children += whole
     raise OddMathMLError
 
@@ -156,10 +167,10 @@ def _nested(tokens: Iterable[str]) -> Node:
 _CLOSED_AS = {"binomial": "mfrac"}
 
 
-def _whole(name: str, children: list[Node]) -> list[Node]:
+def _whole(name: str, children: list[Node], place: int) -> list[Node]:
     if name == "mrow":
         return [row(children)]
-    return [] if name in _DROPPED else [Node(name, "", children)]
+    return [] if name in _DROPPED else [Node(name, "", children, place)]
 
 
 def _refuse_depth(stack: Sized) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from arqkit.formulas.layout import layout_string
-from arqkit.texts.html.rendering import render_formula
+from arqkit.texts.html.rendering import SafeHtml, render_formula
 from arqkit.texts.maths.typesetting import presentation_mathml
 from arqkit.texts.posts.queries import PostQuery
 from arqkit.texts.posts.snippets import Part, joined, marked, snippet
@@ -30,19 +30,21 @@ from collection.selectors.search import search_posts
 from collection.services.indexing import ready_for_formulas
 
 
-def snippet_html(parts: Iterable[Part]) -> SafeString:
-    """Return the HTML of a snippet. All formulas are inline, even displayed ones."""
-    return format_html_join("", "{}", ((_html(part),) for part in parts))
+def snippet_html(
+    parts: Iterable[Part], *, found: Callable[[str], SafeHtml] = render_formula
+) -> SafeString:
+    """Return the HTML of a snippet. All formulas are inline, even displayed ones.
+
+    `found` returns the HTML of a formula that was found, from its LaTeX.
+    """
+    return format_html_join("", "{}", ((_html(part, found),) for part in parts))
 
 
-def _html(part: Part) -> SafeString | str:
+def _html(part: Part, found: Callable[[str], SafeHtml]) -> SafeString | str:
     if part.formula is not None:
-        formula = render_formula(part.formula.latex)
-        return (
-            format_html('<span class="found-formula">{}</span>', formula)
-            if part.is_found
-            else formula
-        )
+        if part.is_found:
+            return format_html('<span class="found-formula">{}</span>', found(part.formula.latex))
+        return render_formula(part.formula.latex)
     if part.kind == "mark":
         return format_html("<mark>{}</mark>", part.text)
     return mark_safe(' <span class="left-out">…</span> ') if part.kind == "gap" else part.text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from django.conf import settings as server
 from arqkit.parts import kept
 from arqkit.records import TopicRecord
 from arqkit.retrieval.formulas import FormulaIndex, FormulaQuery, read_formulas
-from arqkit.retrieval.mathml import query_mathml
+from arqkit.retrieval.matches import with_matches
+from arqkit.retrieval.mathml import marked_wildcards, query_mathml
+from arqkit.texts.html.rendering import SafeHtml, formula_html
+from arqkit.texts.maths.typesetting import typeset
 from retrieval.selectors import FORMULAS_AT_ONCE, Sources
 from retrieval.services.formula_topics import rank_formulas
 from retrieval.services.indexes import Progress, built_index
@@ -59,3 +62,12 @@ def build_formulas(sources: Sources, progress: Progress) -> Path:
         progress(min(finished * FORMULAS_AT_ONCE, total), total)
 
     return built_index(sources, name=NAME, options=OPTIONS, build=build, resumes=True)
+
+
+def matched_formula(latex: str, queries: Iterable[str]) -> SafeHtml:
+    """Return an inline formula whose symbols that match a query, each in LaTeX, are marked."""
+    done = typeset(latex, display=False)
+    if done.mathml:
+        asked = (typeset(marked_wildcards(query), display=False).mathml or "" for query in queries)
+        done = done._replace(mathml=with_matches(done.mathml, asked))
+    return formula_html((latex, False), done)

@@ -15,15 +15,16 @@ from django.utils.safestring import SafeString
 from arqkit.records import TaskKind, TopicRecord
 from arqkit.retrieval.mathml import query_mathml
 from arqkit.retrieval.words import BM25_SETTINGS, WordIndex
+from arqkit.texts.posts.queries import STOP_WORDS
 from arqkit.texts.posts.snippets import joined, marked, snippet
 from arqkit.texts.posts.text import pieces, text_formulas, words
-from arqlab.core.models import Job, Lab, Task, User, Visitor
+from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.services.jobs import RunningJob, start_job
 from collection.models import Post
 from collection.permissions import closed_threads
 from collection.selectors.formulas import thread_questions
 from collection.services.lookup import snippet_html
-from retrieval.selectors import Sources
+from retrieval.selectors import Sources, hidden_threads
 from retrieval.services import word_search
 from retrieval.services.formula_topics import INSTANCES
 from retrieval.services.indexes import Progress, index_folder
@@ -33,7 +34,9 @@ KIND = "search-index"
 HITS = 10
 """Posts that a system shows."""
 READ = 50
-"""Posts that are read for them, because some may be in closed threads."""
+"""Posts that are read for them, because some may be in threads that are closed to the user."""
+SHORTEST = 3
+"""Characters of LaTeX of a formula that is worth a search."""
 BM25 = asdict(BM25_SETTINGS)
 
 
@@ -55,6 +58,7 @@ class Found(NamedTuple):
     """A post that a system found, and formulas in it to search for, the best match first."""
 
     post: Post
+    score: float
     title: SafeString
     text: SafeString
     formula_id: str
@@ -85,13 +89,15 @@ def query_html(text: str) -> str:
 def searched_task(lab: Lab) -> Task | None:
     """Return the first task of a lab that retrieves posts, else its first task, if any."""
     tasks = list(lab.tasks.all())
-    of_posts = (task for task in tasks if TaskKind(task.kind) is not TaskKind.FORMULAS)
+    kinds = (TaskKind.ANSWERS, TaskKind.DOCUMENTS)
+    of_posts = (task for task in tasks if TaskKind(task.kind) in kinds)
     return next(of_posts, next(iter(tasks), None))
 
 
-def search_all(sources: Sources, text: str, user: Visitor) -> list[Side]:
-    """Return the results of every system for a query; closed threads are left out."""
-    return [_side(live, sources, query_html(text) if text else "", user) for live in LIVE]
+def search_all(sources: Sources, text: str, user: User) -> list[Side]:
+    """Return the results of every system for a query, without threads that the user may not see."""
+    html = query_html(text) if text else ""
+    return [_side(live, sources, html, user) for live in LIVE]
 
 
 def order_indexes(*, task: Task, at: datetime, by: User) -> Job:
@@ -115,7 +121,7 @@ def _refusal(live: LiveSystem, sources: Sources) -> str:
     return next(filter(None, (need(sources) for need in needs)), "")
 
 
-def _side(live: LiveSystem, sources: Sources, html: str, user: Visitor) -> Side:
+def _side(live: LiveSystem, sources: Sources, html: str, user: User) -> Side:
     side = Side(SYSTEMS[live.key].name, lacks=_refusal(live, sources))
     if side.lacks:
         return side
@@ -126,32 +132,37 @@ def _side(live: LiveSystem, sources: Sources, html: str, user: Visitor) -> Side:
     return side
 
 
-def _found(sources: Sources, ranked: pl.DataFrame, html: str, user: Visitor) -> list[Found]:
+def _found(sources: Sources, ranked: pl.DataFrame, html: str, user: User) -> list[Found]:
     collection = sources.collection
     if collection is None:
         return []
-    rows = ranked.head(READ).select("item", "formula_id").rows()
-    closed = closed_threads(user, collection)
-    posts = Post.objects.filter(collection=collection, post_id__in=[item for item, _ in rows])
+    best = ranked.head(READ)
+    closed = closed_threads(user, collection) | hidden_threads(user, sources.task.lab)
+    posts = Post.objects.filter(collection=collection, post_id__in=best["item"].to_list())
     by_id = {post.post_id: post for post in posts.exclude(thread_id__in=closed)}
-    shown = [(by_id[item], formula) for item, formula in rows if item in by_id][:HITS]
-    asked = thread_questions(collection, {post.thread_id for post, _ in shown})
-    terms = {word for piece in pieces(html) if isinstance(piece, str) for word in words(piece)}
-    return [
-        _shown(post, asked.get(post.thread_id, post), formula_id, terms)
-        for post, formula_id in shown
-    ]
+    shown = best.filter(pl.col("item").is_in(list(by_id))).head(HITS).to_dicts()
+    asked = thread_questions(collection, {by_id[row["item"]].thread_id for row in shown})
+    return [_shown(by_id[row["item"]], asked, row, html) for row in shown]
 
 
-def _shown(post: Post, question: Post, formula_id: str, terms: set[str]) -> Found:
+def _shown(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html: str) -> Found:
+    texts = (piece for piece in pieces(html) if isinstance(piece, str))
+    terms = {word for text in texts for word in words(text)} - STOP_WORDS
+    formula_id = row["formula_id"]
     ids = [formula_id] if formula_id else []
     latex = sorted(text_formulas(post.safe_body), key=lambda f: f.formula_id != formula_id)
+    title = marked(asked.get(post.thread_id, post).safe_title, terms=terms)
+    queries = [formula.latex for formula in text_formulas(html)]
     return Found(
         post,
-        snippet_html(joined(list(marked(question.safe_title, terms=terms)))),
-        snippet_html(joined(snippet(post.safe_body, terms=() if ids else terms, formulas=ids))),
+        row["score"],
+        snippet_html(joined(list(title))),
+        snippet_html(
+            joined(snippet(post.safe_body, terms=() if ids else terms, formulas=ids)),
+            found=lambda latex: _formula_search().matched_formula(latex, queries),
+        ),
         formula_id,
-        list(dict.fromkeys(f.latex for f in latex))[:3],
+        list(dict.fromkeys(f.latex for f in latex if len(f.latex) >= SHORTEST))[:3],
     )
 
 

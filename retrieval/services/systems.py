@@ -13,6 +13,7 @@ import polars as pl
 from arqkit.records import TASK_WORDS, TaskKind
 from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
 from arqkit.retrieval.fusion import min_max_average, reciprocal_rank_fusion
+from arqkit.retrieval.triplets import TrainingSettings
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
@@ -216,6 +217,17 @@ SYSTEMS = {
             _later("retrieval.services.formula_search", "by_formulas"),
             (needs_topics, needs_items, needs_formulas, needs_package("numba", "retrieval")),
             data_used=Run.DataUsed.MATH,
+        ),
+        System(
+            "equations",
+            "Equation embeddings",
+            "Formulas by a graph network that is trained on the collection: an hour on two cores "
+            "for the first run. In Task 1, answers by the formula that Tangent-S takes.",
+            (TaskKind.ANSWERS, TaskKind.FORMULAS),
+            _later("retrieval.services.equation_search", "by_equations"),
+            (needs_topics, needs_items, needs_formulas, needs_package("torch_geometric", "models")),
+            data_used=Run.DataUsed.MATH,
+            settings=asdict(TrainingSettings()),
         ),
         System(
             "combination",

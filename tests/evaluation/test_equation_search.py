@@ -72,4 +72,3 @@ def test_the_paper_kit_says_what_the_short_names_mean(searched):
 
     assert "uMAP: unnormalized mean average precision." in results.caption
     assert "1-NN: accuracy of the nearest neighbor." in results.caption
-

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import asdict
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
+from collection.models import Post
+from tests.assessment.factories import assign, judge, make_pool
 from tests.collection.factories import load_small
+from tests.factories import WrittenTaskFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -22,6 +29,10 @@ def small(scene, tmp_path, settings):
 
 def page(scene):
     return reverse("retrieval:system-search", args=[scene.lab.slug])
+
+
+def without_token(answered):
+    return re.sub("csrf[^>]*>|X-CSRFToken[^}]*", "", answered.text, flags=re.IGNORECASE)
 
 
 def build(scene, client):
@@ -53,6 +64,69 @@ def test_after_the_build_an_assessor_finds_the_answer_with_the_formula(scene, sm
     assert formulas.found[0].formula_id
     assert formulas.found[0].title == "Another"
     assert "<math" in shown.text
+
+
+def test_the_symbols_of_a_found_formula_that_match_are_marked(scene, small, client_of):
+    Post.objects.filter(post_id="12").update(
+        body='<span class="math-container" id="9">$a^2=y$</span>', rules=0
+    )
+    build(scene, client_of(scene.organizer))
+
+    shown = client_of(scene.assessor).get(page(scene), {"q": "$x^2$"})
+
+    found = shown.context["sides"][1].found[0]
+    assert '<mi class="is-alike">a</mi><mn class="is-same">2</mn>' in found.text
+    assert "<mi>y</mi>" in found.text
+
+
+def test_while_indexes_are_built_the_page_asks_for_its_results(scene, small, client_of):
+    asking = client_of(scene.organizer)
+    asking.post(reverse("retrieval:index-build", args=[scene.lab.slug]))
+
+    assert f'hx-get="{page(scene)}?seen=building"' in asking.get(page(scene)).text
+    assert asking.get(page(scene), {"seen": "building"}).status_code == 204
+    run_waiting_job(job_id=Job.objects.get(kind="search-index").pk, at=timezone.now())
+    assert 'hx-trigger="every' not in asking.get(page(scene), {"seen": "building"}).text
+
+
+DOORS = pytest.mark.parametrize("door", [{}, {"pane": "1"}], ids=["page", "pane"])
+
+
+def found(shown):
+    return [each.post.post_id for side in shown.context["sides"] for each in side.found]
+
+
+@DOORS
+def test_no_label_shows_in_the_results(scene, small, client_of, door):
+    build(scene, client_of(scene.organizer))
+    items = make_pool(scene.task, {"A.1": ["10", "12"]}).items.all()
+    assign(scene.assessor, *scene.task.topics.all())
+    asked = {"q": "$x^2$ answer", **door}
+    before = client_of(scene.assessor).get(page(scene), asked)
+    for judge_of, item in zip((scene.assessor, scene.organizer), items, strict=True):
+        judge(judge_of, item.instances.get(), 3)
+
+    after = client_of(scene.assessor).get(page(scene), asked)
+
+    assert {"10", "12"} <= {*found(after)}
+    assert without_token(after) == without_token(before)
+
+
+@DOORS
+@pytest.mark.parametrize("shows_threads", [False, True])
+def test_who_judges_a_post_among_generated_answers_finds_no_part_of_its_thread(
+    scene, small, client_of, door, shows_threads
+):
+    build(scene, client_of(scene.organizer))
+    WrittenTaskFactory(lab=scene.lab, slug="task3")
+    mixed = PoolProtocol(includes_generated_answers=True, shows_threads=shows_threads)
+    make_pool(scene.task, {"A.1": ["11"]}, settings=asdict(mixed))
+    assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
+
+    seen = found(client_of(scene.assessor).get(page(scene), {"q": "$a=2b$ and $x^2$", **door}))
+
+    assert ("10" in seen, "12" in seen) == (shows_threads, True)
+    assert "10" in found(client_of(scene.organizer).get(page(scene), {"q": "$a=2b$", **door}))
 
 
 def test_the_preview_is_typeset_before_the_search(scene, small, client_of):

@@ -1,0 +1,73 @@
+"""Equation embeddings for a lab: a network trained on the collection embeds its formulas (002)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from arqkit.retrieval.equation_training import TooFewFormulasError, lessons_of, train
+from arqkit.retrieval.equations import EquationIndex, EquationModel
+from arqkit.retrieval.triplets import TrainingSettings
+from arqlab.core.errors import UserError
+from retrieval.selectors import Sources
+from retrieval.services.formula_topics import rank_formulas
+from retrieval.services.indexes import Progress, built_index
+
+NAME, VERSION = "equations", 1  # increase it with every change of graphs or of the network
+
+
+def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+    """Return the formulas nearest to each topic's, or the answers with the nearest ones (002)."""
+    index = opened_equations(build_equations(sources, settings, progress))
+    return rank_formulas(
+        sources, progress, lambda topic, latex, depth: index.search(topic.query_id, latex, depth)
+    )
+
+
+@lru_cache(maxsize=2)
+def opened_equations(folder: Path) -> EquationIndex:
+    """Return the index in a folder, opened once in a process: a finished folder never changes."""
+    return EquationIndex.open(folder)
+
+
+def equation_options(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return all that changes what is in a network and in its index."""
+    return {"version": VERSION, **settings}
+
+
+def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Path:
+    """Return the folder of the embeddings of a collection's formulas, built if it is missing.
+
+    The network is trained first, unless it was. A training that was killed goes on with the epoch
+    that it was in. Raise `UserError` if the collection has too few formulas to learn from.
+    """
+    options = equation_options(settings)
+
+    def train_network(folder: Path) -> None:
+        chosen = TrainingSettings(**settings)
+        try:
+            lessons = lessons_of(sources.contexts(), sources.linked_threads(), chosen)
+        except TooFewFormulasError as error:
+            raise UserError(str(error), code="too-few-formulas") from error
+        train(lessons, chosen, folder, progress)
+
+    def embed(folder: Path) -> None:
+        formulas = _counted(sources, progress)
+        EquationIndex.build(EquationModel.open(network), formulas).save(folder)
+
+    network = built_index(
+        sources, name="network", options=options, build=train_network, resumes=True
+    )
+    return built_index(sources, name=NAME, options=options, build=embed)
+
+
+def _counted(sources: Sources, progress: Progress) -> Iterator[pl.DataFrame]:
+    total, done = sources.count_formulas(), 0
+    for some in sources.formulas():
+        progress(done, total)
+        yield some.select("formula_id", pl.col("latex").fill_null(""))
+        done += some.height
