@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -22,11 +21,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from arqkit.extras import needs_extra
 from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.records import TopicRecord
 from arqkit.retrieval.rankings import RANKING, ranking_of_scores
+from arqkit.retrieval.word_parts import TERMS_AT_ONCE, Weigh, WordParts
 from arqkit.texts.posts.queries import STOP_WORDS
 from arqkit.texts.posts.text import pieces, words
 
@@ -86,41 +87,37 @@ class WordIndex:
     """An index of passages for the settings that it was built with."""
 
     def __init__(self, settings: WordSettings, items: pl.Series, index: BM25) -> None:
-        """Take the parts of an index; use `build` or `open`."""
+        """Take what `open` read."""
         self.settings, self._items, self._index = settings, items, index
 
     @classmethod
     def build(
-        cls, passages: Iterable[Passage], settings: WordSettings = BM25_SETTINGS
+        cls,
+        passages: Iterable[Passage],
+        settings: WordSettings = BM25_SETTINGS,
+        *,
+        folder: Path,
+        at_once: int = TERMS_AT_ONCE,
     ) -> WordIndex:
-        """Return the index of passages, which are read once: a term takes four bytes in memory.
+        """Return the index of passages, which are read once, and write it into an empty folder.
 
-        Raises ValueError if no passage has a term.
+        Only `at_once` terms, with repetitions, are in memory, and each different term. Raises
+        ValueError if no passage has a term.
         """
-        with needs_extra("retrieval"):
-            from bm25s import BM25
-        items, rows, vocabulary = [], [], dict[str, int]()
+        items, parts = list[str](), WordParts(folder, at_once)
         for item, title, body in passages:
-            terms = passage_terms(title, body, settings.formulas)
             items.append(item)
-            rows.append(array("i", (vocabulary.setdefault(t, len(vocabulary)) for t in terms)))
-        if not vocabulary:
+            parts.add(passage_terms(title, body, settings.formulas))
+        if not parts.vocabulary:
             raise ValueError("No passage has a word or a formula to search for.")
-        index = BM25(k1=settings.k1, b=settings.b, method="lucene")
-        index.index((rows, vocabulary), show_progress=False)
-        if settings.model == "tf-idf":
-            _weigh_as_terrier(index, len(rows))
-        return cls(settings, pl.Series("item", items, pl.String), index)
-
-    def save(self, folder: Path) -> None:
-        """Write the index into a folder, which is made if it is missing."""
-        self._index.save(folder, show_progress=False)
-        self._items.to_frame().write_parquet(folder / "items.parquet")
-        (folder / "settings.json").write_text(json.dumps(asdict(self.settings)), encoding="utf-8")
+        parts.merge(k1=settings.k1, b=settings.b, weigh=_WEIGHTS[settings.model])
+        pl.DataFrame({"item": items}, {"item": pl.String}).write_parquet(folder / "items.parquet")
+        (folder / "settings.json").write_text(json.dumps(asdict(settings)), encoding="utf-8")
+        return cls.open(folder)
 
     @classmethod
     def open(cls, folder: Path) -> WordIndex:
-        """Return a saved index. Its postings stay on disk until a query reads them."""
+        """Return the index in a folder. Its postings stay on disk until a query reads them."""
         with needs_extra("retrieval"):
             from bm25s import BM25
         settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
@@ -142,9 +139,14 @@ class WordIndex:
                 yield ranking_of_scores(topic.query_id, self._items, scores, limit=limit)
 
 
-def _weigh_as_terrier(index: BM25, passages: int) -> None:
-    """Replace Lucene's inverse document frequency by Terrier's (`TF_IDF.java`)."""
-    postings = np.diff(index.scores["indptr"])
-    lucene = np.log1p((passages - postings + 0.5) / (postings + 0.5))
-    terrier = np.log1p(passages / np.maximum(postings, 1))
-    index.scores["data"] *= np.repeat((terrier / lucene).astype(np.float32), postings)
+def _of_lucene(found: NDArray[np.int64], passages: int) -> NDArray[np.float64]:
+    """Return the inverse document frequency of Lucene's BM25."""
+    return np.log1p((passages - found + 0.5) / (found + 0.5))
+
+
+def _of_terrier(found: NDArray[np.int64], passages: int) -> NDArray[np.float64]:
+    """Return the inverse document frequency of Terrier (`TF_IDF.java`), in natural logarithms."""
+    return np.log1p(passages / found)
+
+
+_WEIGHTS: dict[str, Weigh] = {"bm25": _of_lucene, "tf-idf": _of_terrier}

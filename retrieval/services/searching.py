@@ -70,6 +70,7 @@ class Side:
     """The results of one system; `lacks` says why it cannot answer."""
 
     name: str
+    description: str
     found: list[Found] = field(default_factory=list)
     lacks: str = ""
     is_built: bool = True
@@ -122,7 +123,8 @@ def _refusal(live: LiveSystem, sources: Sources) -> str:
 
 
 def _side(live: LiveSystem, sources: Sources, html: str, user: User) -> Side:
-    side = Side(SYSTEMS[live.key].name, lacks=_refusal(live, sources))
+    system = SYSTEMS[live.key]
+    side = Side(system.name, system.description, lacks=_refusal(live, sources))
     if side.lacks:
         return side
     folder = index_folder(sources, name=live.name(sources), options=live.options())

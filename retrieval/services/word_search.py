@@ -26,7 +26,7 @@ def build_words(sources: Sources, settings: Mapping[str, Any], progress: Progres
 
     def build(folder: Path) -> None:
         posts = _counted(sources, progress)
-        WordIndex.build(posts, WordSettings(**settings)).save(folder)
+        WordIndex.build(posts, WordSettings(**settings), folder=folder)
 
     name = words_name(sources)
     return built_index(sources, name=name, options=settings, build=build)

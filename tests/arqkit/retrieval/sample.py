@@ -1,6 +1,8 @@
 """The real sample of answers, with the labs' topics and official judgments."""
 
 from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 
@@ -48,7 +50,8 @@ def qrels_of(edition: int) -> pl.DataFrame:
 @lru_cache
 def word_index(settings: WordSettings = BM25_SETTINGS) -> WordIndex:
     """Return the index of the sample."""
-    return WordIndex.build(sample_answers(), settings)
+    with TemporaryDirectory() as folder:  # what is opened can be read after it was deleted
+        return WordIndex.build(sample_answers(), settings, folder=Path(folder))
 
 
 def whole_ranking(edition: int, settings: WordSettings = BM25_SETTINGS) -> pl.DataFrame:

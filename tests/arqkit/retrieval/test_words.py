@@ -1,10 +1,12 @@
 """TF-IDF and BM25 over answers, with LaTeX among the words."""
 
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from math import log, log2
 
 import pytest
+from bm25s import BM25
 
 from arqkit.records import TopicRecord
 from arqkit.retrieval.results import results_table
@@ -46,18 +48,21 @@ def test_the_terms_of_a_passage_are_words_latex_tokens_and_their_pairs(formulas,
     assert "|".join(passage_terms("The root", f"of {FORMULA}", formulas)) == expected
 
 
-def test_a_topic_without_known_terms_retrieves_nothing():
-    assert WordIndex.build(PASSAGES).search([a_topic("topology"), a_topic("")]).is_empty()
+def test_a_topic_without_known_terms_retrieves_nothing(tmp_path):
+    index = WordIndex.build(PASSAGES, folder=tmp_path)
+
+    assert index.search([a_topic("topology"), a_topic("")]).is_empty()
 
 
-def test_passages_without_any_term_are_refused():
+def test_passages_without_any_term_are_refused(tmp_path):
     with pytest.raises(ValueError, match="No passage has a word or a formula to search for"):
-        WordIndex.build([("1", "", "the of")])
+        WordIndex.build([("1", "", "the of")], folder=tmp_path)
 
 
-def test_tf_idf_is_terriers_up_to_a_factor():
+def test_tf_idf_is_terriers_up_to_a_factor(tmp_path):
     """TF_IDF.java: Robertson's tf with k1 = 1.2 and b = 0.75, times log2(documents / df + 1)."""
-    ranking = WordIndex.build(PASSAGES, TF_IDF_SETTINGS).search([a_topic("even prime")])
+    index = WordIndex.build(PASSAGES, TF_IDF_SETTINGS, folder=tmp_path)
+    ranking = index.search([a_topic("even prime")])
 
     def terrier(frequency: int, postings: int, length: int) -> float:
         saturated = 1.2 * frequency / (frequency + 1.2 * (0.25 + 0.75 * length / (8 / 3)))
@@ -68,13 +73,51 @@ def test_tf_idf_is_terriers_up_to_a_factor():
     assert ranking["score"].to_list() == pytest.approx([s * log(2) / 1.2 for s in scores])
 
 
-def test_a_saved_index_finds_the_same(tmp_path):
-    index = WordIndex.build(PASSAGES, TF_IDF_SETTINGS)
-    index.save(tmp_path / "index")
-    opened = WordIndex.open(tmp_path / "index")
+def test_an_index_that_is_opened_again_finds_the_same(tmp_path):
+    index = WordIndex.build(PASSAGES, TF_IDF_SETTINGS, folder=tmp_path)
+    opened = WordIndex.open(tmp_path)
 
     assert opened.settings == TF_IDF_SETTINGS
     assert opened.search([a_topic("primes")]).equals(index.search([a_topic("primes")]))
+
+
+@needs_data
+@pytest.mark.parametrize("at_once", [1, 2_000, 10**9])
+def test_an_index_that_is_built_in_parts_equals_one_of_bm25s_built_at_once(tmp_path, at_once):
+    answers = sample_answers()[:30]
+    WordIndex.build(answers, folder=tmp_path, at_once=at_once)
+    built, whole = BM25.load(tmp_path), BM25(k1=1.5, b=0.75, method="lucene")
+    whole.index([list(passage_terms(*texts)) for _, *texts in answers], show_progress=False)
+
+    del whole.vocab_dict[""]  # of bm25s, in no passage
+    assert not [*tmp_path.glob("part*")]
+    assert built.vocab_dict.keys() == whole.vocab_dict.keys()
+    for term, number in whole.vocab_dict.items():
+        expected, found = postings(whole, number), postings(built, built.vocab_dict[term])
+        assert found == pytest.approx(expected, rel=1e-5)
+
+
+def postings(index, number):
+    """Return the weights of a term by passage."""
+    start, end = index.scores["indptr"][number : number + 2]
+    passages = index.scores["indices"][start:end].tolist()
+    return dict(zip(passages, index.scores["data"][start:end].tolist(), strict=True))
+
+
+def test_four_times_the_passages_need_the_same_memory(tmp_path):
+    text = " ".join(f"word{number}" for number in range(100))
+
+    def peak(passages: int) -> int:
+        (folder := tmp_path / str(passages)).mkdir()
+        rows = ((str(number), "", text) for number in range(passages))
+        tracemalloc.start()
+        WordIndex.build(rows, folder=folder, at_once=20_000)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(1)  # imports
+    assert peak(1_600) < 1.3 * peak(400)
 
 
 @needs_data
