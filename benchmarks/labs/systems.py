@@ -1,13 +1,14 @@
-"""Print the tables of docs/systems.md: `python -m benchmarks.labs.systems`.
+"""Print the tables of docs/systems.md: `python -m benchmarks.labs.systems NETWORK`.
 
 The three labs are loaded into an empty ArqLab, whose systems write their runs with `make_baseline`.
-The runs are scored with the judgments of the items that the sample of the collection has. This
-needs `bin/setup --systems`.
+The runs are scored with the judgments of the items that the sample of the collection has. NETWORK is
+the folder of a network that `benchmarks.labs.equations` trained. This needs `bin/setup --systems`.
 """
 
 import csv
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,11 @@ from arqkit.retrieval.results import results_table
 from tests.paths import ROOT, SHARED_DATA
 
 EDITIONS = {1: "2020", 2: "2021", 3: "2022"}
-OF_FORMULAS = {"tangent-s": "Formula search", "approach0": "Approach0"}
+OF_FORMULAS = {
+    "tangent-s": "Formula search",
+    "approach0": "Approach0",
+    "equations": "Equation embeddings",
+}
 SYSTEMS = {
     "task1": {"bm25": "BM25", "tfidf": "TF-IDF", "dense": "Dense text", **OF_FORMULAS},
     "task2": OF_FORMULAS,
@@ -80,6 +85,7 @@ def main() -> None:
         )
         for edition in EDITIONS:
             manage("load_lab", str(SHARED_DATA / f"arqmath-{edition}"))
+            use_network(Path(sys.argv[1]), f"arqmath-{edition}")
             for task, made in runs.items():
                 out = Path(folder) / f"{edition}-{task}"
                 out.mkdir()
@@ -101,6 +107,22 @@ def manage(*arguments: str) -> None:
     """Run a command of ArqLab; what it says goes to standard error."""
     command = [sys.executable, str(ROOT / "manage.py"), *arguments]
     subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def use_network(trained: Path, lab: str) -> None:
+    """Put a trained network where the labs of the sample look for theirs."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
+    import django
+
+    django.setup()
+    from arqlab.core.models import Task
+    from retrieval.selectors import Sources
+    from retrieval.services.equation_search import network_folder
+    from retrieval.services.systems import SYSTEMS as DECLARED
+
+    task = Task.objects.get(lab__slug=lab, slug="task1")
+    folder = network_folder(Sources(task), DECLARED["equations"].settings)
+    shutil.copytree(trained, folder, dirs_exist_ok=True)
 
 
 def formulas_of_sample() -> Iterator[list[str]]:

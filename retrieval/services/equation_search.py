@@ -15,9 +15,11 @@ from arqkit.retrieval.triplets import TrainingSettings
 from arqlab.core.errors import UserError
 from retrieval.selectors import Sources
 from retrieval.services.formula_topics import rank_formulas
-from retrieval.services.indexes import Progress, built_index
+from retrieval.services.indexes import Progress, built_index, index_folder
 
-NAME, VERSION = "equations", 1  # increase it with every change of graphs or of the network
+NAME, NETWORK = "equations", "network"
+VERSION = 1
+"""Increase it with every change of graphs or of the network, so that no older one is opened."""
 
 
 def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
@@ -32,6 +34,11 @@ def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progre
 def opened_equations(folder: Path) -> EquationIndex:
     """Return the index in a folder, opened once in a process: a finished folder never changes."""
     return EquationIndex.open(folder)
+
+
+def network_folder(sources: Sources, settings: Mapping[str, Any]) -> Path:
+    """Return the folder of a network, which may have been trained on another machine."""
+    return index_folder(sources, name=NETWORK, options=equation_options(settings))
 
 
 def equation_options(settings: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -59,9 +66,7 @@ def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Pro
         formulas = _counted(sources, progress)
         EquationIndex.build(EquationModel.open(network), formulas).save(folder)
 
-    network = built_index(
-        sources, name="network", options=options, build=train_network, resumes=True
-    )
+    network = built_index(sources, name=NETWORK, options=options, build=train_network, resumes=True)
     return built_index(sources, name=NAME, options=options, build=embed)
 
 
