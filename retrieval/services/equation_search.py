@@ -15,9 +15,7 @@ from arqkit.retrieval.triplets import TrainingSettings
 from arqlab.core.errors import UserError
 from retrieval.selectors import Sources
 from retrieval.services.formula_topics import rank_formulas
-from retrieval.services.indexes import Progress, built_index
-
-NAME, VERSION = "equations", 1  # increase it with every change of graphs or of the network
+from retrieval.services.indexes import Progress, built_index, equations_index
 
 
 def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
@@ -34,18 +32,13 @@ def opened_equations(folder: Path) -> EquationIndex:
     return EquationIndex.open(folder)
 
 
-def equation_options(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return all that changes what is in a network and in its index."""
-    return {"version": VERSION, **settings}
-
-
 def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Path:
     """Return the folder of the embeddings of a collection's formulas, built if it is missing.
 
     The network is trained first, unless it was. A training that was killed goes on with the epoch
     that it was in. Raise `UserError` if the collection has too few formulas to learn from.
     """
-    options = equation_options(settings)
+    name, options = equations_index(settings)
 
     def train_network(folder: Path) -> None:
         chosen = TrainingSettings(**settings)
@@ -62,7 +55,7 @@ def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Pro
     network = built_index(
         sources, name="network", options=options, build=train_network, resumes=True
     )
-    return built_index(sources, name=NAME, options=options, build=embed)
+    return built_index(sources, name=name, options=options, build=embed)
 
 
 def _counted(sources: Sources, progress: Progress) -> Iterator[pl.DataFrame]:
