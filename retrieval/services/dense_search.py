@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -27,12 +28,15 @@ def by_dense_text(
 
 
 def nearest_posts(folder: Path, topics: Iterable[TopicRecord], **limit: int) -> pl.DataFrame:
-    """Return the ranking of topics by the index in a folder.
-
-    Raise `UserError` if the weights of the model are others.
-    """
-    try:
+    """Return the ranking of topics by the index in a folder; refuse other weights of the model."""
+    with _right_model():
         return opened_vectors(folder).search(topics, **limit)
+
+
+@contextmanager
+def _right_model() -> Iterator[None]:
+    try:
+        yield
     except WrongModelError as error:
         raise UserError(str(error), code="wrong-model") from error
 
@@ -53,7 +57,8 @@ def build_vectors(sources: Sources, progress: Progress) -> Path:
 
     def build(folder: Path) -> None:
         progress(0, total)
-        DenseIndex.build(sources.posts(), folder, lambda done: progress(done, total))
+        with _right_model():
+            DenseIndex.build(sources.posts(), folder, lambda done: progress(done, total))
 
     name = vectors_name(sources)
     return built_index(sources, name=name, options=OPTIONS, build=build, resumes=True)
