@@ -1,8 +1,9 @@
 """Print the tables of docs/systems.md: `python -m benchmarks.labs.systems NETWORK`.
 
 The three labs are loaded into an empty ArqLab, whose systems write their runs with `make_baseline`.
-The runs are scored with the judgments of the items that the sample of the collection has. NETWORK is
-the folder of a network that `benchmarks.labs.equations` trained. This needs `bin/setup --systems`.
+The runs are scored with the judgments of the items that the sample of the collection has. NETWORK
+is the folder of a network that `benchmarks.labs.equations` trained. This needs `bin/setup
+--systems`.
 """
 
 import csv

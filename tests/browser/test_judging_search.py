@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from django.utils import timezone
 from playwright.sync_api import expect
 from pytest_django.fixtures import Settings
 
-from arqlab.core.services.jobs import run_waiting_job
-from retrieval.services.searching import order_indexes
+from retrieval.selectors import Sources
+from retrieval.services.searching import LIVE
 from tests.assessment.factories import assign, make_pool
 from tests.browser.judging import SHOWN, Assessor
 from tests.browser.test_every_page import AXE, JUDGE
@@ -27,8 +26,9 @@ def small(served: Server, settings: Settings, tmp_path: Path) -> Scene:
     scene = make_lab()
     load_small(scene.lab, tmp_path)
     settings.DATA_DIR = served.folder
-    job = order_indexes(task=scene.task, at=timezone.now(), by=scene.organizer)
-    run_waiting_job(job_id=job.pk, at=timezone.now())
+    for live in LIVE:
+        if live.build and live.key != "dense":
+            live.build(Sources(scene.task), lambda done, total: None)
     make_pool(scene.task, {"A.1": ["10", "12"]})
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
     return scene
