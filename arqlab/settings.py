@@ -195,6 +195,8 @@ RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
 CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
 # Convert LaTeX without MathML by LaTeXML, which must be installed, instead of Temml.
 LATEXML = env_bool("ARQLAB_LATEXML", False)
+# The scheduler of a Dask cluster that reads formulas; without one, this process does.
+DASK = env("ARQLAB_DASK")
 LO_TOKENIZER = env("ARQLAB_LO_TOKENIZER", "arqkit.measures.overlap.answer_tokens")
 # The language model of the baseline of generated answers.
 GENERATION_URL = env("ARQLAB_GENERATION_URL")

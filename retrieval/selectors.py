@@ -22,7 +22,7 @@ from submissions.selectors import ordered_index
 
 POSTS_AT_ONCE = 2_000
 """Posts in memory while a collection is read."""
-FORMULAS_AT_ONCE = 50_000
+FORMULAS_AT_ONCE = 20_000
 """Formulas in memory while a collection is read."""
 
 CONTEXT = ["latex", "post_id", "thread_id"]

@@ -204,3 +204,13 @@ def client_of() -> Callable[[User | AnonymousUser], Client]:
         return client
 
     return sign_in
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """Return the address of a Dask cluster of two workers, in threads of this process."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+    ) as made:
+        yield made.scheduler_address

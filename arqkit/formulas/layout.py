@@ -28,6 +28,7 @@ from html import escape, unescape
 from typing import NamedTuple
 from unicodedata import normalize
 
+import polars as pl
 from lxml import etree
 
 _SHOWN = dict(zip("−–∗∣‖ˆ‾―˜⌀⊧\u20d7'⋅∶ℎ𝚤𝚥", "--*|∥^¯¯~∅⊨→′·:hıȷ", strict=True)) | {
@@ -244,6 +245,12 @@ def layout_strings(mathml: Iterable[str | None]) -> list[str | None]:
     This is the fast path for many formulas. Malformed MathML yields None and raises nothing.
     """
     return [_layout(formula) if formula else None for formula in mathml]
+
+
+def read_layouts(formulas: pl.DataFrame) -> pl.DataFrame:
+    """Return formula_id and layout of rows of formula_id and formula (MathML)."""
+    layouts = pl.Series("layout", layout_strings(formulas["formula"]), pl.String)
+    return formulas.select("formula_id", layouts)
 
 
 def forget() -> None:

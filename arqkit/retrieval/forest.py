@@ -9,7 +9,7 @@ twice, by its labels and by their types, so that formulas with other variables a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -47,6 +47,20 @@ class ForestPart(NamedTuple):
         key = np.array([ids, tree.parents, edges], np.int32).tobytes()
         return self.trees.setdefault(key, len(self.trees))
 
+    def extend(self, other: ForestPart) -> Ints:
+        """Add the trees of another part, and return their numbers in this one.
+
+        Trees keep the order in which they first come, so that one part or many give one forest.
+        """
+        known = self.labels
+        ids = np.array([known.setdefault(label, len(known)) for label in other.labels], np.int32)
+        numbers = []
+        for key in other.trees:
+            columns = np.frombuffer(key, np.int32).reshape(3, -1).copy()
+            columns[0] = ids[columns[0]]
+            numbers.append(self.trees.setdefault(columns.tobytes(), len(self.trees)))
+        return np.array(numbers, np.int32)
+
 
 class Forest:
     """Distinct trees that can be searched. Labels are numbered in their alphabetical order."""
@@ -64,42 +78,29 @@ class Forest:
         return len(self.trees.starts) - 1
 
     @classmethod
-    def build(cls, parts: Iterable[ForestPart]) -> tuple[Self, list[Ints]]:
-        """Return a forest of the trees of all parts, and the new number of each part's trees.
-
-        Trees keep the order in which they first come, so that one part or many give one forest.
-        """
-        parts = list(parts)
-        vocabulary = sorted(set().union(*(part.labels for part in parts)))
+    def build(cls, part: ForestPart) -> Self:
+        """Return a forest of the trees of a part, in their order."""
+        vocabulary = sorted(part.labels)
         ids = {label: number for number, label in enumerate(vocabulary)}
-        numbers: dict[bytes, int] = {}
-        renumbered = []
-        for part in parts:
-            new = np.array([ids[label] for label in part.labels], np.int32)
-            places = []
-            for key in part.trees:
-                columns = np.frombuffer(key, np.int32).reshape(3, -1).copy()
-                columns[0] = new[columns[0]]
-                places.append(numbers.setdefault(columns.tobytes(), len(numbers)))
-            renumbered.append(np.array(places, np.int32))
-        lengths = np.array([len(key) // 12 for key in numbers], np.int64)
+        new = np.array([ids[label] for label in part.labels], np.int32)
+        lengths = np.array([len(key) // 12 for key in part.trees], np.int64)
         columns = np.zeros((3, int(lengths.sum())), np.int32)
         starts = np.concatenate([[0], np.cumsum(lengths)])
-        for key, start in zip(numbers, starts, strict=False):
+        for key, start in zip(part.trees, starts, strict=False):
             size = len(key) // 12
             columns[:, start : start + size] = np.frombuffer(key, np.int32).reshape(3, -1)
         arrays: dict[str, NDArray[Any]] = {
-            "labels": columns[0].copy(),
+            "labels": new[columns[0]],
             "parents": columns[1].copy(),
             "edges": columns[2].astype(np.uint8),
             "starts": starts,
         }
         kinds = np.array([type_of_label(label) for label in vocabulary], np.uint8)
-        return cls(vocabulary, arrays | _postings(arrays, kinds)), renumbered
+        return cls(vocabulary, arrays | _postings(arrays, kinds))
 
     def save(self, folder: Path) -> None:
-        """Write the forest to a new folder."""
-        folder.mkdir(parents=True)
+        """Write the forest to a folder, which is made if it is missing."""
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / "vocabulary.txt").write_text("\n".join(self.vocabulary), encoding="utf-8")
         for name, array in self._arrays.items():
             np.save(folder / f"{name}.npy", array)

@@ -19,6 +19,7 @@ from arqkit.retrieval.forest import NO_TREE, Forest, ForestPart
 from arqkit.retrieval.layout_trees import layout_tree
 from arqkit.retrieval.operator_trees import operator_tree
 from arqkit.retrieval.trees import Tree
+from arqkit.texts.maths.typesetting import presentation_mathml
 
 LARGEST_TREE = 1000  # nodes
 CANDIDATES = 3000  # looks that are aligned
@@ -41,6 +42,10 @@ class FormulaQuery(NamedTuple):
     topic: str
     mathml: str
     content: str | None = None
+
+
+_TREES = ["layout", "operators"]
+_NO_ROWS = pl.DataFrame(schema={"item": pl.String, **dict.fromkeys(_TREES, pl.Int32)})
 
 
 class Hit(NamedTuple):
@@ -68,6 +73,18 @@ class FormulaIndexPart(NamedTuple):
                 part.items.append(formula.item)
                 part.trees.append((part.layouts.add(layout), part.operators.add(operators)))
         return part
+
+
+def read_formulas(formulas: pl.DataFrame) -> FormulaIndexPart:
+    """Return the part of an index for rows of formula_id, latex, slt and opt (MathML, or null).
+
+    Formulas without MathML are converted from their LaTeX.
+    """
+    rows = formulas.select("formula_id", "latex", "slt", "opt").iter_rows()
+    found = ((item, slt or presentation_mathml(latex or ""), opt) for item, latex, slt, opt in rows)
+    return FormulaIndexPart.read(
+        IndexedFormula(item, mathml, content) for item, mathml, content in found if mathml
+    )
 
 
 def trees_of(mathml: str, content: str | None = None) -> tuple[Tree | None, Tree | None]:
@@ -113,24 +130,25 @@ class FormulaIndex:
 
     @classmethod
     def merge(cls, parts: Iterable[FormulaIndexPart]) -> Self:
-        """Return the index of all parts; it is the same whether there is one part or many."""
-        parts = list(parts)
-        layouts, of_layouts = Forest.build(part.layouts for part in parts)
-        operators, of_operators = Forest.build(part.operators for part in parts)
-        rows = [
-            _renumbered(np.array(part.trees, np.int32).reshape(-1, 2), numbers)
-            for part, *numbers in zip(parts, of_layouts, of_operators, strict=True)
-        ]
-        looks: dict[tuple[int, int], int] = {}
-        owners = [looks.setdefault((a, b), len(looks)) for part in rows for a, b in part.tolist()]
-        items = pl.DataFrame(
-            {"item": [item for part in parts for item in part.items], "look": owners},
-            schema={"item": pl.String, "look": pl.Int32},
+        """Return the index of all parts, read once; it is the same for one part or many."""
+        layouts, operators, frames = ForestPart({}, {}), ForestPart({}, {}), [_NO_ROWS]
+        for part in parts:
+            numbers = layouts.extend(part.layouts), operators.extend(part.operators)
+            trees = np.array(part.trees, np.int32).reshape(-1, 2)
+            columns = [np.append(new, NO_TREE)[trees[:, n]] for n, new in enumerate(numbers)]
+            frames.append(pl.DataFrame([part.items, *columns], schema=_NO_ROWS.schema))
+        rows = pl.concat(frames)
+        looks = rows.select(_TREES).unique(maintain_order=True).with_row_index("look")
+        items = rows.join(looks, on=_TREES, how="left", maintain_order="left")
+        return cls(
+            Forest.build(layouts),
+            Forest.build(operators),
+            np.ascontiguousarray(looks.select(_TREES).to_numpy(), np.int32),
+            items.select("item", pl.col("look").cast(pl.Int32)),
         )
-        return cls(layouts, operators, np.array(list(looks), np.int32).reshape(-1, 2), items)
 
     def save(self, folder: Path) -> None:
-        """Write the index to a new folder."""
+        """Write the index to a folder."""
         self.layouts.save(folder / "layouts")
         self.operators.save(folder / "operators")
         np.save(folder / "looks.npy", self.looks)
@@ -189,12 +207,6 @@ class FormulaIndex:
 
 
 _NOTHING = pl.DataFrame(schema={"topic": pl.String, "item": pl.String, "score": pl.Float64})
-
-
-def _renumbered(trees: Ints, numbers: list[Ints]) -> Ints:
-    """Return rows of two trees with the numbers that both have in the forests."""
-    columns = [np.append(new, NO_TREE)[trees[:, side]] for side, new in enumerate(numbers)]
-    return np.stack(columns, axis=1)
 
 
 def _of_looks(likeness: NDArray[np.float32], numbers: Ints) -> NDArray[np.float32]:

@@ -39,7 +39,7 @@ def _marks(tree: Tree, queries: Iterable[str]) -> list[int]:
     """Return for each node whether it matches: 2 equal, 1 by its type, 0 not."""
     part = ForestPart({}, {})
     part.add(tree)
-    forest, _ = Forest.build([part])
+    forest = Forest.build(part)
     asked = [layout for query in queries if (layout := trees_of(query)[0])]
     found = [forest.matched(forest.query(layout), 0).tolist() for layout in asked]
     return max([[0] * len(tree.labels), *found], key=sum)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 import polars as pl
 from django.conf import settings
 from django.db import transaction
 
-from arqkit.formulas.layout import layout_strings
 from arqkit.formulas.visual_ids import VisualIdMap, visual_map
-from arqkit.texts.maths.conversion import converter, converter_name
+from arqkit.parts import mapped
+from arqkit.texts.maths.conversion import ConvertedLatex, converter_name, latex_layouts
 from collection.models import Collection, VisualMap
 from collection.selectors.collections import scan_columns
 from collection.selectors.visual_maps import JudgedFormula, map_frame, newest_map
@@ -25,10 +26,6 @@ BATCH = 500
 SAVE_INTERVAL = 60.0
 """Seconds between two saves: the most work that is lost if the process is killed."""
 SCHEMA = {"latex": pl.String, "layout": pl.String, "error": pl.String, "engine": pl.String}
-NO_MATHML = "The converter returns no MathML."
-NO_LAYOUT = "The MathML from the converter cannot be read."
-
-_Result = tuple[str, str | None, str | None]  # LaTeX, layout, error
 
 
 class Conversions(NamedTuple):
@@ -42,15 +39,14 @@ def convert_latex(*, collection: Collection, progress: Progress | None = None) -
     """Convert the LaTeX that has no layout and that this engine has not tried yet."""
     waiting = _waiting(collection)
     todo = waiting.filter(~waiting.is_in(converted_latex(collection)["latex"].implode())).to_list()
-    new: list[_Result] = []
+    new: list[ConvertedLatex] = []
     done, failed, saved_at = 0, 0, time.monotonic()
-    for start in range(0, len(todo), BATCH):
-        results = list(_converted(todo[start : start + BATCH]))
+    batches = (todo[start : start + BATCH] for start in range(0, len(todo), BATCH))
+    convert = partial(latex_layouts, exact=settings.LATEXML)
+    for results in mapped(convert, batches, cluster=settings.DASK):
         new += results
-        done, failed = (
-            done + len(results),
-            failed + sum(error is not None for _, _, error in results),
-        )
+        done += len(results)
+        failed += sum(result.error is not None for result in results)
         if progress:
             progress(done, len(todo))
         if done == len(todo) or time.monotonic() - saved_at > SAVE_INTERVAL:
@@ -77,7 +73,7 @@ def _saved(collection: Collection) -> pl.DataFrame:
     )
 
 
-def _save(collection: Collection, results: Sequence[_Result]) -> None:
+def _save(collection: Collection, results: Sequence[ConvertedLatex]) -> None:
     rows = [(*result, engine()) for result in results]
     new = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     whole = pl.concat([_saved(collection).join(new, on="latex", how="anti"), new])
@@ -96,29 +92,6 @@ def _waiting(collection: Collection) -> pl.Series:
         pl.col("layout").is_null() & (pl.col("latex").str.strip_chars() != "")
     )
     return without.select(pl.col("latex").unique().sort()).collect().to_series()
-
-
-def _converted(batch: Sequence[str]) -> Iterator[_Result]:
-    try:
-        yield from _layouts(batch)
-    # Convert the other formulas whatever error one formula causes.
-    except Exception as error:  # noqa: BLE001
-        if len(batch) == 1:
-            yield batch[0], None, f"{type(error).__name__}: {error}"
-        else:
-            middle = len(batch) // 2
-            yield from _converted(batch[:middle])
-            yield from _converted(batch[middle:])
-
-
-def _layouts(batch: Sequence[str]) -> list[_Result]:
-    with converter(exact=settings.LATEXML) as used:
-        mathml = [used.convert(latex) for latex in batch]
-    results = zip(batch, mathml, layout_strings(mathml), strict=True)
-    return [
-        (latex, layout, None if layout else NO_LAYOUT if text else NO_MATHML)
-        for latex, text, layout in results
-    ]
 
 
 def make_visual_map(

@@ -15,7 +15,9 @@ from arqkit.retrieval.triplets import TrainingSettings
 from arqlab.core.errors import UserError
 from retrieval.selectors import Sources
 from retrieval.services.formula_topics import rank_formulas
-from retrieval.services.indexes import Progress, built_index, equations_index
+from retrieval.services.indexes import Progress, built_index, equations_index, index_folder
+
+NETWORK = "network"
 
 
 def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
@@ -30,6 +32,12 @@ def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progre
 def opened_equations(folder: Path) -> EquationIndex:
     """Return the index in a folder, opened once in a process: a finished folder never changes."""
     return EquationIndex.open(folder)
+
+
+def network_folder(sources: Sources, settings: Mapping[str, Any]) -> Path:
+    """Return the folder of a network, which may have been trained on another machine."""
+    _, options = equations_index(settings)
+    return index_folder(sources, name=NETWORK, options=options)
 
 
 def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Path:
@@ -52,9 +60,7 @@ def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Pro
         formulas = _counted(sources, progress)
         EquationIndex.build(EquationModel.open(network), formulas).save(folder)
 
-    network = built_index(
-        sources, name="network", options=options, build=train_network, resumes=True
-    )
+    network = built_index(sources, name=NETWORK, options=options, build=train_network, resumes=True)
     return built_index(sources, name=name, options=options, build=embed)
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from django.conf import settings as server
 
+from arqkit.parts import kept
 from arqkit.records import TopicRecord
-from arqkit.retrieval.formulas import FormulaIndex, FormulaIndexPart, FormulaQuery, IndexedFormula
+from arqkit.retrieval.formulas import FormulaIndex, FormulaQuery, read_formulas
 from arqkit.retrieval.matches import with_matches
 from arqkit.retrieval.mathml import marked_wildcards, query_mathml
 from arqkit.texts.html.rendering import SafeHtml, formula_html
-from arqkit.texts.maths.typesetting import presentation_mathml, typeset
-from retrieval.selectors import Sources
+from arqkit.texts.maths.typesetting import typeset
+from retrieval.selectors import FORMULAS_AT_ONCE, Sources
 from retrieval.services.formula_topics import rank_formulas
 from retrieval.services.indexes import Progress, built_index
 
@@ -42,10 +45,23 @@ def opened_index(folder: Path) -> FormulaIndex:
 
 
 def build_formulas(sources: Sources, progress: Progress) -> Path:
-    """Return the folder of the index of formulas, which is built if it is missing."""
-    return built_index(
-        sources, name=NAME, options=OPTIONS, build=lambda place: _build(sources, place, progress)
-    )
+    """Return the folder of the index of formulas, which is built if it is missing.
+
+    It is built in parts, which stay on disk until it is whole: a killed build is resumed.
+    """
+    total = sources.count_formulas()
+
+    def build(folder: Path) -> None:
+        parts = folder / f"parts-of-{FORMULAS_AT_ONCE}"
+        done(0)
+        read = kept(read_formulas, sources.formulas(), parts, cluster=server.DASK, done=done)
+        FormulaIndex.merge(read).save(folder)
+        shutil.rmtree(parts)
+
+    def done(finished: int) -> None:
+        progress(min(finished * FORMULAS_AT_ONCE, total), total)
+
+    return built_index(sources, name=NAME, options=OPTIONS, build=build, resumes=True)
 
 
 def matched_formula(latex: str, queries: Iterable[str]) -> SafeHtml:
@@ -55,23 +71,3 @@ def matched_formula(latex: str, queries: Iterable[str]) -> SafeHtml:
         asked = (typeset(marked_wildcards(query), display=False).mathml or "" for query in queries)
         done = done._replace(mathml=with_matches(done.mathml, asked))
     return formula_html((latex, False), done)
-
-
-def _build(sources: Sources, folder: Path, progress: Progress) -> None:
-    """Build the index, part by part; formulas without MathML are converted from their LaTeX."""
-    total = sources.count_formulas()
-    parts, done = [], 0
-    for some in sources.formulas():
-        parts.append(FormulaIndexPart.read(_counted(some, done, total, progress)))
-        done += some.height
-    FormulaIndex.merge(parts).save(folder)
-
-
-def _counted(
-    formulas: pl.DataFrame, done: int, total: int, progress: Progress
-) -> Iterator[IndexedFormula]:
-    for number, row in enumerate(formulas.select("formula_id", "latex", "slt", "opt").iter_rows()):
-        formula_id, latex, slt, opt = row
-        progress(done + number, total)
-        if mathml := slt or presentation_mathml(latex or ""):
-            yield IndexedFormula(formula_id, mathml, opt)

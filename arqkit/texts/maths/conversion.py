@@ -4,13 +4,14 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
+from arqkit.formulas.layout import layout_strings
 from arqkit.texts.maths.typesetting import LONGEST, TEMML, on_one_line, presentation_mathml
 
 SCRIPT = Path(__file__).with_name("latexml.pl")
@@ -127,3 +128,37 @@ def converter_name(*, exact: bool) -> str:
 def _temml_name() -> str:
     version = re.search(r'version:"([\d.]+)"', TEMML.read_text(encoding="utf-8"))
     return f"temml {version[1] if version else 'of unknown version'}"
+
+
+NO_MATHML = "The converter returns no MathML."
+NO_LAYOUT = "The MathML from the converter cannot be read."
+
+
+class ConvertedLatex(NamedTuple):
+    """A formula's LaTeX, without dollars, and its layout string, or the error."""
+
+    latex: str
+    layout: str | None
+    error: str | None
+
+
+def latex_layouts(batch: Sequence[str], *, exact: bool) -> list[ConvertedLatex]:
+    """Convert formulas with one converter. Whatever error one causes, the others are converted."""
+    try:
+        return _layouts(batch, exact)
+    except Exception as error:  # noqa: BLE001
+        if len(batch) == 1:
+            return [ConvertedLatex(batch[0], None, f"{type(error).__name__}: {error}")]
+        middle = len(batch) // 2
+        halves = batch[:middle], batch[middle:]
+        return [found for half in halves for found in latex_layouts(half, exact=exact)]
+
+
+def _layouts(batch: Sequence[str], exact: bool) -> list[ConvertedLatex]:
+    with converter(exact=exact) as used:
+        mathml = [used.convert(latex) for latex in batch]
+    results = zip(batch, mathml, layout_strings(mathml), strict=True)
+    return [
+        ConvertedLatex(latex, layout, None if layout else NO_LAYOUT if text else NO_MATHML)
+        for latex, text, layout in results
+    ]

@@ -18,13 +18,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
+from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from arqkit.formats.batches import in_slices
 from arqkit.formats.formulas.index import IndexPart, read_index
 from arqkit.formats.formulas.seen_ids import SeenIds
-from arqkit.formulas.layout import layout_strings
+from arqkit.formulas.layout import read_layouts
+from arqkit.parts import mapped
 from arqkit.texts.html.allowed_html import FORMULA
 from arqkit.texts.html.dump_posts import ReadyPost
 from arqkit.texts.html.sanitizer import source_latex
@@ -277,15 +279,19 @@ class _Reading:
     def _mathml(self, kind: str, layouts: Layouts) -> str:
         """Store the MathML of a representation. Return the file's name, empty without rows."""
         written, unknown, read = Parts(self.folder / kind), 0, 0
-        for part in self._parts(kind):
-            written.add(part.frame.select("formula_id", mathml="formula"))
-            frame = part.frame.select("formula_id")
-            if kind == "slt":
-                frame = frame.with_columns(
-                    layout=pl.Series(layout_strings(part.frame["formula"]), dtype=pl.String)
-                )
-                read += frame["layout"].count()
+
+        def formulas() -> Iterator[pl.DataFrame]:
+            for part in self._parts(kind):
+                written.add(part.frame.select("formula_id", mathml="formula"))
+                yield part.frame.select("formula_id", "formula")
+
+        if kind == "slt":
+            frames = mapped(read_layouts, formulas(), cluster=settings.DASK)
+        else:
+            frames = (frame.select("formula_id") for frame in formulas())
+        for frame in frames:
             unknown += layouts.add(frame)
+            read += frame["layout"].count() if kind == "slt" else 0
         counts = {"instances": self.records[kind].kept, "without LaTeX": unknown}
         self.records[kind].counts = counts | ({"with a layout": read} if kind == "slt" else {})
         return (

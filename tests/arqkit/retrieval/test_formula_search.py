@@ -65,7 +65,7 @@ def tangent_scores(kind: str) -> list[tuple[str, list[str], np.ndarray, np.ndarr
     topics = judged(kind)
     part = ForestPart({}, {})
     numbers = [[part.add(tree) for _, tree, _ in topic.formulas] for topic in topics]
-    forest, _ = Forest.build([part])
+    forest = Forest.build(part)
     return [
         (
             topic.topic,
@@ -132,7 +132,7 @@ def test_one_variable_does_not_stand_for_two() -> None:
 def test_operands_of_a_sum_have_no_order() -> None:
     part = ForestPart({}, {})
     part.add(tree_of("[U!plus,0[V!𝑎],1[O!divide,0[V!𝑏],1[N!2]]]"))
-    forest, _ = Forest.build([part])
+    forest = Forest.build(part)
     query = forest.query(tree_of("[U!plus,0[O!divide,0[V!𝑏],1[N!2]],1[V!𝑎]]"))
     assert forest.align(query, np.zeros(1, np.int32)).tolist() == [[1, 1, 1]]
 

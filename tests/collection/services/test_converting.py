@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import polars as pl
 import pytest
 
+from arqkit.texts.maths import conversion
 from arqkit.texts.maths.conversion import Converter, converter
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
@@ -42,7 +43,7 @@ def test_each_distinct_latex_is_converted_once_and_failures_are_stored(collectio
     assert convert_latex(collection=collection) == (3, 1)
     assert layouts(collection)[GOOD] == "V!e a[ V!x ]"
     kept = converted_latex(collection).filter(latex=BAD)
-    assert kept.select("layout", "error").rows() == [(None, visual_maps.NO_MATHML)]
+    assert kept.select("layout", "error").rows() == [(None, conversion.NO_MATHML)]
 
 
 def test_a_second_call_converts_nothing(collection):
@@ -72,7 +73,7 @@ def test_a_formula_that_makes_its_batch_fail_is_found(collection, monkeypatch):
                 "falling", lambda latex: fall() if latex == BAD else real.convert(latex)
             )
 
-    monkeypatch.setattr(visual_maps, "converter", falling)
+    monkeypatch.setattr(conversion, "converter", falling)
 
     assert convert_latex(collection=collection) == (3, 1)
     assert converted_latex(collection).filter(latex=BAD)["error"].item() == "MemoryError: too deep"
