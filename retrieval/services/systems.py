@@ -231,8 +231,8 @@ SYSTEMS = {
         System(
             "equations",
             "Equation embeddings",
-            "Formulas by a graph network that is trained on the collection: an hour on two cores "
-            "for the first run. In Task 1, answers by the formula that Tangent-S takes.",
+            "Formulas by a graph network, which the first run trains on the collection: at least "
+            "an hour of one core. In Task 1, answers by the formula that Tangent-S searches for.",
             (TaskKind.ANSWERS, TaskKind.FORMULAS),
             _later("retrieval.services.equation_search", "by_equations"),
             (needs_topics, needs_items, needs_formulas, needs_package("torch_geometric", "models")),
