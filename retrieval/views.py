@@ -29,7 +29,15 @@ from arqlab.web.tables import Column, Empty, Table, answer
 from retrieval.selectors import Sources
 from retrieval.services.baselines import order_of_combination
 from retrieval.services.offers import Offer, offers_of, order_baseline
-from retrieval.services.searching import KIND, order_indexes, query_html, search_all, searched_task
+from retrieval.services.searching import (
+    HITS,
+    IN_PANE,
+    KIND,
+    order_indexes,
+    query_html,
+    search_all,
+    searched_task,
+)
 from retrieval.services.systems import COMBINATION, METHODS
 from submissions.models import Run, RunQuerySet
 
@@ -120,8 +128,11 @@ def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
         jobs = Job.objects.filter(kind=KIND, task=task).order_by("-pk")
         context["seen"] = "building" if any(not job.is_over for job in jobs[:1]) else ""
         if request.GET.get("seen", "none") != context["seen"]:
-            context["sides"] = search_all(Sources(task), text, signed_in(request))
-            context["has_missing"] = any(not side.is_built for side in context["sides"])
+            most = IN_PANE if context["in_pane"] else HITS
+            sides = search_all(Sources(task), text, signed_in(request), most)
+            context["sides"] = [side for side in sides if not side.lacks]
+            context["lacking"] = [side for side in sides if side.lacks]
+            context["has_missing"] = any(side.can_build for side in sides)
     name = "_systems" if context["in_pane"] else "system_search"
     return news(request, f"retrieval/{name}.html", context)
 

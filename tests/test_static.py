@@ -146,8 +146,8 @@ def test_no_style_sheet_or_script_knows_a_label_by_its_value_or_word() -> None:
 
 def test_the_keys_that_no_label_may_have_are_those_of_the_page() -> None:
     # Added later, when labs might have labels with these keys. The label comes first; the help has
-    # a checkbox for H, and the foot a button for M.
-    later = {"H", "M", "/"}
+    # a checkbox for H, and the foot buttons for F and M.
+    later = {"F", "H", "M", "/"}
     script = (ROOT / "static/js/judge/keys.js").read_text(encoding="utf-8")
     [commands] = re.findall(r"const COMMANDS = \{(.*?)\};", script, re.DOTALL)
 

@@ -36,7 +36,7 @@ MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db
 """Of model.safetensors, which sentence-transformers published as all-MiniLM-L6-v2."""
 SIZE = 384
 """The numbers of a vector."""
-AT_ONCE = 512
+AT_ONCE = 256
 """Passages that are encoded and written together: sorted by length, they need less padding."""
 
 

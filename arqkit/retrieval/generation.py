@@ -151,6 +151,7 @@ class Endpoint:
                     f"The language model did not answer within {self.seconds:g} seconds. Check "
                     "that its server is not overloaded, or choose a faster model."
                 ) from error
+            reason = getattr(reason, "strerror", None) or reason
             raise GenerationError(
                 f"The language model at {self.url} cannot be reached: {reason}. Check "
                 "ARQLAB_GENERATION_URL, and that the server runs."

@@ -202,7 +202,8 @@ def _is_fenced(children: list[Node]) -> bool:
         return False
     depth = 0
     for child in children[:-1]:
-        depth += (child.text in OPENING) - (child.text in ")]}" if child.text else 0)
+        closing = _closing(child)
+        depth += (child.text in OPENING) - bool(closing and closing[0].text in ")]}")
         if depth == 0:
             return False
     return True

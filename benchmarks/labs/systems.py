@@ -1,17 +1,21 @@
-"""Print the tables of docs/systems.md: `python -m benchmarks.labs.systems`.
+"""Print the tables of docs/systems.md: `python -m benchmarks.labs.systems NETWORK`.
 
 The three labs are loaded into an empty ArqLab, whose systems write their runs with `make_baseline`.
-The runs are scored with the judgments of the items that the sample of the collection has.
+The runs are scored with the judgments of the items that the sample of the collection has. NETWORK
+is the folder of a network that `benchmarks.labs.equations` trained. This needs `bin/setup
+--systems`.
 """
 
 import csv
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -24,12 +28,14 @@ from arqkit.retrieval.results import results_table
 from tests.paths import ROOT, SHARED_DATA
 
 EDITIONS = {1: "2020", 2: "2021", 3: "2022"}
-NAMES = {
-    "random": "Random order",
-    "tfidf": "TF-IDF",
-    "bm25": "BM25",
-    "dense": "Dense text",
+OF_FORMULAS = {
     "tangent-s": "Formula search",
+    "approach0": "Approach0",
+    "equations": "Equation embeddings",
+}
+SYSTEMS = {
+    "task1": {"bm25": "BM25", "tfidf": "TF-IDF", "dense": "Dense text", **OF_FORMULAS},
+    "task2": OF_FORMULAS,
 }
 OFFICIAL = {
     ("1", "task1"): {
@@ -40,28 +46,84 @@ OFFICIAL = {
 }
 
 
+class Runs(NamedTuple):
+    """The rankings of systems by their names, the judgments, and the items that count."""
+
+    rankings: dict[str, pl.DataFrame]
+    qrels: pl.DataFrame
+    items: list[str]
+
+    def table(self, against: str) -> str:
+        """Return the results as a table in Markdown."""
+        results = results_table(self.rankings, self.qrels, items=self.items, against=against)
+        return markdown(results, against)
+
+    def found_by_both(self, *systems: str) -> "Runs":
+        """Return the rankings of two systems without what only one of them found."""
+        pair = [self.rankings[system] for system in systems]
+        both = pair[0].join(pair[1], on=["topic", "item"], how="semi").select("topic", "item")
+        cut = (frame.join(both, on=["topic", "item"], how="semi") for frame in pair)
+        return self._replace(rankings=dict(zip(systems, cut, strict=True)))
+
+
+def pooled(parts: list[Runs]) -> Runs:
+    """Return the rankings of systems that all editions have, with the topics of all."""
+    names = [name for name in parts[0].rankings if all(name in p.rankings for p in parts)]
+    columns = ["topic", "item", "score"]
+    rankings = {n: pl.concat([p.rankings[n].select(columns) for p in parts]) for n in names}
+    items = [item for part in parts for item in part.items]
+    return Runs(rankings, pl.concat([part.qrels for part in parts]), items)
+
+
 def main() -> None:
-    """Print a table for each edition and task."""
+    """Print a table for each edition and task, and those of all editions."""
+    runs: dict[str, list[Runs]] = {"task1": [], "task2": []}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["ARQLAB_DATA"] = folder
         manage("migrate", "--verbosity=0")
         formulas = pl.DataFrame(
             formulas_of_sample(), schema=["item", "visual_id", "mathml"], orient="row"
         )
-        for edition, year in EDITIONS.items():
+        for edition in EDITIONS:
             manage("load_lab", str(SHARED_DATA / f"arqmath-{edition}"))
-            for task in ("task1", "task2"):
+            use_network(Path(sys.argv[1]), f"arqmath-{edition}")
+            for task, made in runs.items():
                 out = Path(folder) / f"{edition}-{task}"
                 out.mkdir()
-                manage("make_baseline", f"arqmath-{edition}/{task}", "--system=all", f"--out={out}")
-                print(f"\n**{year}, {'Task 1' if task == 'task1' else 'Task 2'}**\n")
-                print(table(edition, task, out, formulas))
+                for system in SYSTEMS[task]:
+                    place = f"arqmath-{edition}/{task}", f"--out={out / system}.tsv"
+                    manage("make_baseline", *place, f"--system={system}")
+                made.append(runs_of(edition, task, out, formulas))
+    years = [*EDITIONS.values(), "All editions"]
+    for task, made in runs.items():
+        against = {"task1": "BM25", "task2": "Bag of symbols"}[task]
+        for year, part in zip(years, [*made, pooled(made)], strict=True):
+            print(f"\n**{year}, Task {task[-1]}**\n\n{part.table(against)}")
+    for year, part in zip(years, [*runs["task2"], pooled(runs["task2"])], strict=True):
+        both = part.found_by_both("Formula search", "Approach0")
+        print(f"\n**{year}, Task 2, what both found**\n\n{both.table('Approach0')}")
 
 
 def manage(*arguments: str) -> None:
     """Run a command of ArqLab; what it says goes to standard error."""
     command = [sys.executable, str(ROOT / "manage.py"), *arguments]
     subprocess.run(command, check=True, stdout=sys.stderr)
+
+
+def use_network(trained: Path, lab: str) -> None:
+    """Put a trained network where the labs of the sample look for theirs."""
+    os.environ["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
+    import django
+
+    django.setup()
+    from arqlab.core.models import Task
+    from retrieval.selectors import Sources
+    from retrieval.services.equation_search import network_folder
+    from retrieval.services.systems import SYSTEMS as DECLARED
+
+    task = Task.objects.get(lab__slug=lab, slug="task1")
+    folder = network_folder(Sources(task), DECLARED["equations"].settings)
+    shutil.copytree(trained, folder, dirs_exist_ok=True)
 
 
 def formulas_of_sample() -> Iterator[list[str]]:
@@ -72,8 +134,8 @@ def formulas_of_sample() -> Iterator[list[str]]:
             yield [row[0], row[4], row[5]]
 
 
-def table(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> str:
-    """Return the results of an edition's task as a table in Markdown."""
+def runs_of(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> Runs:
+    """Return the rankings of an edition's task, with official runs and controls."""
     is_visual = (edition, task) == (1, "task2")
     file = {
         "task1": "qrels.task1.tsv",
@@ -81,7 +143,7 @@ def table(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> str:
     }[task]
     path = SHARED_DATA / f"arqmath-{edition}" / file
     qrels = read_qrels(path.read_bytes(), path=file)
-    rankings = {NAMES[path.stem]: ranking(path) for path in sorted(folder.glob("*.tsv"))}
+    rankings = {name: ranking(folder / f"{key}.tsv") for key, name in SYSTEMS[task].items()}
     if task == "task1":
         for other in ("Formula search", "Dense text"):
             both = [rankings["BM25"], rankings[other]]
@@ -102,8 +164,7 @@ def table(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> str:
     rankings["Random order"] = shuffled_items(
         qrels["topic"].unique().sort(), judged, seed=0, limit=len(judged)
     )
-    against = "BM25" if task == "task1" else "Bag of symbols"
-    return markdown(results_table(rankings, qrels, items=items, against=against), against)
+    return Runs(rankings, qrels, items)
 
 
 def ranking(path: Path) -> pl.DataFrame:

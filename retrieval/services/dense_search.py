@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from arqkit.records import TopicRecord
 from arqkit.retrieval import dense
 from arqkit.retrieval.dense import DenseIndex, WrongModelError
 from arqlab.core.errors import UserError
@@ -22,8 +24,19 @@ def by_dense_text(
     sources: Sources, settings: Mapping[str, Any], progress: Progress
 ) -> pl.DataFrame:
     """Return the posts whose vectors are nearest to each topic's (004 §6)."""
+    return nearest_posts(build_vectors(sources, progress), sources.topics)
+
+
+def nearest_posts(folder: Path, topics: Iterable[TopicRecord], **limit: int) -> pl.DataFrame:
+    """Return the ranking of topics by the index in a folder; refuse other weights of the model."""
+    with _right_model():
+        return opened_vectors(folder).search(topics, **limit)
+
+
+@contextmanager
+def _right_model() -> Iterator[None]:
     try:
-        return opened_vectors(build_vectors(sources, progress)).search(sources.topics)
+        yield
     except WrongModelError as error:
         raise UserError(str(error), code="wrong-model") from error
 
@@ -44,7 +57,13 @@ def build_vectors(sources: Sources, progress: Progress) -> Path:
 
     def build(folder: Path) -> None:
         progress(0, total)
-        DenseIndex.build(sources.posts(), folder, lambda done: progress(done, total))
+        with _right_model():
+            DenseIndex.build(sources.posts(), folder, lambda done: progress(done, total))
 
-    name = f"dense-{sources.task.kind}"
+    name = vectors_name(sources)
     return built_index(sources, name=name, options=OPTIONS, build=build, resumes=True)
+
+
+def vectors_name(sources: Sources) -> str:
+    """Return the name of an index of vectors: answers or documents of one collection."""
+    return f"dense-{sources.task.kind}"

@@ -15,9 +15,9 @@ from arqkit.retrieval.triplets import TrainingSettings
 from arqlab.core.errors import UserError
 from retrieval.selectors import Sources
 from retrieval.services.formula_topics import rank_formulas
-from retrieval.services.indexes import Progress, built_index
+from retrieval.services.indexes import Progress, built_index, equations_index, index_folder
 
-NAME, VERSION = "equations", 1  # increase it with every change of graphs or of the network
+NETWORK = "network"
 
 
 def by_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
@@ -34,9 +34,10 @@ def opened_equations(folder: Path) -> EquationIndex:
     return EquationIndex.open(folder)
 
 
-def equation_options(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return all that changes what is in a network and in its index."""
-    return {"version": VERSION, **settings}
+def network_folder(sources: Sources, settings: Mapping[str, Any]) -> Path:
+    """Return the folder of a network, which may have been trained on another machine."""
+    _, options = equations_index(settings)
+    return index_folder(sources, name=NETWORK, options=options)
 
 
 def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> Path:
@@ -45,7 +46,7 @@ def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Pro
     The network is trained first, unless it was. A training that was killed goes on with the epoch
     that it was in. Raise `UserError` if the collection has too few formulas to learn from.
     """
-    options = equation_options(settings)
+    name, options = equations_index(settings)
 
     def train_network(folder: Path) -> None:
         chosen = TrainingSettings(**settings)
@@ -59,10 +60,8 @@ def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Pro
         formulas = _counted(sources, progress)
         EquationIndex.build(EquationModel.open(network), formulas).save(folder)
 
-    network = built_index(
-        sources, name="network", options=options, build=train_network, resumes=True
-    )
-    return built_index(sources, name=NAME, options=options, build=embed)
+    network = built_index(sources, name=NETWORK, options=options, build=train_network, resumes=True)
+    return built_index(sources, name=name, options=options, build=embed)
 
 
 def _counted(sources: Sources, progress: Progress) -> Iterator[pl.DataFrame]:

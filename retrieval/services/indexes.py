@@ -76,3 +76,15 @@ def _delete_earlier(kept: Path) -> None:
     for other in kept.parent.iterdir():
         if other != kept:
             shutil.rmtree(other, ignore_errors=True)
+
+
+EQUATIONS_VERSION = 1
+"""Increase it with every change of graphs or of the network of equation embeddings."""
+
+
+def equations_index(settings: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return the name and the options of the index of equation embeddings, without its packages.
+
+    The options are all that changes what is in a network and in its index.
+    """
+    return "equations", {"version": EQUATIONS_VERSION, **settings}

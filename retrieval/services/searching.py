@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from html import escape
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -14,20 +15,22 @@ from django.utils.safestring import SafeString
 
 from arqkit.records import TaskKind, TopicRecord
 from arqkit.retrieval.mathml import query_mathml
+from arqkit.retrieval.rankings import RANKING
 from arqkit.retrieval.words import BM25_SETTINGS, WordIndex
 from arqkit.texts.posts.queries import STOP_WORDS
 from arqkit.texts.posts.snippets import joined, marked, snippet
 from arqkit.texts.posts.text import pieces, text_formulas, words
+from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.services.jobs import RunningJob, start_job
-from collection.models import Post
+from collection.models import Collection, Post
 from collection.permissions import closed_threads
 from collection.selectors.formulas import thread_questions
 from collection.services.lookup import snippet_html
 from retrieval.selectors import Sources, hidden_threads
 from retrieval.services import word_search
 from retrieval.services.formula_topics import INSTANCES
-from retrieval.services.indexes import Progress, index_folder
+from retrieval.services.indexes import Progress, equations_index, index_folder
 from retrieval.services.systems import SYSTEMS
 
 KIND = "search-index"
@@ -35,23 +38,30 @@ HITS = 10
 """Posts that a system shows."""
 READ = 50
 """Posts that are read for them, because some may be in threads that are closed to the user."""
+IN_PANE = 5
+"""Posts that a system shows beside an item that is judged."""
+NOT_BUILT = "Its index has not been built yet."
+NOT_LEARNT = "It learns from the collection for about an hour; its index comes with its baseline."
 SHORTEST = 3
 """Characters of LaTeX of a formula that is worth a search."""
 BM25 = asdict(BM25_SETTINGS)
+Index = tuple[str, Mapping[str, Any]]
+"""The name of an index and its options."""
 
 
 @dataclass(frozen=True)
 class LiveSystem:
     """A system that answers at once: its key in `SYSTEMS`, its index, and what it does.
 
-    `search` returns a frame of item (a post), score and formula_id ("" without one), best first.
+    `build` is None for a system that learns for too long; its baseline makes its index. `search`
+    gets the folder of the index and a query in HTML. It returns a frame of item (a post), score
+    and formula_id ("" without one), best first.
     """
 
     key: str
-    name: Callable[[Sources], str]
-    options: Callable[[], Mapping[str, Any]]
-    build: Callable[[Sources, Progress], object]
-    search: Callable[[Sources, Any, str], pl.DataFrame]
+    index: Callable[[Sources], Index]
+    build: Callable[[Sources, Progress], object] | None
+    search: Callable[[Sources, Path, str], pl.DataFrame]
 
 
 class Found(NamedTuple):
@@ -69,10 +79,12 @@ class Found(NamedTuple):
 class Side:
     """The results of one system; `lacks` says why it cannot answer."""
 
+    key: str
     name: str
-    found: list[Found] = field(default_factory=list)
+    description: str
     lacks: str = ""
-    is_built: bool = True
+    can_build: bool = False
+    found: list[Found] = field(default_factory=list)
 
 
 def query_html(text: str) -> str:
@@ -94,10 +106,23 @@ def searched_task(lab: Lab) -> Task | None:
     return next(of_posts, next(iter(tasks), None))
 
 
-def search_all(sources: Sources, text: str, user: User) -> list[Side]:
-    """Return the results of every system for a query, without threads that the user may not see."""
-    html = query_html(text) if text else ""
-    return [_side(live, sources, html, user) for live in LIVE]
+def search_all(sources: Sources, text: str, user: User, most: int) -> list[Side]:
+    """Return at most so many results of every system for a query, without threads that the user
+    may not see.
+    """
+    sides = [_side(live, sources) for live in LIVE]
+    if not text or sources.collection is None:
+        return sides
+    html, lab = query_html(text), sources.task.lab
+    hidden = closed_threads(user, sources.collection) | hidden_threads(user, lab)
+    for live, side in zip(LIVE, sides, strict=True):
+        if not side.lacks:
+            try:
+                ranked = live.search(sources, _folder(live, sources), html)
+                side.found = _found(sources.collection, ranked, html, hidden, most)
+            except UserError as error:
+                side.lacks = error.message
+    return sides
 
 
 def order_indexes(*, task: Task, at: datetime, by: User) -> Job:
@@ -108,10 +133,12 @@ def order_indexes(*, task: Task, at: datetime, by: User) -> Job:
 def build_for_job(job: RunningJob) -> list[str]:
     """Build the indexes that the search page needs and that the server can build."""
     sources = Sources(job.task)
-    open_systems = [live for live in LIVE if not _refusal(live, sources)]
-    for live in open_systems:
-        live.build(sources, job.progress)
-    return [f"Built: {', '.join(SYSTEMS[live.key].name for live in open_systems)}."]
+    built = []
+    for live in LIVE:
+        if live.build and not _refusal(live, sources):
+            live.build(sources, job.progress)
+            built.append(SYSTEMS[live.key].name)
+    return [f"Built: {', '.join(built)}."]
 
 
 def _refusal(live: LiveSystem, sources: Sources) -> str:
@@ -121,26 +148,27 @@ def _refusal(live: LiveSystem, sources: Sources) -> str:
     return next(filter(None, (need(sources) for need in needs)), "")
 
 
-def _side(live: LiveSystem, sources: Sources, html: str, user: User) -> Side:
-    side = Side(SYSTEMS[live.key].name, lacks=_refusal(live, sources))
-    if side.lacks:
-        return side
-    folder = index_folder(sources, name=live.name(sources), options=live.options())
-    side.is_built = folder.exists()
-    if side.is_built and html:
-        side.found = _found(sources, live.search(sources, folder, html), html, user)
+def _folder(live: LiveSystem, sources: Sources) -> Path:
+    name, options = live.index(sources)
+    return index_folder(sources, name=name, options=options)
+
+
+def _side(live: LiveSystem, sources: Sources) -> Side:
+    system = SYSTEMS[live.key]
+    side = Side(system.key, system.name, system.description, _refusal(live, sources))
+    if not side.lacks and not _folder(live, sources).exists():
+        side.can_build = live.build is not None
+        side.lacks = NOT_BUILT if side.can_build else NOT_LEARNT
     return side
 
 
-def _found(sources: Sources, ranked: pl.DataFrame, html: str, user: User) -> list[Found]:
-    collection = sources.collection
-    if collection is None:
-        return []
+def _found(
+    collection: Collection, ranked: pl.DataFrame, html: str, hidden: frozenset[str], most: int
+) -> list[Found]:
     best = ranked.head(READ)
-    closed = closed_threads(user, collection) | hidden_threads(user, sources.task.lab)
     posts = Post.objects.filter(collection=collection, post_id__in=best["item"].to_list())
-    by_id = {post.post_id: post for post in posts.exclude(thread_id__in=closed)}
-    shown = best.filter(pl.col("item").is_in(list(by_id))).head(HITS).to_dicts()
+    by_id = {post.post_id: post for post in posts.exclude(thread_id__in=hidden)}
+    shown = best.filter(pl.col("item").is_in(list(by_id))).head(most).to_dicts()
     asked = thread_questions(collection, {by_id[row["item"]].thread_id for row in shown})
     return [_shown(by_id[row["item"]], asked, row, html) for row in shown]
 
@@ -159,30 +187,46 @@ def _shown(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html: 
         snippet_html(joined(list(title))),
         snippet_html(
             joined(snippet(post.safe_body, terms=() if ids else terms, formulas=ids)),
-            found=lambda latex: _formula_search().matched_formula(latex, queries),
+            found=lambda latex: _module("formula_search").matched_formula(latex, queries),
         ),
         formula_id,
         list(dict.fromkeys(f.latex for f in latex if len(f.latex) >= SHORTEST))[:3],
     )
 
 
-def _by_words(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
+def _module(name: str) -> Any:
+    """Return a module of services, which loads large packages when it is first needed."""
+    return import_module(f"retrieval.services.{name}")
+
+
+def _by_words(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
     ranked = WordIndex.open(folder).search([TopicRecord("q", "", html)], limit=READ)
     return ranked.with_columns(pl.lit("").alias("formula_id"))
 
 
-def _formula_search() -> Any:
-    """Return the module, which loads a large package when it is first needed."""
-    return import_module("retrieval.services.formula_search")
+def _by_vectors(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
+    topics = [TopicRecord("q", "", html)]
+    ranked: pl.DataFrame = _module("dense_search").nearest_posts(folder, topics, limit=READ)
+    return ranked.with_columns(pl.lit("").alias("formula_id"))
 
 
-def _by_formulas(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
-    """Return the posts with the highest sum of the best scores for each formula of the query."""
-    module = _formula_search()
-    index = module.opened_index(folder)
+def _by_trees(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
+    module = _module("formula_search")
     converted = [query_mathml(formula.latex) for formula in text_formulas(html)]
     queries = [module.FormulaQuery(str(place), m) for place, m in enumerate(converted) if m]
-    found = index.search(queries, depth=INSTANCES).rename({"item": "formula_id"})
+    return _posts_with(sources, module.opened_index(folder).search(queries, depth=INSTANCES))
+
+
+def _by_equations(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
+    index = _module("equation_search").opened_equations(folder)
+    asked = enumerate(formula.latex for formula in text_formulas(html))
+    found = [index.search(str(place), latex, INSTANCES) for place, latex in asked]
+    return _posts_with(sources, pl.concat([pl.DataFrame(schema=RANKING), *found]))
+
+
+def _posts_with(sources: Sources, formulas: pl.DataFrame) -> pl.DataFrame:
+    """Return the posts with the highest sum of the best scores for each formula of the query."""
+    found = formulas.rename({"item": "formula_id"})
     found = found.join(sources.answers_with(found["formula_id"].unique()), on="formula_id")
     best = found.sort("score", "formula_id", descending=[True, False]).unique(
         ["topic", "post_id"], keep="first", maintain_order=True
@@ -190,24 +234,36 @@ def _by_formulas(sources: Sources, folder: Any, html: str) -> pl.DataFrame:
     posts = best.group_by("post_id", maintain_order=True).agg(
         pl.col("score").sum(), pl.col("formula_id").first()
     )
-    ranked: pl.DataFrame = posts.rename({"post_id": "item"})
-    return ranked.sort("score", "item", descending=[True, False])
+    return posts.rename({"post_id": "item"}).sort("score", "item", descending=[True, False])
 
 
 LIVE = (
     LiveSystem(
         "bm25",
-        word_search.words_name,
-        lambda: BM25,
+        lambda sources: (word_search.words_name(sources), BM25),
         lambda sources, progress: word_search.build_words(sources, BM25, progress),
         _by_words,
     ),
     LiveSystem(
+        "dense",
+        lambda sources: (
+            _module("dense_search").vectors_name(sources),
+            _module("dense_search").OPTIONS,
+        ),
+        lambda sources, progress: _module("dense_search").build_vectors(sources, progress),
+        _by_vectors,
+    ),
+    LiveSystem(
         "tangent-s",
-        lambda sources: _formula_search().NAME,
-        lambda: _formula_search().OPTIONS,
-        lambda sources, progress: _formula_search().build_formulas(sources, progress),
-        _by_formulas,
+        lambda sources: (_module("formula_search").NAME, _module("formula_search").OPTIONS),
+        lambda sources, progress: _module("formula_search").build_formulas(sources, progress),
+        _by_trees,
+    ),
+    LiveSystem(
+        "equations",
+        lambda sources: equations_index(SYSTEMS["equations"].settings),
+        None,
+        _by_equations,
     ),
 )
 """The systems of the page, side by side in this order."""

@@ -219,6 +219,16 @@ SYSTEMS = {
             data_used=Run.DataUsed.MATH,
         ),
         System(
+            "approach0",
+            "Approach0",
+            "Formulas by the engine Approach0, from their LaTeX. In Task 1, answers by the formula "
+            "of the question that Tangent-S searches for.",
+            (TaskKind.ANSWERS, TaskKind.FORMULAS),
+            _later("retrieval.services.approach0_search", "by_approach0"),
+            (needs_topics, needs_items, needs_formulas, needs_package("pya0", "approach0")),
+            data_used=Run.DataUsed.MATH,
+        ),
+        System(
             "equations",
             "Equation embeddings",
             "Formulas by a graph network that is trained on the collection: an hour on two cores "

@@ -186,19 +186,26 @@ def ranked(file):
     return [line.split("\t")[2] for line in file.read_text().splitlines()]
 
 
-def test_answers_are_found_by_the_formula_of_the_title(scene, small, tmp_path):
+FORMULA_SYSTEMS = [("tangent-s", "numba"), ("approach0", "pya0")]
+
+
+@pytest.mark.parametrize(("system", "package"), FORMULA_SYSTEMS)
+def test_answers_are_found_by_the_formula_of_the_title(scene, small, tmp_path, system, package):
+    pytest.importorskip(package)
     formula = '<span class="math-container" id="99">$a^2$</span>'
     scene.task.topics.filter(query_id="A.2").update(title=f"Is {formula} even?", body="")
-    make(scene, "tangent-s", out=tmp_path / "run.tsv")
+    make(scene, system, out=tmp_path / "run.tsv")
 
     assert ranked(tmp_path / "run.tsv")[0] == "12"  # the only answer that has it
 
 
-def test_formulas_are_found_by_the_formula_of_the_topic(scene, small, tmp_path):
+@pytest.mark.parametrize(("system", "package"), FORMULA_SYSTEMS)
+def test_formulas_are_found_by_the_formula_of_the_topic(scene, small, tmp_path, system, package):
+    pytest.importorskip(package)
     task = FormulaTaskFactory(lab=scene.lab)
     TopicFactory(task=task, query_id="B.1", latex="a^2")
-    make(scene, "tangent-s", path=f"{scene.lab.slug}/{task.slug}", out=tmp_path / "run.tsv")
-    make(scene, "tangent-s", path=f"{scene.lab.slug}/{task.slug}")
+    make(scene, system, path=f"{scene.lab.slug}/{task.slug}", out=tmp_path / "run.tsv")
+    make(scene, system, path=f"{scene.lab.slug}/{task.slug}")
 
     assert set(ranked(tmp_path / "run.tsv")[:2]) == {"7", "9"}
     assert Run.objects.get(task=task).status == "valid"

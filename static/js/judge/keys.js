@@ -7,7 +7,7 @@ import * as storage from "./kept/local-storage.js";
 
 const COMMANDS = {
   b: "back", l: "skip", c: "comment", t: "thread", q: "pane", n: "next", i: "guidelines",
-  j: "judgments", h: "terms", m: "mark", "/": "find", "?": "help", backspace: "clear",
+  j: "judgments", h: "terms", m: "mark", f: "search", "/": "find", "?": "help", backspace: "clear",
   delete: "clear",
 };
 const STORED = "arqlab.judge.keys";

@@ -14,6 +14,7 @@ import { startGuidelines } from "./aids/guidelines-dialog.js";
 import { QueryTerms } from "./aids/query-terms.js";
 import { RecentComments } from "./aids/recent-comments.js";
 import { startRelatedLabels } from "./aids/related-labels.js";
+import { startSearchPane } from "./aids/search-pane.js";
 import { ThreadDialog } from "./aids/thread-dialog.js";
 import { Timer } from "./timer.js";
 
@@ -118,6 +119,9 @@ const COMMANDS = {
   "find-thread": () => void findInThread(),
   terms: () => terms.toggle(),
   pane: switchPane,
+  search: startSearchPane({
+    page, turnTo, leave: turnToText, say: (text) => session.say(text),
+  }),
   judgments: startJudgmentList(dialog("judgments"), judgmentList),
   guidelines: startGuidelines(dialog("guidelines"), config),
   offline: startOffline({ page, dialog: dialog("offline"), config, trip, outbox, queue }),
@@ -193,10 +197,10 @@ page.addEventListener("click", (event) => {
   if (name && !(name === "skip" && isSecond(event))) run(name);
 });
 document.addEventListener("click", (event) => {
-  const link = event.target.closest(".judge-thread, a[data-item]");
+  const link = event.target.closest(".judge-thread, #judge-found .result-title a, a[data-item]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   event.preventDefault(); // with a key, the browser opens a tab or a window
-  if (link.matches(".judge-thread")) return threads.open(link);
+  if (!link.dataset.item) return threads.open(link);
   dialog("judgments").close();
   run("open", Number(link.dataset.item));
 });

@@ -49,6 +49,11 @@ def test_the_shared_part_is_marked_and_nothing_else() -> None:
     assert {mark for text, mark in symbols if text in "y=sin()−z"} == {""}
 
 
+def test_of_two_pairs_of_brackets_only_the_one_that_matches_is_marked() -> None:
+    symbols = marked("(k+1)^5-(u+v)", "(k+1)^5")
+    assert [mark for _, mark in symbols] == ["same"] * 6 + [""] * 6
+
+
 def test_a_variable_for_another_is_marked_apart() -> None:
     symbols = marked("u^2+v^2=1", "a^2+b^2=1")
 
