@@ -41,7 +41,7 @@ class Command(BaseCommand):
             " buffers requests.",
         )
 
-    def get_check_kwargs(self, options: dict[str, Any]) -> dict[str, Any]:
+    def get_check_kwargs(self, options: dict[str, Any]) -> Any:
         """Let the system checks refuse these options together with the settings."""
         register(partial(check_workers, options["workers"]))
         return super().get_check_kwargs(options)
