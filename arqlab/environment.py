@@ -26,6 +26,14 @@ def env_bool(name: str, default: bool) -> bool:
     return value in {"1", "true", "yes"}
 
 
+def env_int(name: str, default: int, *, least: int = 0) -> int:
+    """Return a variable as a whole number; refuse other values, and numbers below `least`."""
+    value = env(name, str(default))
+    if not value.isdecimal() or int(value) < least:
+        raise ImproperlyConfigured(f"{name} is {value!r}. Use a whole number from {least}.")
+    return int(value)
+
+
 def env_list(name: str, default: str = "") -> list[str]:
     """Return the parts of a comma-separated variable, without surrounding spaces."""
     return [part.strip() for part in env(name, default).split(",") if part.strip()]

@@ -12,9 +12,16 @@ from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
-from arqlab.environment import caches, embedded_secret_key, env, env_bool, env_list, make_private
+from arqlab.environment import (
+    caches,
+    embedded_secret_key,
+    env,
+    env_bool,
+    env_int,
+    env_list,
+    make_private,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -27,13 +34,8 @@ DEBUG = env_bool("ARQLAB_DEBUG", default=False)
 DATABASE_URL = env("DATABASE_URL")
 REDIS_URL = env("REDIS_URL")
 EMBEDDED = not REDIS_URL
-SECRET_KEY = env("ARQLAB_SECRET_KEY")
-if not SECRET_KEY:
-    if DATABASE_URL:
-        raise ImproperlyConfigured(
-            "ARQLAB_SECRET_KEY is not set. With DATABASE_URL, set it to 50 random characters."
-        )
-    SECRET_KEY = embedded_secret_key(DATA_DIR)
+# Servers of one database share their key. Without it, nothing starts (arqlab/core/checks.py).
+SECRET_KEY = env("ARQLAB_SECRET_KEY") or ("" if DATABASE_URL else embedded_secret_key(DATA_DIR))
 
 ALLOWED_HOSTS = env_list("ARQLAB_HOSTS", "localhost,127.0.0.1,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("ARQLAB_ORIGINS")
@@ -69,6 +71,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "arqlab.core.middleware.NotStored",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -132,7 +135,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 # The number of proxies in front of the server, which each append to X-Forwarded-For: sign-in
 # attempts and API requests are limited by the address of the client.
-PROXIES = ALLAUTH_TRUSTED_PROXY_COUNT = int(env("ARQLAB_PROXIES", "0"))
+PROXIES = ALLAUTH_TRUSTED_PROXY_COUNT = env_int("ARQLAB_PROXIES", 0)
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "desk:home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "desk:home"
@@ -189,10 +192,10 @@ FILE_UPLOAD_HANDLERS = [
 ]
 # Topic information has four fields per topic; forms that leave out runs and topics, one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
-RUN_MAX_BYTES = int(env("ARQLAB_RUN_MAX_BYTES", str(64 * 1024 * 1024)))
-RUN_MAX_LINES = int(env("ARQLAB_RUN_MAX_LINES", "500000"))
+RUN_MAX_BYTES = env_int("ARQLAB_RUN_MAX_BYTES", 64 * 1024 * 1024, least=1)
+RUN_MAX_LINES = env_int("ARQLAB_RUN_MAX_LINES", 500_000, least=1)
 # After this many seconds, a claimed run that is not finished is free for another worker.
-CLAIM_SECONDS = int(env("ARQLAB_CLAIM_SECONDS", "300"))
+CLAIM_SECONDS = env_int("ARQLAB_CLAIM_SECONDS", 300, least=60)
 # Convert LaTeX without MathML by LaTeXML, which must be installed, instead of Temml.
 LATEXML = env_bool("ARQLAB_LATEXML", False)
 # The scheduler of a Dask cluster that reads formulas; without one, this process does.
@@ -287,6 +290,9 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_SSL_REDIRECT = True
+# HSTS for all subdomains, and in the lists of browsers, is for the owner of the domain to decide.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 
 LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")

@@ -183,7 +183,7 @@ def environment(folder: Path, database: str = "") -> dict[str, str]:
         copy_embedded(folder)
     own = {
         "ARQLAB_DATA": str(folder),
-        "ARQLAB_SECRET_KEY": "only for benchmarks",
+        "ARQLAB_SECRET_KEY": "only for benchmarks, " + "0123456789" * 4,
         "DATABASE_URL": database,
         "DJANGO_SETTINGS_MODULE": "arqlab.settings",
     }

@@ -113,6 +113,6 @@ def environment(folder: Path) -> dict[str, str]:
         "DATABASE_URL": url,
         "ARQLAB_DATA": str(folder),
         "DJANGO_SETTINGS_MODULE": "tests.served_settings",
+        "ARQLAB_LOG_LEVEL": "WARNING",
     }
-    own |= {"ARQLAB_SECRET_KEY": "only for tests", "ARQLAB_LOG_LEVEL": "WARNING"}
     return {key: value for key, value in os.environ.items() if key != "REDIS_URL"} | own

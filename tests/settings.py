@@ -8,7 +8,7 @@ import tempfile
 if "ARQLAB_DATA" not in os.environ:
     os.environ["ARQLAB_DATA"] = tempfile.mkdtemp(prefix="arqlab-tests-")
     atexit.register(shutil.rmtree, os.environ["ARQLAB_DATA"], ignore_errors=True)
-os.environ.setdefault("ARQLAB_SECRET_KEY", "only for tests")
+os.environ.setdefault("ARQLAB_SECRET_KEY", "only for tests, " + "0123456789" * 4)
 
 from arqlab.settings import *  # noqa: F403
 

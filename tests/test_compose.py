@@ -86,7 +86,8 @@ def fresh_database_url():
 @pytest.mark.servers
 @pytest.mark.django_db
 def test_the_web_service_becomes_healthy_with_the_example_settings(tmp_path, fresh_database_url):
-    environment = os.environ | EXAMPLE | of_this_machine(tmp_path, fresh_database_url)
+    key = {"ARQLAB_SECRET_KEY": os.environ["ARQLAB_SECRET_KEY"]}
+    environment = os.environ | EXAMPLE | key | of_this_machine(tmp_path, fresh_database_url)
 
     with started("web", environment) as (_, port):
         kind, program, *arguments = COMPOSE["services"]["web"]["healthcheck"]["test"]
@@ -99,7 +100,7 @@ def test_the_web_service_becomes_healthy_with_the_example_settings(tmp_path, fre
 @pytest.mark.django_db
 def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_url):
     variables = of_this_machine(tmp_path, fresh_database_url)
-    given = {"ARQLAB_SECRET_KEY": "only for tests", "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    given = {"DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     environment = os.environ | variables | given
 
     with ExitStack() as stack:

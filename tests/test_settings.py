@@ -21,6 +21,8 @@ NAMES = (
     "ARQLAB_ORIGINS",
     "ARQLAB_URL",
     "ARQLAB_DEBUG",
+    "ARQLAB_PROXIES",
+    "ARQLAB_CLAIM_SECONDS",
 )
 
 
@@ -55,9 +57,9 @@ def test_the_embedded_key_is_created_once_and_readable_by_its_owner_only(setting
     assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
 
 
-def test_a_database_url_needs_a_secret_key(settings_of):
-    with pytest.raises(ImproperlyConfigured, match="ARQLAB_SECRET_KEY"):
-        settings_of(DATABASE_URL="postgresql://a:b@host/lab")
+def test_with_a_database_url_no_secret_key_is_created(settings_of, tmp_path):
+    assert settings_of(DATABASE_URL="postgresql://a:b@host/lab")["SECRET_KEY"] == ""
+    assert not (tmp_path / "secret-key").exists()
 
 
 def test_a_database_url_is_postgresql_with_kept_connections(settings_of):
@@ -98,6 +100,23 @@ def test_booleans_may_be_written_in_words(settings_of, written, read):
 def test_other_boolean_values_are_refused(settings_of):
     with pytest.raises(ImproperlyConfigured, match=r"ARQLAB_HTTPS is 'maybe'\. Use 1 or 0"):
         settings_of(ARQLAB_HTTPS="maybe")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "least"),
+    [
+        ("ARQLAB_PROXIES", "one", 0),
+        ("ARQLAB_PROXIES", "-1", 0),
+        ("ARQLAB_RUN_MAX_BYTES", "64 MB", 1),
+        ("ARQLAB_RUN_MAX_LINES", "0", 1),
+        ("ARQLAB_CLAIM_SECONDS", "30", 60),
+    ],
+)
+def test_what_is_no_number_or_too_small_is_refused(settings_of, name, value, least):
+    with pytest.raises(ImproperlyConfigured) as refused:
+        settings_of(**{name: value})
+
+    assert str(refused.value) == f"{name} is '{value}'. Use a whole number from {least}."
 
 
 def test_hosts_are_comma_separated(settings_of):

@@ -35,7 +35,8 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        """Log each failed sign-in, and read what the apps declare as jobs."""
+        """Log each failed sign-in, and read the apps' system checks and jobs."""
+        autodiscover_modules("checks")
         autodiscover_modules("tasks")
         user_login_failed.connect(log_failed_sign_in)
 

@@ -53,6 +53,25 @@ class HealthCheck(_Middleware):
         return health(request) if request.path == "/healthz/" else self.get_response(request)
 
 
+class NotStored(_Middleware):
+    """Let no browser and no proxy keep what is for one person, on pages and in files.
+
+    Only a page that is declared open to everyone, or an answer of the API, may be kept, and only
+    for a visitor who sent neither a cookie nor a token and got no cookie with it.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view, which is not stored unless it is for everyone."""
+        response = self.get_response(request)
+        is_known = request.COOKIES or response.cookies or "Authorization" in request.headers
+        # Pages that are not declared are those of accounts and of the administration.
+        page = getattr(request.resolver_match and request.resolver_match.func, "page", None)
+        is_open = request.path.startswith(API) or (page is not None and not page.sign_in)
+        if is_known or not is_open or response.status_code != 200:
+            response.headers["Cache-Control"] = "private, no-store"
+        return response
+
+
 class SignInMiddleware(_Middleware):
     """Redirect actions of signed-out users to the sign-in page, and from there to their form.
 

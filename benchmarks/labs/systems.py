@@ -14,17 +14,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from arqkit.formats.qrels.read import read_qrels
+from arqkit.formats.topics.files import read_topics
 from arqkit.formulas.layout import layout_string
 from arqkit.formulas.similarity import layout_symbols
 from arqkit.retrieval.controls import bag_of_symbols, ideal_order, shuffled_items
+from arqkit.retrieval.formulas import FormulaIndex, FormulaIndexPart, FormulaQuery, IndexedFormula
 from arqkit.retrieval.fusion import min_max_average
+from arqkit.retrieval.mathml import query_mathml
 from arqkit.retrieval.results import results_table
+from arqkit.texts.maths.typesetting import presentation_mathml
 from tests.paths import ROOT, SHARED_DATA
 
 EDITIONS = {1: "2020", 2: "2021", 3: "2022"}
@@ -33,6 +38,7 @@ OF_FORMULAS = {
     "approach0": "Approach0",
     "equations": "Equation embeddings",
 }
+OF_LATEX = "Formula search (LaTeX)"
 SYSTEMS = {
     "task1": {"bm25": "BM25", "tfidf": "TF-IDF", "dense": "Dense text", **OF_FORMULAS},
     "task2": OF_FORMULAS,
@@ -100,7 +106,7 @@ def main() -> None:
         for year, part in zip(years, [*made, pooled(made)], strict=True):
             print(f"\n**{year}, Task {task[-1]}**\n\n{part.table(against)}")
     for year, part in zip(years, [*runs["task2"], pooled(runs["task2"])], strict=True):
-        both = part.found_by_both("Formula search", "Approach0")
+        both = part.found_by_both(OF_LATEX, "Approach0")
         print(f"\n**{year}, Task 2, what both found**\n\n{both.table('Approach0')}")
 
 
@@ -126,12 +132,29 @@ def use_network(trained: Path, lab: str) -> None:
     shutil.copytree(trained, folder, dirs_exist_ok=True)
 
 
-def formulas_of_sample() -> Iterator[list[str]]:
-    """Yield the id, the visual id (perhaps empty) and the MathML of the sample's formulas."""
-    path = SHARED_DATA / "collection/formulas.slt.tsv.gz"
+def formulas_of_sample(kind: str = "slt") -> Iterator[list[str]]:
+    """Yield the id, the visual id (perhaps empty) and the MathML or LaTeX of all formulas."""
+    path = SHARED_DATA / f"collection/formulas.{kind}.tsv.gz"
     with gzip.open(path, "rt", encoding="utf-8", newline="") as lines:
         for row in list(csv.reader(lines, delimiter="\t"))[1:]:
             yield [row[0], row[4], row[5]]
+
+
+@cache
+def latex_index() -> FormulaIndex:
+    """Return the index of formula search over the LaTeX that Approach0 reads."""
+    converted = cache(presentation_mathml)
+    read = ((item, converted(latex)) for item, _, latex in formulas_of_sample("latex"))
+    formulas = (IndexedFormula(item, mathml) for item, mathml in read if mathml)
+    return FormulaIndex.merge([FormulaIndexPart.read(formulas)])
+
+
+def by_latex(edition: int) -> pl.DataFrame:
+    """Return the ranking of formula search over LaTeX."""
+    path = f"arqmath-{edition}/topics.task2.xml"
+    topics = read_topics((SHARED_DATA / path).read_bytes(), path=path)
+    queries = ((topic.query_id, query_mathml(topic.latex)) for topic in topics)
+    return latex_index().search(FormulaQuery(topic, m) for topic, m in queries if m)
 
 
 def runs_of(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> Runs:
@@ -150,6 +173,7 @@ def runs_of(edition: int, task: str, folder: Path, formulas: pl.DataFrame) -> Ru
             rankings[f"BM25 + {other.lower()}"] = min_max_average(both)
         items = judged_answers()
     else:
+        rankings[OF_LATEX] = by_latex(edition)
         rankings["Bag of symbols"] = bag(edition, formulas)
         items = formulas["visual_id" if is_visual else "item"].to_list()
     if is_visual:

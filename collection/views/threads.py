@@ -12,7 +12,7 @@ from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.cache import patch_vary_headers
 
 from arqkit.texts.html.comments import with_markup
 from arqkit.texts.html.rendering import addresses_of, read_text, without_links
@@ -260,7 +260,7 @@ def _is_other_reader(request: HttpRequest) -> bool:
 
 
 def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-    """Render the page, or for the judging page only the thread, which no cache keeps.
+    """Render the page, or for the judging page only the thread.
 
     Offline trips store the page; its reader is named there, too.
     """
@@ -268,8 +268,6 @@ def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> 
     response = render(request, "collection/_thread_panel.html" if is_panel else page, context)
     patch_vary_headers(response, [READER])
     response.headers[READER] = str(request.user.pk)
-    if is_panel:
-        add_never_cache_headers(response)
     return response
 
 

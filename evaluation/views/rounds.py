@@ -9,7 +9,6 @@ import polars as pl
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html_join
-from django.views.decorators.cache import never_cache
 
 from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
@@ -287,7 +286,6 @@ PARTS: dict[str, tuple[str, Callable[[HttpRequest, SeenRound], Part]]] = {
 
 
 @pages.read("rounds/<slug:round>/", "round-detail", access=round_or_404, sign_in=True)
-@never_cache
 def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show the progress of a round, and what its kind reports and the user may see.
 

@@ -67,10 +67,7 @@ def start(data: Path, *steps: str) -> subprocess.Popen[str]:
     }
     variables |= {"ARQLAB_DATA": str(data), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     if (data / "database").exists():
-        variables |= {
-            "DATABASE_URL": (data / "database").read_text(),
-            "ARQLAB_SECRET_KEY": "only for tests",
-        }
+        variables |= {"DATABASE_URL": (data / "database").read_text()}
     elif not (data / "arqlab.sqlite3").exists():
         copy_embedded(data)
     command, pipe = [sys.executable, "-c", "\n".join([PREPARE, *steps])], subprocess.PIPE

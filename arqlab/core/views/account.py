@@ -12,7 +12,6 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from arqlab.core import permissions, selectors
@@ -53,7 +52,6 @@ class TokenForm(forms.Form):
 
 
 @pages.form("account/tokens/", "token-list")
-@never_cache
 def token_list(request: HttpRequest) -> HttpResponse:
     """Show the user's tokens; create a token and show its text once."""
     person, now = permissions.signed_in(request), timezone.now()

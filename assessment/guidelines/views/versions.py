@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 
 from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID, TaskKind
@@ -266,7 +265,6 @@ def guideline_changes(request: HttpRequest, task: Task, version: int) -> HttpRes
 
 
 @pages.read("<int:version>/panel/", "guideline-panel", access=looked_up_task_or_404, sign_in=True)
-@never_cache
 def guideline_panel(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Return a version for the judging page, with what is new for the user marked."""
     user = signed_in(request)

@@ -15,7 +15,6 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.views.decorators.cache import never_cache
 
 from arqkit.labels import LabelScale
 from arqlab.core.models import Lab, Task, User
@@ -53,7 +52,6 @@ pages = Pages(section="judging", sign_in=True)
 
 @pages.read("labs/offline-judging.js", "offline-worker", section="", sign_in=False)
 @login_not_required
-@never_cache
 def offline_worker(request: HttpRequest) -> HttpResponse:
     """Return the service worker. Its address, not that of static files, lets it serve labs."""
     script = settings.BASE_DIR / "static" / "js" / "judge" / "trips" / "worker.js"
@@ -100,7 +98,6 @@ KEPT = {"commented": "With a comment", "changed": "Changed", "beside": "Do not c
     access=round_place_or_404,
     section="rounds",
 )
-@never_cache
 def judge(request: HttpRequest, place: Place) -> HttpResponse:
     """Show the judging page of a topic; `item=ID` opens one of the assessor's own items.
 
@@ -225,7 +222,6 @@ def _config(
     access=round_place_or_404,
     section="rounds",
 )
-@never_cache
 def judgment_list(request: HttpRequest, place: Place) -> HttpResponse:
     """Show the assessor's own judgments of a topic, filtered; for htmx, return the list only."""
     user = signed_in(request)

@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 
 from arqkit.agreement.votes import disagreements, judgments_only
 from arqkit.labels import ScaleLabel
@@ -136,7 +135,6 @@ def recorded_cases(round_: Round, topic: str, doc_id: str) -> QuerySet[Guideline
 
 
 @pages.form("", "meeting")
-@never_cache
 def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show a disagreement of a revealed round (`at`), and record the decision of the expert."""
     round_ = seen.round

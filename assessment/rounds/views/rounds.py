@@ -9,7 +9,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
@@ -150,7 +149,6 @@ def _change(round_: Round, action: str, by: User) -> str:
 
 
 @pages.read("<slug:round>/votes/", "round-votes", access=organized_round_or_404, sign_in=True)
-@never_cache
 def round_votes_download(request: HttpRequest, round_: Round) -> HttpResponse:
     """Return the votes of a round as TSV, when organizers see them; `people=names` with names.
 

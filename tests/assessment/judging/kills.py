@@ -142,7 +142,7 @@ class Served:
         }
         self.environment |= {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": settings}
         if database:
-            self.environment |= {"DATABASE_URL": database, "ARQLAB_SECRET_KEY": "only for tests"}
+            self.environment |= {"DATABASE_URL": database}
         # Requests wait here while no server runs.
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port: int = self.listening.getsockname()[1]

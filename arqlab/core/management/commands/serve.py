@@ -1,9 +1,11 @@
 """`manage.py serve`: migrate the database and serve ArqLab."""
 
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from django.conf import settings
+from django.core.checks import Error, register
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from gunicorn.app.base import BaseApplication
@@ -28,8 +30,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--workers",
             type=int,
-            default=2,
-            help="Web processes (default: %(default)s); always 1 in embedded mode.",
+            default=1 if settings.EMBEDDED else 2,
+            help="Web processes (default: %(default)s); more than 1 need REDIS_URL.",
         )
         parser.add_argument(
             "--threads",
@@ -38,6 +40,11 @@ class Command(BaseCommand):
             help="Threads per web process (default: %(default)s). Use 1 only behind a proxy that"
             " buffers requests.",
         )
+
+    def get_check_kwargs(self, options: dict[str, Any]) -> Any:
+        """Let the system checks refuse these options together with the settings."""
+        register(partial(check_workers, options["workers"]))
+        return super().get_check_kwargs(options)
 
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
@@ -48,7 +55,7 @@ class Command(BaseCommand):
                 # With one thread, no connection is kept open, and the kernel's queue is fair to all
                 # clients.
                 "worker_class": "gthread" if options["threads"] > 1 else "sync",
-                "workers": 1 if settings.EMBEDDED else options["workers"],
+                "workers": options["workers"],
                 "threads": options["threads"],
                 "timeout": 120,
                 "graceful_timeout": 20,
@@ -63,6 +70,20 @@ class Command(BaseCommand):
         place = "the web process" if settings.EMBEDDED else "Celery workers"
         self.stdout.write(f"ArqLab is running at http://{bind}/ (tasks run in {place}).")
         self.stdout.flush()
+
+
+def check_workers(workers: int, app_configs: object, **_: Any) -> list[Error]:
+    """Return an error for several web processes in embedded mode: each would run the tasks."""
+    if workers == 1 or not settings.EMBEDDED:
+        return []
+    return [
+        Error(
+            f"--workers is {workers}, but REDIS_URL is not set. Expected: 1 web process, because it"
+            " runs the background tasks.",
+            hint="Leave out --workers, or set REDIS_URL and start a Celery worker and beat.",
+            id="arqlab.workers",
+        )
+    ]
 
 
 class Server(BaseApplication):

@@ -324,11 +324,7 @@ def test_the_same_command_continues_an_interrupted_import(tmp_path, settings, ho
     address = (
         f"postgresql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
     )
-    variables = {
-        "DATABASE_URL": address,
-        "ARQLAB_DATA": str(tmp_path),
-        "ARQLAB_SECRET_KEY": "s" * 50,
-    }
+    variables = {"DATABASE_URL": address, "ARQLAB_DATA": str(tmp_path)}
     variables["DJANGO_SETTINGS_MODULE"] = "arqlab.settings"
     process = subprocess.Popen(
         command, cwd=ROOT, env=os.environ | variables, start_new_session=True

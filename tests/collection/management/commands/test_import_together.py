@@ -28,11 +28,7 @@ def started(tmp_path, settings):
     path.write_text("<posts>\n" + "\n".join(rows) + "\n</posts>\n", encoding="utf-8")
     known = settings.DATABASES["default"]
     address = f"postgresql://{known['USER']}@{known['HOST']}:{known['PORT']}/{known['NAME']}"
-    variables = {
-        "DATABASE_URL": address,
-        "ARQLAB_DATA": str(tmp_path),
-        "ARQLAB_SECRET_KEY": "s" * 50,
-    }
+    variables = {"DATABASE_URL": address, "ARQLAB_DATA": str(tmp_path)}
 
     def start(slug: str) -> subprocess.Popen[str]:
         command = [sys.executable, "manage.py", "import_posts", str(path), "--collection", slug]

@@ -1,0 +1,110 @@
+"""Settings that contradict each other are refused at start, all at once, each with its cure."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.test import override_settings
+
+from arqlab.core.checks import check_settings
+from arqlab.core.management.commands.serve import check_workers
+from tests.paths import ROOT
+from tests.test_compose import EXAMPLE
+from tests.test_settings import settings_of  # noqa: F401
+
+KEY = "0123456789" * 5
+PUBLIC = {
+    "ARQLAB_SECRET_KEY": KEY,
+    "ARQLAB_HTTPS": "1",
+    "ARQLAB_PROXIES": "1",
+    "ARQLAB_ORIGINS": "https://lab.example.org",
+    "ARQLAB_HOSTS": "lab.example.org",
+    "EMAIL_URL": "smtp://lab@mail.example.org:587",
+}
+CONTRADICTIONS: dict[str, tuple[dict[str, str], str]] = {
+    "key": ({"ARQLAB_SECRET_KEY": "short"}, "ARQLAB_SECRET_KEY has 5 characters, 5 of them diff"),
+    "proxies": ({"ARQLAB_PROXIES": "0"}, "ARQLAB_HTTPS is 1, but ARQLAB_PROXIES is 0. Expected: "),
+    "debug": ({"ARQLAB_DEBUG": "1"}, "ARQLAB_DEBUG and ARQLAB_HTTPS are 1. Expected: no debug"),
+    "scheme": (
+        {"ARQLAB_URL": "http://lab.example.org"},
+        "ARQLAB_HTTPS is 1, but this server's address is http://lab.example.org",
+    ),
+    "hosts": (
+        {"ARQLAB_HTTPS": "0", "ARQLAB_PROXIES": "0", "ARQLAB_URL": "http://other.example"},
+        "Links in email lead to http://other.example, but ARQLAB_HOSTS is 'lab.example.org'.",
+    ),
+    "email": ({"EMAIL_URL": "mail.example.org:587"}, "EMAIL_URL does not begin with smtp://."),
+    "generation": (
+        {"ARQLAB_GENERATION_KEY": "k"},
+        "ARQLAB_GENERATION_MODEL or ARQLAB_GENERATION_KEY is set, but ARQLAB_GENERATION_URL is",
+    ),
+}
+CHECKED = (
+    *("SECRET_KEY", "HTTPS", "PROXIES", "DEBUG", "SITE_URL", "CSRF_TRUSTED_ORIGINS"),
+    *("ALLOWED_HOSTS", "EMAIL_URL", "GENERATION_URL", "GENERATION_MODEL", "GENERATION_KEY"),
+)
+"""The settings that the checks compare."""
+SettingsOf = Callable[..., dict[str, object]]
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_contradiction_is_an_error_that_says_what_to_do(
+    settings_of: SettingsOf,  # noqa: F811
+    name: str,
+) -> None:
+    variables, message = CONTRADICTIONS[name]
+    read = settings_of(**PUBLIC | variables)
+
+    with override_settings(**{each: read[each] for each in CHECKED}):
+        [error] = check_settings(None)
+
+    assert error.id == f"arqlab.{name}"
+    assert error.msg.startswith(message)
+    assert "Set " in error.hint or "Correct " in error.hint
+
+
+@pytest.mark.parametrize("key", ["", "a" * 50, EXAMPLE["ARQLAB_SECRET_KEY"]])
+def test_a_key_that_can_be_guessed_is_refused(key: str) -> None:
+    with override_settings(SECRET_KEY=key):
+        assert [error.id for error in check_settings(None)] == ["arqlab.key"]
+
+
+@override_settings(EMBEDDED=False)
+def test_with_redis_there_may_be_several_web_processes() -> None:
+    assert check_workers(4, None) == []
+
+
+def manage(folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command with the settings that the variables make."""
+    own = {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "arqlab.settings", **variables}
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
+    command = [sys.executable, "manage.py", *words]
+    return subprocess.run(
+        command, cwd=ROOT, env=kept | own, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_serve_lists_all_contradictions_and_does_not_start(tmp_path: Path) -> None:
+    wrong = {"proxies", "debug", "key", "email", "generation"}
+    variables = {name: value for each in wrong for name, value in CONTRADICTIONS[each][0].items()}
+
+    served = manage(tmp_path, "serve", "--workers", "4", **PUBLIC | variables)
+
+    assert served.returncode == 1
+    assert all(f"(arqlab.{name})" in served.stderr for name in (*wrong, "workers"))
+    assert "HINT: Leave out --workers, or set REDIS_URL" in served.stderr
+    assert not (tmp_path / "arqlab.sqlite3").exists()
+
+
+def test_the_documented_settings_pass_the_check_of_a_deployment(tmp_path: Path) -> None:
+    example = EXAMPLE | {"ARQLAB_SECRET_KEY": KEY}
+
+    checked = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **example)
+
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "no issues" in checked.stdout
