@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "arqlab.core.middleware.NotStored",
+    "arqlab.core.middleware.PasswordsWait",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -124,6 +125,7 @@ CACHES = caches(REDIS_URL)
 AUTH_USER_MODEL = "core.User"
 AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
 SESSION_ENGINE = "arqlab.core.signedin"
+PASSWORD_HASHERS = ["arqlab.core.hashing.PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {

@@ -13,6 +13,7 @@ from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
 from arqlab.core.errors import error_body
+from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import labs_visible_to
 from arqlab.core.views.account import health
@@ -22,12 +23,15 @@ from arqlab.core.views.error_pages import (
     form_to_sign_in,
     not_allowed,
     sign_in_url,
+    too_many_passwords,
     wants_json,
 )
 from arqlab.core.visits import write_visit
 from arqlab.web.pages import page_of
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+ACCOUNTS = "/accounts/"
+"""The path of all forms with passwords of allauth (arqlab/urls.py)."""
 JUDGING = "assessment:api-judging-"
 """Judging has no time for another query: its own see no topic of an archive."""
 REFUSAL = "It is archived, so it cannot be changed. Organizers can restore it under Settings."
@@ -70,6 +74,24 @@ class NotStored(_Middleware):
         if is_known or not is_open or response.status_code != 200:
             response.headers["Cache-Control"] = "private, no-store"
         return response
+
+
+class PasswordsWait(_Middleware):
+    """Ask who signs in or up to try again while enough others do, before anything is read."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view, or 503 for a form of an account without a turn."""
+        if request.method in SAFE or not request.path.startswith(ACCOUNTS):
+            return self.get_response(request)
+        try:
+            with PasswordHasher.turns.form():
+                return self.get_response(request)
+        except TooManyPasswordsError:
+            return too_many_passwords(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Return 503 for a password that waited too long to be hashed."""
+        return too_many_passwords(request) if isinstance(error, TooManyPasswordsError) else None
 
 
 class SignInMiddleware(_Middleware):

@@ -77,6 +77,11 @@ TOO_MANY = ErrorText(
     "There were too many attempts in a short time, so this one was not carried out.",
     "Wait a few minutes, then try again.",
 )
+TOO_MANY_PASSWORDS = ErrorText(
+    "Many people are signing in",
+    "The server checks few passwords at a time, so yours was not checked and nothing was changed.",
+    "Wait a few seconds, then send the form again.",
+)
 SERVER_ERROR = ErrorText(
     "Something went wrong",
     "The error is on our side and has been logged. Everything you saved before is safe.",
@@ -91,6 +96,7 @@ CODES = {
     413: "too-large",
     429: "throttled",
     500: "server-error",
+    503: "busy",
 }
 """The code for programs that an error page has as JSON, by its status."""
 API_CODES = {
@@ -210,6 +216,14 @@ def not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     """Return 429."""
     return error_response(request, TOO_MANY, status=429)
+
+
+def too_many_passwords(request: HttpRequest) -> HttpResponse:
+    """Return 503, and after how many seconds a turn is likely to be free."""
+    links = (ErrorLink("Return to the form", page_of_form(request)),)
+    page = error_response(request, TOO_MANY_PASSWORDS, status=503, links=links)
+    page["Retry-After"] = "5"
+    return page
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

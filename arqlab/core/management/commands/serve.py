@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from gunicorn.app.base import BaseApplication
 from gunicorn.workers.base import Worker
 
+from arqlab.core.hashing import PasswordHasher, Turns
 from arqlab.schedule import start_schedule
 
 
@@ -99,7 +100,11 @@ class Server(BaseApplication):
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        """Return the WSGI application, loaded in the worker after the fork."""
+        """Return the WSGI application, loaded in the worker after the fork.
+
+        Its threads share the turns to hash passwords.
+        """
+        PasswordHasher.turns = Turns(self.options["threads"])
         from arqlab.wsgi import application
 
         return application
