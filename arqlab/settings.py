@@ -143,7 +143,6 @@ LOGIN_REDIRECT_URL = "desk:home"
 ACCOUNT_LOGOUT_REDIRECT_URL = "desk:home"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "optional"
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_ADAPTER = "arqlab.core.accounts.AccountAdapter"
@@ -161,6 +160,10 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
 EMAIL_URL = env("EMAIL_URL")
 SENDS_MAIL = bool(EMAIL_URL)
 EMAIL_TIMEOUT = 20
+# Where email arrives, whoever signs up reads the address's email first, so that the page says the
+# same for addresses with and without an account.
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if SENDS_MAIL else "optional"
+ACCOUNT_LOGIN_ON_EMAIL_CONFIRMATION = True
 DEFAULT_FROM_EMAIL = env("ARQLAB_FROM_EMAIL", "arqlab@localhost")
 if EMAIL_URL:
     _mail = urlsplit(EMAIL_URL)

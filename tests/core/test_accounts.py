@@ -5,6 +5,7 @@ import re
 import pytest
 from django.contrib.auth import get_user
 from django.core import mail
+from django.test import Client
 
 from arqlab.core.models import User
 from tests.desk.views.test_home import text_of
@@ -38,6 +39,46 @@ def test_an_email_address_has_one_account(scene, client):
     client.post("/accounts/signup/", ADA | {"email": scene.member.email.upper()})
 
     assert not User.objects.filter(username="ada").exists()
+
+
+@pytest.fixture
+def _sends_mail(settings):
+    """The settings of a server with `EMAIL_URL`."""
+    settings.SENDS_MAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
+
+
+def sign_up(email: str, name: str):
+    """Return the pages to which signing up leads, and the subject of the email that it sends."""
+    form = ADA | {"email": email, "username": name}
+    response = Client().post("/accounts/signup/", form, follow=True)
+    assert [message.to for message in mail.outbox] == [[email]]
+    return response.redirect_chain, text_of(response), mail.outbox.pop().subject
+
+
+@pytest.mark.usefixtures("_sends_mail")
+def test_signing_up_tells_the_owner_of_an_address_alone_that_it_has_an_account(member):
+    *known, told = sign_up(member.email, "somebody")
+    *new, asked = sign_up("new@example.org", "new")
+
+    assert [each.replace(member.email, "new@example.org") for each in known[1:]] == new[1:]
+    assert known[0] == new[0] == [("/accounts/confirm-email/", 302)]
+    assert (told, asked) == (
+        "ArqLab: You already have an account",
+        "ArqLab: Confirm your email address",
+    )
+    assert not User.objects.filter(username="somebody").exists()
+
+
+@pytest.mark.usefixtures("_sends_mail")
+def test_the_link_in_the_email_signs_in_and_leads_on(scene, client):
+    team = f"/join/{scene.team.invitation_token}/"
+    client.post("/accounts/signup/", ADA | {"next": team})
+    assert not get_user(client).is_authenticated
+    [link] = re.findall(r"https?://[^/]+(/accounts/confirm-email/\S+)", mail.outbox[0].body)
+
+    response = client.post(link)
+
+    assert (response.url, get_user(client).username) == (team, "ada")
 
 
 @pytest.mark.parametrize("password", ["short", "password123", "ada@example.org"])

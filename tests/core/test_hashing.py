@@ -89,6 +89,19 @@ def test_who_finds_no_turn_is_told_to_try_again(
     assert not User.objects.exists()
 
 
+def test_signing_up_with_a_known_address_hashes_as_with_a_new_one(
+    member: User, settings, crowd: Turns
+) -> None:
+    settings.SENDS_MAIL, settings.ACCOUNT_EMAIL_VERIFICATION = True, "mandatory"
+    with crowd.hashing():
+        answers = [
+            Client().post(SIGN_UP, ADA | {"email": each})
+            for each in (member.email, "new@example.org")
+        ]
+
+    assert [answer.status_code for answer in answers] == [503, 503]
+
+
 def test_other_pages_answer_meanwhile(db: None, crowd: Turns) -> None:
     with crowd.form(), crowd.hashing():
         assert [Client().get(path).status_code for path in ("/", SIGN_IN)] == [200, 200]

@@ -6,6 +6,8 @@ from typing import Any
 
 from allauth.account.forms import LoginForm, SignupForm
 from django import forms
+from django.contrib.auth.hashers import make_password
+from django.http import HttpRequest, HttpResponse
 
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
@@ -114,3 +116,10 @@ class SignUpForm(SignupForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["email"].label, self.fields["username"].label = "Email address", "User name"
+
+    def try_save(self, request: HttpRequest) -> tuple[User | None, HttpResponse | None]:
+        """Return the new user, or the same answer for an address that has an account, as late."""
+        if self.account_already_exists:
+            make_password(self.cleaned_data["password1"])
+        user, answer = super().try_save(request)
+        return user, answer
