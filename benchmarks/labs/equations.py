@@ -149,24 +149,24 @@ def results(
     sizes = np.array([len(drawing.nodes) for drawing in drawings])
     held = HeldOut(formulas, sizes)
     relevant = [held.relevant(int(query)) for query in held.queries]
-    head = "| system | ranking score | less bag | 1-NN | P@10 | P@100 | P@1000 | uMAP |"
-    lines, systems = (
-        [head, "| --- | --- | --- | --- | --- | --- | --- | --- |"],
-        {
-            BAG: unit(symbol_counts(next(iter(models.values())).vocabulary.graphs(drawings))),
-            **{name: m.embed(m.vocabulary.graphs(drawings)) for name, m in models.items()},
-        },
-    )
-    right = {
-        name: by_thread(held, right_order(vectors[held.contexts.looks], held.triplets))
+    names = ["ranking score", "1-NN", "P@10", "P@100", "P@1000", "uMAP"]
+    systems = {
+        BAG: unit(symbol_counts(next(iter(models.values())).vocabulary.graphs(drawings))),
+        **{name: m.embed(m.vocabulary.graphs(drawings)) for name, m in models.items()},
+    }
+    values = {
+        name: [
+            by_thread(held, right_order(vectors[held.contexts.looks], held.triplets)),
+            *measures(held, unit(vectors), relevant),
+        ]
         for name, vectors in systems.items()
     }
-    for name, vectors in systems.items():
-        less = "" if name == BAG else cell(right[name] - right[BAG], "+.3f")
-        searched = measures(held, unit(vectors), relevant)
-        lines.append(
-            " | ".join([f"| {name}", cell(right[name]), less, *map(cell, searched)]) + " |"
-        )
+    lines = [f"| system | {' | '.join(names)} |", "| --- " * (len(names) + 1) + "|"]
+    for name, own in values.items():
+        lines.append(" | ".join([f"| {name}", *map(cell, own)]) + " |")
+        if name != BAG:
+            less = (cell(x - y, "+.3f") for x, y in zip(own, values[BAG], strict=True))
+            lines.append(" | ".join(["| … less bag", *less]) + " |")
     return "\n".join(lines)
 
 
