@@ -206,11 +206,18 @@ def client_of() -> Callable[[User | AnonymousUser], Client]:
     return sign_in
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """Return the address of a Dask cluster of two workers, in threads of this process."""
+    """Return the address of a Dask cluster of two workers, in threads of this process.
+
+    It ends with the module: its threads use the generator that hypothesis seeds.
+    """
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+        n_workers=2,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        dashboard_address="127.0.0.1:0",
     ) as made:
         yield made.scheduler_address
