@@ -142,8 +142,8 @@ class Approach0Index:
         """Return the ranking (topic, item, score) of at most `depth` formulas that have the
         1,000 best LaTeX, with equal scores for equal LaTeX. Raise EngineError.
         """
-        [found] = engine.ask([latex])
+        [best] = engine.ask([latex])
         scores = {"number": pl.Int64, "score": pl.Float64}
-        hits = pl.DataFrame(found, schema=scores, orient="row").join(self._items, on="number")
+        hits = pl.DataFrame(best, schema=scores, orient="row").join(self._items, on="number")
         named = hits.with_columns(topic=pl.lit(topic, pl.String)).select(list(RANKING))
         return best_of(named, limit=depth)

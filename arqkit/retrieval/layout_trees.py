@@ -125,10 +125,10 @@ class _Writer:
         """Add brackets: a node with the elements between commas, each with its comma."""
         opening, *inner, closing = node.children
         fence = opening.text + closing.text
-        shown = opening.place, closing.place
+        brackets = opening.place, closing.place
         if len(inner) == 1 and inner[0].name == "mtable":
             places = self._put_table(inner[0], fence, parent, edge)
-            self.places[places[0]] = shown
+            self.places[places[0]] = brackets
             return places
         elements: list[list[Node]] = [[]]
         for child in _visible(inner):
@@ -138,7 +138,7 @@ class _Writer:
         if not elements[-1]:
             elements.pop()
         place = self._add(f"M!{fence}1x{max(len(elements), 1)}", parent, edge)
-        self.places[place] = shown
+        self.places[place] = brackets
         self._put_elements([Node("mrow", "", element) for element in elements], place)
         return place, place
 

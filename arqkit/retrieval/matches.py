@@ -41,8 +41,8 @@ def _marks(tree: Tree, queries: Iterable[str]) -> list[int]:
     part.add(tree)
     forest = Forest.build(part)
     asked = [layout for query in queries if (layout := trees_of(query)[0])]
-    found = [forest.matched(forest.query(layout), 0).tolist() for layout in asked]
-    return max([[0] * len(tree.labels), *found], key=sum)
+    marks = [forest.matched(forest.query(layout), 0).tolist() for layout in asked]
+    return max([[0] * len(tree.labels), *marks], key=sum)
 
 
 def _with_class(token: str, name: str) -> str:

@@ -45,10 +45,10 @@ class Contexts:
         self.threads, self.posts = threads, posts
         numbers = dict(zip(formulas["thread_id"], threads.tolist(), strict=True))
         self.linked = defaultdict[int, list[int]](list)
-        for one, other in links:
-            if one in numbers and other in numbers:
-                self.linked[numbers[one]].append(numbers[other])
-                self.linked[numbers[other]].append(numbers[one])
+        for source, target in links:
+            if source in numbers and target in numbers:
+                self.linked[numbers[source]].append(numbers[target])
+                self.linked[numbers[target]].append(numbers[source])
 
     def split(self, share: float, *, seed: int) -> tuple[Rows, Rows]:
         """Return the numbers of threads to train with and, a share of them, to hold out."""
@@ -59,18 +59,20 @@ class Contexts:
     def triplets(self, count: int, *, among: Rows, seed: int) -> Rows:
         """Return at most `count` triplets of formulas (rows) in threads with the numbers `among`.
 
-        A thread is drawn and a formula of it; then, whether the positive is from the same post, the
-        same thread or a linked one. If it has the same LaTeX or there is none, all is drawn again.
-        The negative is drawn like the anchor, from a thread that is neither the same nor linked.
+        The anchor is a random formula of a random thread. The positive comes from its post, its
+        thread or a linked thread, with equal chances, and has other LaTeX. The negative comes from
+        a random thread that is neither the same nor linked. A draw that fails is repeated.
         """
-        draw = _Draw(np.random.default_rng(seed))
+        draw = _Sampler(np.random.default_rng(seed))
         inside = set(among.tolist())
         tries = TRIES * count if len(among) > 1 else 0
         drawn = (self._triplet(draw, among, inside) for _ in range(tries))
-        found = list(islice(filter(None, drawn), count))
-        return np.array(found, np.int64).reshape(-1, 3)
+        triplets = list(islice(filter(None, drawn), count))
+        return np.array(triplets, np.int64).reshape(-1, 3)
 
-    def _triplet(self, draw: _Draw, among: Rows, inside: set[int]) -> tuple[int, int, int] | None:
+    def _triplet(
+        self, draw: _Sampler, among: Rows, inside: set[int]
+    ) -> tuple[int, int, int] | None:
         thread, other = draw.one_of(among), draw.one_of(among)
         anchor, negative = draw.one_of(self.by_thread[thread]), draw.one_of(self.by_thread[other])
         linked = [number for number in self.linked.get(thread, ()) if number in inside]
@@ -83,8 +85,8 @@ class Contexts:
         return anchor, positive, negative
 
 
-class _Draw(NamedTuple):
-    """Draws one of many; a generator's `choice` is ten times slower."""
+class _Sampler(NamedTuple):
+    """Picks random elements; a generator's `choice` is ten times slower."""
 
     chance: np.random.Generator
 

@@ -55,7 +55,7 @@ class VectorIndex:
     ) -> VectorIndex:
         """Return the index of blocks of ids and vectors (float32, a row for each id).
 
-        Blocks are read once. Raises ValueError if there is none, or a vector has no direction.
+        Blocks are read once. Raises ValueError if there are none, or if a vector has length 0.
         """
         with needs_extra("models"):
             import faiss
@@ -98,8 +98,10 @@ class VectorIndex:
         """
         queries, frames = directions(vectors), [pl.DataFrame(schema=RANKING)]
         for start in range(0, len(queries), _AT_ONCE):
-            found = self._index.search(queries[start : start + _AT_ONCE], min(limit, len(self)))
-            for topic, distances, numbers in zip(topics[start:], *found, strict=False):
+            neighbours = self._index.search(
+                queries[start : start + _AT_ONCE], min(limit, len(self))
+            )
+            for topic, distances, numbers in zip(topics[start:], *neighbours, strict=False):
                 scores = 1 - distances.astype(np.float64) / 2
                 rows = {"topic": topic, "item": self._items.gather(numbers), "score": scores}
                 frames.append(pl.DataFrame(rows).sort(-pl.col("score"), "item"))
@@ -126,9 +128,9 @@ def _compressed(flat: Index) -> tuple[Index, float]:
     compressed.train(vectors[:_TRAINING])
     compressed.add(vectors)
     probes = np.linspace(0, flat.ntotal - 1, _PROBES, dtype=np.int64)
-    nearest, found = (index.search(vectors[probes], 11)[1] for index in (flat, compressed))
+    nearest, retrieved = (index.search(vectors[probes], 11)[1] for index in (flat, compressed))
     shares = [
         len({*some} & {*all_} - {own}) / len({*all_} - {own})
-        for own, some, all_ in zip(probes, found, nearest, strict=True)
+        for own, some, all_ in zip(probes, retrieved, nearest, strict=True)
     ]
     return compressed, float(np.mean(shares))

@@ -52,13 +52,16 @@ class WordParts:
         `weigh`. Postings are in the order of terms and passages, however many parts there are.
         """
         self._write()
-        found = np.zeros(len(self.vocabulary), np.int64)
+        frequencies = np.zeros(len(self.vocabulary), np.int64)
         for file in self._files:
-            found += self._counted(np.load(file)[0] >> 32)
-        heads = np.cumsum(found) - found
+            frequencies += self._counted(np.load(file)[0] >> 32)
+        heads = np.cumsum(frequencies) - frequencies
         lengths = np.frombuffer(self._lengths, np.int32)
-        norms, weights = k1 * (1 - b + b * lengths / lengths.mean()), weigh(found, len(lengths))
-        scores, passages = self._arrays(k1, b, np.append(heads, found.sum()))
+        norms, weights = (
+            k1 * (1 - b + b * lengths / lengths.mean()),
+            weigh(frequencies, len(lengths)),
+        )
+        scores, passages = self._arrays(k1, b, np.append(heads, frequencies.sum()))
         for file in self._files:
             keys, counts = np.load(file)
             terms, own = keys >> 32, keys & _PASSAGE

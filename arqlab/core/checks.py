@@ -25,8 +25,10 @@ Contradiction = tuple[str, str, str]
 @register
 def check_settings(app_configs: Sequence[AppConfig] | None, **_: Any) -> list[Error]:
     """Return an error for each contradiction, all at once."""
-    found = (*_of_the_key(), *_of_the_proxy(), *_of_addresses(), *_of_services())
-    return [Error(message, hint=hint, id=f"arqlab.{name}") for name, message, hint in found]
+    contradictions = (*_of_the_key(), *_of_the_proxy(), *_of_addresses(), *_of_services())
+    return [
+        Error(message, hint=hint, id=f"arqlab.{name}") for name, message, hint in contradictions
+    ]
 
 
 def _of_the_key() -> Iterator[Contradiction]:

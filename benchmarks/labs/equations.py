@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from arqkit.comparison.differences import bootstrap_intervals
 from arqkit.formats.dumps.blocks import rows
 from arqkit.formats.dumps.records import read_post
-from arqkit.retrieval.equation_training import HELD_OUT, HELD_OUT_TRIPLETS, lessons_of, train
+from arqkit.retrieval.equation_training import HELD_OUT, HELD_OUT_TRIPLETS, train, training_data
 from arqkit.retrieval.equations import EquationModel
-from arqkit.retrieval.graphs import Drawing, drawing_of, symbol_counts
+from arqkit.retrieval.graphs import NOTHING, Graphs, ParsedFormula, parse_formula
 from arqkit.retrieval.triplets import Contexts, TrainingSettings, right_order
+from arqkit.retrieval.vectors import Vectors
 from arqkit.texts.posts.text import plain_title
 from tests.paths import SHARED_DATA
 
@@ -41,7 +42,6 @@ QUERIES = 200  # formulas of threads that are held out, of at least so many node
 LEAST = 8
 LISTED = 1_000
 FUZZY = 10  # longer keywords may have one other letter (002 §6.3)
-Vectors = NDArray[np.float32]
 
 
 def main() -> None:
@@ -49,8 +49,8 @@ def main() -> None:
     kept = Path(sys.argv[1])
     formulas = formulas_of_sample()
     models = {name: trained(kept / slug(name), formulas, own) for name, own in NETWORKS.items()}
-    drawings = [drawing_of(text) for text in formulas["latex"].unique().sort()]
-    print(results(formulas, drawings, models))
+    parsed = [parse_formula(text) for text in formulas["latex"].unique().sort()]
+    print(results(formulas, parsed, models))
     print(course(kept / slug("Full")))
 
 
@@ -78,7 +78,7 @@ def trained(folder: Path, formulas: pl.DataFrame, settings: TrainingSettings) ->
     def report(done: int, total: int) -> None:
         print(f"\r{folder.name}: {done:,} of {total:,}", end="", file=sys.stderr)
 
-    return train(lessons_of(formulas, [], settings), settings, folder, report)
+    return train(training_data(formulas, [], settings), settings, folder, report)
 
 
 class HeldOut:
@@ -143,16 +143,16 @@ def near(keyword: str) -> re.Pattern[str]:
 
 
 def results(
-    formulas: pl.DataFrame, drawings: list[Drawing], models: dict[str, EquationModel]
+    formulas: pl.DataFrame, parsed: list[ParsedFormula], models: dict[str, EquationModel]
 ) -> str:
     """Return the table of all networks and the bag of symbols, in Markdown."""
-    sizes = np.array([len(drawing.nodes) for drawing in drawings])
+    sizes = np.array([len(formula.nodes) for formula in parsed])
     held = HeldOut(formulas, sizes)
     relevant = [held.relevant(int(query)) for query in held.queries]
     names = ["ranking score", "1-NN", "P@10", "P@100", "P@1000", "uMAP"]
     systems = {
-        BAG: unit(symbol_counts(next(iter(models.values())).vocabulary.graphs(drawings))),
-        **{name: m.embed(m.vocabulary.graphs(drawings)) for name, m in models.items()},
+        BAG: unit(symbol_counts(next(iter(models.values())).vocabulary.graphs(parsed))),
+        **{name: m.embed(m.vocabulary.graphs(parsed)) for name, m in models.items()},
     }
     values = {
         name: [
@@ -198,6 +198,14 @@ def measures(
         precision = hits.cumsum() / np.arange(1, LISTED + 1)
         values.append([is_near, *precision[[9, 99, 999]], precision[hits].sum()])
     return list(np.array(values, float).T)
+
+
+def symbol_counts(graphs: Graphs) -> Vectors:
+    """Return the sum of the features of all nodes of each graph: a bag of symbols (002 §6.3)."""
+    bags = np.zeros((len(graphs), NOTHING + 1), np.float32)
+    for column in graphs.columns.T:
+        np.add.at(bags, (graphs.owners(), column), 1)
+    return bags[:, :NOTHING]
 
 
 def unit(vectors: Vectors) -> Vectors:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from arqkit.retrieval.equation_training import TooFewFormulasError, lessons_of, train
+from arqkit.retrieval.equation_training import TooFewFormulasError, train, training_data
 from arqkit.retrieval.equations import EquationIndex, EquationModel
 from arqkit.retrieval.triplets import TrainingSettings
 from arqlab.core.errors import UserError
@@ -51,10 +51,10 @@ def build_equations(sources: Sources, settings: Mapping[str, Any], progress: Pro
     def train_network(folder: Path) -> None:
         chosen = TrainingSettings(**settings)
         try:
-            lessons = lessons_of(sources.contexts(), sources.linked_threads(), chosen)
+            data = training_data(sources.contexts(), sources.linked_threads(), chosen)
         except TooFewFormulasError as error:
             raise UserError(str(error), code="too-few-formulas") from error
-        train(lessons, chosen, folder, progress)
+        train(data, chosen, folder, progress)
 
     def embed(folder: Path) -> None:
         formulas = _counted(sources, progress)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import polars as pl
 
+from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.records import TaskKind, TopicRecord
 from arqkit.retrieval.layout_trees import layout_tree
 from arqkit.retrieval.rankings import RANKING
@@ -17,8 +18,6 @@ from retrieval.services.indexes import Progress
 
 INSTANCES = 100_000
 """Instances of formulas that are read for a question: few answers have many of the best ones."""
-MOST = 1_000
-"""Formulas that are read for a topic of Task 2."""
 
 Search = Callable[[TopicRecord, str, int], pl.DataFrame]
 """Returns the ranking (topic, item, score) of formulas for a topic's LaTeX, at most so many."""
@@ -31,8 +30,8 @@ def rank_formulas(sources: Sources, progress: Progress, search: Search) -> pl.Da
     for done, topic in enumerate(sources.topics):
         progress(done, len(sources.topics))
         if latex := query_latex(topic):
-            found = search(topic, latex, MOST if is_for_formulas else INSTANCES)
-            rankings.append(found if is_for_formulas else _answers(sources, found))
+            ranking = search(topic, latex, MOST_ITEMS if is_for_formulas else INSTANCES)
+            rankings.append(ranking if is_for_formulas else _answers(sources, ranking))
     return pl.concat(rankings)
 
 

@@ -98,7 +98,7 @@ def _folder(task: Task, settings: Mapping[str, Any]) -> Path:
 
 
 def _kept(folder: Path, prompt: str, ask: Callable[[], str | None]) -> str | None:
-    """Return the kept answer to a prompt; ask for it, and keep it, if there is none."""
+    """Return the stored answer to a prompt, or ask for one and store it."""
     file = folder / hashlib.sha256(prompt.encode()).hexdigest()
     if file.exists():
         return file.read_bytes().decode()

@@ -31,7 +31,7 @@ from retrieval.selectors import Sources, hidden_threads
 from retrieval.services import word_search
 from retrieval.services.formula_topics import INSTANCES
 from retrieval.services.indexes import Progress, equations_index, index_folder
-from retrieval.services.systems import SYSTEMS
+from retrieval.services.systems import SYSTEMS, needs_topics
 
 KIND = "search-index"
 HITS = 10
@@ -119,7 +119,7 @@ def search_all(sources: Sources, text: str, user: User, most: int) -> list[Side]
         if not side.lacks:
             try:
                 ranked = live.search(sources, _folder(live, sources), html)
-                side.found = _found(sources.collection, ranked, html, hidden, most)
+                side.found = _best_posts(sources.collection, ranked, html, hidden, most)
             except UserError as error:
                 side.lacks = error.message
     return sides
@@ -142,7 +142,7 @@ def build_for_job(job: RunningJob) -> list[str]:
 
 
 def _refusal(live: LiveSystem, sources: Sources) -> str:
-    needs = SYSTEMS[live.key].needs[1:]  # a search needs no topics
+    needs = (need for need in SYSTEMS[live.key].needs if need is not needs_topics)
     if TaskKind(sources.task.kind) not in SYSTEMS[live.key].kinds:
         return "This system does not serve the tasks of the lab."
     return next(filter(None, (need(sources) for need in needs)), "")
@@ -162,18 +162,18 @@ def _side(live: LiveSystem, sources: Sources) -> Side:
     return side
 
 
-def _found(
+def _best_posts(
     collection: Collection, ranked: pl.DataFrame, html: str, hidden: frozenset[str], most: int
 ) -> list[Found]:
     best = ranked.head(READ)
     posts = Post.objects.filter(collection=collection, post_id__in=best["item"].to_list())
     by_id = {post.post_id: post for post in posts.exclude(thread_id__in=hidden)}
-    shown = best.filter(pl.col("item").is_in(list(by_id))).head(most).to_dicts()
-    asked = thread_questions(collection, {by_id[row["item"]].thread_id for row in shown})
-    return [_shown(by_id[row["item"]], asked, row, html) for row in shown]
+    visible = best.filter(pl.col("item").is_in(list(by_id))).head(most).to_dicts()
+    asked = thread_questions(collection, {by_id[row["item"]].thread_id for row in visible})
+    return [_excerpt(by_id[row["item"]], asked, row, html) for row in visible]
 
 
-def _shown(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html: str) -> Found:
+def _excerpt(post: Post, asked: Mapping[str, Post], row: Mapping[str, Any], html: str) -> Found:
     texts = (piece for piece in pieces(html) if isinstance(piece, str))
     terms = {word for text in texts for word in words(text)} - STOP_WORDS
     formula_id = row["formula_id"]
@@ -220,21 +220,21 @@ def _by_trees(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
 def _by_equations(sources: Sources, folder: Path, html: str) -> pl.DataFrame:
     index = _module("equation_search").opened_equations(folder)
     asked = enumerate(formula.latex for formula in text_formulas(html))
-    found = [index.search(str(place), latex, INSTANCES) for place, latex in asked]
-    return _posts_with(sources, pl.concat([pl.DataFrame(schema=RANKING), *found]))
+    rankings = [index.search(str(place), latex, INSTANCES) for place, latex in asked]
+    return _posts_with(sources, pl.concat([pl.DataFrame(schema=RANKING), *rankings]))
 
 
 def _posts_with(sources: Sources, formulas: pl.DataFrame) -> pl.DataFrame:
     """Return the posts with the highest sum of the best scores for each formula of the query."""
-    found = formulas.rename({"item": "formula_id"})
-    found = found.join(sources.answers_with(found["formula_id"].unique()), on="formula_id")
-    best = found.sort("score", "formula_id", descending=[True, False]).unique(
+    posts = sources.answers_with(formulas["item"].unique())
+    scored = formulas.rename({"item": "formula_id"}).join(posts, on="formula_id")
+    best = scored.sort("score", "formula_id", descending=[True, False]).unique(
         ["topic", "post_id"], keep="first", maintain_order=True
     )
-    posts = best.group_by("post_id", maintain_order=True).agg(
+    summed = best.group_by("post_id", maintain_order=True).agg(
         pl.col("score").sum(), pl.col("formula_id").first()
     )
-    return posts.rename({"post_id": "item"}).sort("score", "item", descending=[True, False])
+    return summed.rename({"post_id": "item"}).sort("score", "item", descending=[True, False])
 
 
 LIVE = (

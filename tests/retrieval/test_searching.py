@@ -46,7 +46,7 @@ def without_token(answered):
 
 
 def build(scene, *keys):
-    """Build the indexes of systems; without keys, of those that take no model."""
+    """Build the indexes of the named systems, or of all that need no model."""
     for live in LIVE:
         if live.key in (keys or ("bm25", "tangent-s")):
             live.build(Sources(scene.task), lambda done, total: None)

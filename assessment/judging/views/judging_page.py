@@ -44,6 +44,7 @@ from assessment.judging.services.leases import DEFAULT_HOURS, TRIP_HOURS
 from assessment.judging.views.judgments import SECONDS
 from assessment.judging.views.own_work import own_tickets_table, round_topics_table
 from assessment.models import Guideline, Judgment
+from assessment.pools.selectors.choices import hides_threads
 from assessment.tickets.selectors import own_answered_tickets, sent_tickets
 from assessment.tickets.services.policies import policy_sentences
 
@@ -144,6 +145,7 @@ def _judge_context(
     has_thread = task.words.has_threads and place.path.opens_lab
     definitions = guideline.definitions if guideline and not place.path.asks_questions else {}
     return {
+        "hides_threads": hides_threads(place.topic.pk),
         "has_thread": has_thread and (not place.round or may_see_thread(user, place.topic)),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,

@@ -62,16 +62,25 @@ def test_an_exact_copy_of_the_topic_ranks_first(tmp_path):
 def test_a_killed_build_goes_on_after_what_is_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(dense, "AT_ONCE", 1)
     built(tmp_path / "whole")
-    built(tmp_path / "killed", PASSAGES[:2])
-    with (tmp_path / "killed/vectors").open("ab") as rows:
+    killed = tmp_path / "killed"
+    killed.mkdir()
+
+    def stop(done):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        DenseIndex.build(PASSAGES, killed, stop)
+    with (killed / "vectors").open("ab") as rows, (killed / "items.txt").open("ab") as ids:
         rows.write(b"half")
-    with (tmp_path / "killed/items.txt").open("ab") as ids:
         ids.write(b"1")
 
-    assert built(tmp_path / "killed") == [3]
-    for name in ("items.txt", "vectors"):
-        whole, resumed = (tmp_path / folder / name for folder in ("whole", "killed"))
-        assert whole.read_bytes() == resumed.read_bytes()
+    assert built(killed) == [3]
+    assert {path.name for path in killed.iterdir()} == {
+        path.name for path in (tmp_path / "whole").iterdir()
+    }
+    for name in ("items.parquet", "vectors.faiss"):
+        assert (killed / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_other_weights_are_refused(tmp_path):

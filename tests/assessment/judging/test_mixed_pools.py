@@ -122,7 +122,9 @@ def test_the_judging_page_links_to_the_thread_of_the_question_only(
 ) -> None:
     for item in pair:
         page = browser.get(f"{PAGE}?item={item.pk}").content.decode()
-        links = re.findall(r'(?:href="|"thread_url": ")([^"]*(?:thread|posts)/[^"]*)"', page)
+        links = re.findall(
+            r'(?:href="|hx-get="|"thread_url": ")([^"]*(?:thread|posts)/[^"]*)"', page
+        )
 
         assert links == ["/labs/arqmath-x/tasks/task1/topics/A.1/thread/"]
         assert f'"shown": {{"item": {item.pk}, "kind": "answers"' in page
