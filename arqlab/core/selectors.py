@@ -35,6 +35,8 @@ TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
 LAB_STATES = ("draft", "open", "upcoming", "closed", "archived")
 """The states of labs, in the order in which labs are listed."""
 PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
+MOST_FILES = 16
+"""A request has at most as many bytes as this number of the largest files."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ class OwnLab:
 
     row: LabRow
     standing: LabRoles
+
+
+def largest_request() -> int:
+    """Return the most bytes of a request, but for loads of organizers."""
+    return settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_FILES * settings.RUN_MAX_BYTES
 
 
 def room_for_files() -> int:
