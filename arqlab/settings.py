@@ -201,6 +201,8 @@ FILE_UPLOAD_HANDLERS = [
 ]
 # Topic information has four fields per topic; forms that leave out runs and topics, one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
+# The public key of age for which backups are encrypted.
+BACKUP_KEY = env("ARQLAB_BACKUP_KEY")
 RUN_MAX_BYTES = env_int("ARQLAB_RUN_MAX_BYTES", 64 * 1024 * 1024, least=1)
 RUN_MAX_LINES = env_int("ARQLAB_RUN_MAX_LINES", 500_000, least=1)
 # After this many seconds, a claimed run that is not finished is free for another worker.
