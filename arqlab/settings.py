@@ -226,6 +226,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_keepalive": True}
 # Messages only wake up workers; the tasks find their work in the database.
 CELERY_BEAT_SCHEDULE = {
+    "beat": {"task": "arqlab.core.tasks.beat", "schedule": 15.0},
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},

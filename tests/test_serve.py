@@ -46,7 +46,7 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 def test_one_process_serves_checks_and_scores(tmp_path: Path) -> None:
     with serving(tmp_path) as (server, port):
-        ask(port, "/healthz/")
+        ask(port, "/health/live")
         load_small_lab(tmp_path, environment_of(tmp_path))
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port, server) == pytest.approx(1.0)
@@ -94,11 +94,11 @@ def wait_for_end(process: int) -> None:
 def test_a_killed_web_process_is_replaced_and_none_outlives_its_server(tmp_path: Path) -> None:
     with serving(tmp_path) as (server, port):
         for _ in range(3):
-            ask(port, "/healthz/")
+            ask(port, "/health/live")
             [web] = children(server.pid)
             os.kill(web, signal.SIGKILL)
             wait_for_end(web)
-        ask(port, "/healthz/")
+        ask(port, "/health/live")
         [web] = children(server.pid)
         server.kill()
         server.wait()

@@ -16,7 +16,7 @@ from arqlab.core.errors import error_body
 from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import labs_visible_to
-from arqlab.core.views.account import health
+from arqlab.core.views import health
 from arqlab.core.views.error_pages import (
     API,
     SIGNED_OUT,
@@ -46,15 +46,15 @@ class _Middleware:
 
 
 class HealthCheck(_Middleware):
-    """Answer the health check before anything asks which host it was sent to.
+    """Answer the health checks before anything asks which host they were sent to.
 
     The checks of Docker and of load balancers name the server by its address, which `ARQLAB_HOSTS`
     does not list.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return 200 or 503 for `/healthz/`, and the response of the view for all other paths."""
-        return health(request) if request.path == "/healthz/" else self.get_response(request)
+        """Return the answer to a health check, and the response of the view for other paths."""
+        return health.VIEWS.get(request.path, self.get_response)(request)
 
 
 class NotStored(_Middleware):

@@ -1,4 +1,4 @@
-"""The account page, and the health check."""
+"""The account page."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from datetime import datetime
 
 from django import forms
 from django.contrib import messages
-from django.db import DatabaseError, connection
 from django.forms.models import model_to_dict
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from arqlab.core import permissions, selectors
 from arqlab.core.forms.people import AccountForm
@@ -144,14 +142,3 @@ def _roles_table(person: User) -> Table:
             "View all labs",
         ),
     )
-
-
-@require_safe
-def health(request: HttpRequest) -> JsonResponse:
-    """Return 200 if the database responds, otherwise 503."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return JsonResponse({"status": "failing", "database": "unreachable"}, status=503)
-    return JsonResponse({"status": "ok", "database": "ok"})
