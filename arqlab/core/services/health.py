@@ -98,7 +98,7 @@ READINESS: Mapping[str, Callable[[], Fault | None]] = {
 TODO = "Start the database, or correct DATABASE_URL."
 
 
-def checked(check: Callable[[], Fault | None]) -> Fault | None:
+def or_fault(check: Callable[[], Fault | None]) -> Fault | None:
     """Return the result of a check; a database that does not answer is a fault."""
     try:
         return check()
@@ -108,7 +108,7 @@ def checked(check: Callable[[], Fault | None]) -> Fault | None:
 
 def readiness() -> dict[str, Fault | None]:
     """Return the result of each check that this server needs to do its work."""
-    return {name: checked(check) for name, check in READINESS.items()}
+    return {name: or_fault(check) for name, check in READINESS.items()}
 
 
 def recent_readiness() -> dict[str, Fault | None]:
