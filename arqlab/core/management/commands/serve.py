@@ -13,6 +13,7 @@ from gunicorn.workers.base import Worker
 
 from arqlab.core.hashing import PasswordHasher, Turns
 from arqlab.schedule import start_schedule
+from arqlab.web import static_files
 
 
 class Command(BaseCommand):
@@ -50,6 +51,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
         call_command("migrate", interactive=False, verbosity=0)
+        static_files.collect()
         Server(
             {
                 "bind": options["bind"],
