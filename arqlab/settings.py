@@ -121,6 +121,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    # A host that does not answer must not hold a thread for minutes.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 CACHES = caches(REDIS_URL)
 
 AUTH_USER_MODEL = "core.User"
@@ -181,7 +183,7 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "/static/"
-# bin/vendor bundles the sources (docs/adr/0035).
+# bin/vendor bundles the sources (docs/adr/0036).
 STATICFILES_DIRS = [BASE_DIR / "static" if DEBUG else BASE_DIR / "static" / "built"]
 STATIC_ROOT = DATA_DIR / "static"
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
@@ -202,6 +204,8 @@ FILE_UPLOAD_HANDLERS = [
 ]
 # Topic information has four fields per topic; forms that leave out runs and topics, one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
+# The public key of age for which backups are encrypted.
+BACKUP_KEY = env("ARQLAB_BACKUP_KEY")
 RUN_MAX_BYTES = env_int("ARQLAB_RUN_MAX_BYTES", 64 * 1024 * 1024, least=1)
 RUN_MAX_LINES = env_int("ARQLAB_RUN_MAX_LINES", 500_000, least=1)
 # After this many seconds, a claimed run that is not finished is free for another worker.
