@@ -110,15 +110,17 @@ SQLITE_OPTIONS = {
     # Measured in docs/adr/0007: with these, six writing processes see no "database is locked".
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
+    # FULL: what is acknowledged survives a power loss.
     "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;"
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=134217728;"
     ),
 }
 DATABASES: dict[str, Any] = {
     "default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{DATA_DIR / 'arqlab.sqlite3'}")
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    # The last connection that closes writes the log into the database, which takes three fsyncs.
+    DATABASES["default"] |= {"OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     # A host that does not answer must not hold a thread for minutes.
@@ -189,7 +191,7 @@ STATIC_ROOT = DATA_DIR / "static"
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {"BACKEND": "arqlab.core.files.DurableStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG

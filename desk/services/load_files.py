@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -20,6 +21,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.db import transaction
 
 from arqkit.records import FileRefusedError, Problem
+from arqlab.core.files import put, written
 from arqlab.core.models import Job
 from arqlab.core.selectors import named_files
 
@@ -64,17 +66,21 @@ def store_files(load: Job, uploads: Uploads, *, replaced: Iterable[str] = ()) ->
 
 
 def _store(file: File, path: Path) -> tuple[int, str]:
-    """Store a file and return its size and SHA-256. A large one is moved, without a copy."""
+    """Store a file and return its size and SHA-256. A large one is moved, without a copy.
+
+    A new file replaces an old one, which may be linked to where it was unpacked.
+    """
     digest, size = hashlib.sha256(), 0
-    # A new file: the old one may be linked to where it was unpacked.
-    path.unlink(missing_ok=True)
-    is_moved = _moved(file, path)
-    with path.open("rb" if is_moved else "wb") as out:
-        for chunk in file.chunks():
-            if not is_moved:
-                out.write(chunk)
-            digest.update(chunk)
-            size += len(chunk)
+    part = path.parents[2] / f"{secrets.token_hex(8)}.part"  # beside what was sent
+    with written(part):
+        is_moved = _moved(file, part)
+        with part.open("rb" if is_moved else "wb") as out:
+            for chunk in file.chunks():
+                if not is_moved:
+                    out.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+    put(part, path)
     return size, digest.hexdigest()
 
 
