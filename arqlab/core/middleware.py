@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
@@ -84,11 +85,13 @@ class Compressed(GZipMiddleware):
     it (BREACH); a proxy's compression would have none.
     """
 
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
         """Return the response, compressed if its browser reads that."""
         is_text = response.get("Content-Type", "").startswith(("text/html", "application/json"))
         if is_text and not response.streaming:
-            response = super().process_response(request, response)
+            return super().process_response(request, response)
         return response
 
 
