@@ -68,7 +68,7 @@ def record_heartbeat() -> None:
     counts.set(HEARTBEAT, time.time(), timeout=None)
 
 
-def check_workers() -> Fault | None:
+def check_schedule() -> Fault | None:
     """Return a fault if no scheduled task has run of late."""
     last = counts.get(HEARTBEAT)
     if last and time.time() - last <= LONGEST_PAUSE:
@@ -92,7 +92,7 @@ READINESS: Mapping[str, Callable[[], Fault | None]] = {
     "database": check_database,
     "migrations": check_migrations,
     "broker": check_broker,
-    "workers": check_workers,
+    "workers": check_schedule,
     "disk": check_disk,
 }
 TODO = "Start the database, or correct DATABASE_URL."
