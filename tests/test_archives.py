@@ -51,7 +51,7 @@ COLLECTIONS = {
 }
 """Commands of collections, which several labs may search."""
 DEMO = {"build_demo"}
-ACCOUNTS = {"confirm_address"}
+ACCOUNTS = {"confirm_address", "delete_account", "remove_second_factor"}
 ARCHIVED = "is archived, so it cannot be changed. An organizer can restore it on its Settings page"
 
 
