@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import gc
+import io
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 from django.test import Client, TransactionTestCase
 from pytest_django.plugin import DjangoDbBlocker
 
+from arqlab.core.apps import OneLineForBadRequests
 from arqlab.core.models import Lab, Task, Team, User
 from tests.databases import UseDatabase, copy_template, drop_by_force, empty_tables
 from tests.factories import Scene, make_lab
@@ -119,6 +123,19 @@ def kept_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+@pytest.fixture
+def log() -> Iterator[io.StringIO]:
+    """Yield what the console handler of the settings writes."""
+    handler = logging.StreamHandler(io.StringIO())
+    line = settings.LOGGING["formatters"]["line"]
+    handler.setFormatter(logging.Formatter(line["format"], style=line["style"]))
+    assert settings.LOGGING["handlers"]["console"]["filters"] == ["one_line"]
+    handler.addFilter(OneLineForBadRequests())
+    logging.getLogger().addHandler(handler)
+    yield handler.stream
+    logging.getLogger().removeHandler(handler)
 
 
 @pytest.fixture(scope="session")

@@ -10,20 +10,26 @@ from django.contrib.auth.signals import user_login_failed
 from django.http import HttpRequest
 from django.utils.module_loading import autodiscover_modules
 
+from arqlab.core.faults import is_database_lost, is_disk_full
+
 logger = logging.getLogger(__name__)
 
 
 class OneLineForBadRequests(logging.Filter):
     """Log a request that Django refuses in one line, because strangers can send any number.
 
-    Only our own errors have a traceback. A line break in an address cannot start another line.
+    So is what fails without a database or with a full disk: the line ends with the reason. Only
+    mistakes of ours have a traceback. A line break in an address cannot start another line.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return True, after the record of a bad request has lost its traceback."""
-        if 400 <= getattr(record, "status_code", 0) < 500:
+        """Return True, after a record of a bad request or a lost database is without traceback."""
+        error = record.exc_info[1] if record.exc_info else None
+        is_lost = is_database_lost(error) or is_disk_full(error)
+        if is_lost or 400 <= getattr(record, "status_code", 0) < 500:
             record.exc_info = record.exc_text = None
-            record.msg = " ".join(record.getMessage().splitlines())
+            text = record.getMessage()
+            record.msg = " ".join((f"{text}: {error}" if is_lost else text).split())
             record.args = ()
         return True
 

@@ -150,6 +150,8 @@ class UserCookie(_Middleware):
         is_known = {self.NAME, settings.SESSION_COOKIE_NAME} & cookies.keys()
         if not is_known and not request.session.modified:
             return response
+        if response.status_code >= 500:  # asking for the user may fail again
+            return response
         user = str(request.user.pk or "")
         if user == cookies.get(self.NAME, ""):
             return response

@@ -5,9 +5,12 @@ its storage, its history, other tabs and other users.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from playwright.sync_api import Page, expect
 
 from assessment.models import PoolItem
@@ -149,6 +152,41 @@ def test_what_waits_is_sent_from_the_page_of_the_own_topics(at_work):
 
     expect(place).to_have_text("Everything is saved. Reload to update the numbers.")
     assert counting() == {instance: label for instance, (label, _) in at_work.said.items()}
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="A file does not end its connections.")
+def test_labels_given_while_there_is_no_database_arrive_afterwards(at_work):
+    with no_database():
+        at_work.judge(3)
+        at_work.judge(2)
+        expect(at_work.page.locator(SAVED)).to_contain_text(
+            "The server is not responding (503). 2 judgments are waiting in this browser"
+        )
+        assert counting() == {}
+
+    at_work.expect_saved()
+    assert counting() == {instance: label for instance, (label, _) in at_work.said.items()}
+
+
+@contextmanager
+def no_database() -> Iterator[None]:
+    """End the server's connections to the database and refuse new ones; those of the test stay."""
+    database = connection.settings_dict["NAME"]
+    change = f"ALTER DATABASE {connection.ops.quote_name(database)} ALLOW_CONNECTIONS"
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        [own] = cursor.fetchone()
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f"{change} false")
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = %s AND pid <> %s",
+            [database, own],
+        )
+        try:
+            yield
+        finally:
+            cursor.execute(f"{change} true")
 
 
 def test_a_ticket_has_the_title_the_formula_and_the_text_and_a_label_its_moment(signed_in):

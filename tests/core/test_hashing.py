@@ -79,13 +79,14 @@ def crowd(settings, monkeypatch) -> Turns:
     ("path", "form"), [(SIGN_IN, {"login": "nobody", "password": "x"}), (SIGN_UP, ADA)]
 )
 def test_who_finds_no_turn_is_told_to_try_again(
-    db: None, crowd: Turns, place: str, path: str, form: dict[str, str]
+    db: None, crowd: Turns, caplog, place: str, path: str, form: dict[str, str]
 ) -> None:
     with getattr(crowd, place)():
         answer = Client().post(path, form)
 
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     assert "Wait a few seconds, then send the form again." in answer.text
+    assert [(each.levelname, each.exc_info) for each in caplog.records] == [("WARNING", None)]
     assert not User.objects.exists()
 
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import io
-import logging
-from collections.abc import Iterator
 
 import pytest
-from django.conf import settings
 from django.test import Client, override_settings
-
-from arqlab.core.apps import OneLineForBadRequests
 
 BAD = {
     "host": {"path": "/", "headers": {"host": "evil.example"}},
@@ -26,19 +21,6 @@ BAD = {
     "JSON": {"path": "/api/labs/", "data": b"{", "content_type": "application/json"},
     "no CSRF token": {"path": "/accounts/login/", "data": {"login": "x"}},
 }
-
-
-@pytest.fixture
-def log() -> Iterator[io.StringIO]:
-    """Yield what the console handler of the settings writes."""
-    handler = logging.StreamHandler(io.StringIO())
-    line = settings.LOGGING["formatters"]["line"]
-    handler.setFormatter(logging.Formatter(line["format"], style=line["style"]))
-    assert settings.LOGGING["handlers"]["console"]["filters"] == ["one_line"]
-    handler.addFilter(OneLineForBadRequests())
-    logging.getLogger().addHandler(handler)
-    yield handler.stream
-    logging.getLogger().removeHandler(handler)
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -6,6 +6,7 @@ needs no database and no session, so it also works when those fail.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -18,6 +19,7 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.log import log_response
 from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -25,6 +27,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from arqlab.core.errors import RequestProblem, UserError, error_body
+from arqlab.core.faults import is_database_lost, is_disk_full
 
 API = "/api/"
 
@@ -87,6 +90,17 @@ SERVER_ERROR = ErrorText(
     "The error is on our side and has been logged. Everything you saved before is safe.",
     "Try again in a minute. If the error persists, tell an organizer what you did and when.",
 )
+NO_DATABASE = ErrorText(
+    "The database is not available",
+    "ArqLab cannot reach its database at the moment. Everything you saved before is safe, but what "
+    "you sent last may not be saved.",
+    "Wait a minute and reload the page. Check whether your last change is there.",
+)
+DISK_FULL = ErrorText(
+    "The disk is full",
+    "The server has no room left to store this, so nothing was saved.",
+    "Tell an organizer, and try again when they have made room. Pages still open as usual.",
+)
 CODES = {
     400: "malformed",
     403: "permission-denied",
@@ -97,6 +111,7 @@ CODES = {
     429: "throttled",
     500: "server-error",
     503: "busy",
+    507: "disk-full",
 }
 """The code for programs that an error page has as JSON, by its status."""
 API_CODES = {
@@ -221,14 +236,32 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 def too_many_passwords(request: HttpRequest) -> HttpResponse:
     """Return 503, and after how many seconds a turn is likely to be free."""
     links = (ErrorLink("Return to the form", page_of_form(request)),)
-    page = error_response(request, TOO_MANY_PASSWORDS, status=503, links=links)
-    page["Retry-After"] = "5"
+    page = _later(request, TOO_MANY_PASSWORDS, 503, seconds=5, links=links)
+    # Django would log an error of ours.
+    log_response("Wait: %s", request.path, response=page, request=request, level="warning")
     return page
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return 500."""
+    """Return 500 for a mistake of ours, 503 without a database, and 507 without room on the disk.
+
+    Django calls it where an error is caught, also one of a middleware.
+    """
+    error = sys.exception()
+    if is_database_lost(error):
+        return _later(request, NO_DATABASE, 503, seconds=10)
+    if is_disk_full(error):
+        return _later(request, DISK_FULL, 507, seconds=300)
     return error_response(request, SERVER_ERROR, status=500)
+
+
+def _later(
+    request: HttpRequest, text: ErrorText, status: int, *, seconds: int, **own: Any
+) -> HttpResponse:
+    """Return the page of a request that may be sent again after so many seconds."""
+    page = error_response(request, text, status=status, **own)
+    page["Retry-After"] = str(seconds)
+    return page
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
