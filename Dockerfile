@@ -3,12 +3,15 @@ FROM python:3.11-slim
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 ARQLAB_DATA=/data
 WORKDIR /app
+# pg_dump and pg_restore, for backups.
+RUN apt-get update && apt-get install --yes --no-install-recommends postgresql-client \
+    && rm -rf /var/lib/apt/lists/*
 COPY requirements.txt .
 # As in bin/setup: the lock is complete, and extras must not be resolved again.
 RUN pip install --no-cache-dir --no-deps --require-hashes --only-binary :all: \
     --requirement requirements.txt && pip check
 COPY . .
-RUN useradd --system --create-home arqlab && mkdir /data && chown arqlab /data
+RUN useradd --system --create-home arqlab && mkdir /data /backups && chown arqlab /data /backups
 USER arqlab
 VOLUME /data
 EXPOSE 8000

@@ -111,15 +111,17 @@ SQLITE_OPTIONS = {
     # Measured in docs/adr/0007: with these, six writing processes see no "database is locked".
     "timeout": 20,
     "transaction_mode": "IMMEDIATE",
+    # FULL: what is acknowledged survives a power loss.
     "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;"
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA mmap_size=134217728;"
     ),
 }
 DATABASES: dict[str, Any] = {
     "default": dj_database_url.parse(DATABASE_URL or f"sqlite:///{DATA_DIR / 'arqlab.sqlite3'}")
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    # The last connection that closes writes the log into the database, which takes three fsyncs.
+    DATABASES["default"] |= {"OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     # A host that does not answer must not hold a thread for minutes.
@@ -191,7 +193,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 MEDIA_ROOT = DATA_DIR / "files"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": {"BACKEND": "arqlab.core.files.DurableStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 # Static files are served from their source folders, so that collectstatic is not needed.
@@ -205,6 +207,8 @@ FILE_UPLOAD_HANDLERS = [
 ]
 # Topic information has four fields per topic; forms that leave out runs and topics, one for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
+# The public key of age for which backups are encrypted.
+BACKUP_KEY = env("ARQLAB_BACKUP_KEY")
 RUN_MAX_BYTES = env_int("ARQLAB_RUN_MAX_BYTES", 64 * 1024 * 1024, least=1)
 RUN_MAX_LINES = env_int("ARQLAB_RUN_MAX_LINES", 500_000, least=1)
 # After this many seconds, a claimed run that is not finished is free for another worker.

@@ -1,4 +1,4 @@
-"""The WSGI entry point for gunicorn."""
+"""The WSGI entry point, which `manage.py serve` runs behind buffers (`arqlab.asgi`)."""
 
 import os
 

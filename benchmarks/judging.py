@@ -1,7 +1,7 @@
 """Claim: judging makes at least 40% of the judgments per second of a view that inserts a row and
 reads the next.
 
-PostgreSQL and gunicorn with 4 workers serve three sites: a lab whose pool has 36,000 items of real
+PostgreSQL and granian with 4 workers serve three sites: a lab whose pool has 36,000 items of real
 posts, a lab with 500, and the peer, a Django view for users who are signed in that inserts one row
 and reads the next, with sessions and CSRF. Assessors judge as the page does, over HTTP with
 sessions and CSRF, one request per judgment, each as soon as the next item arrives. In each round
@@ -31,6 +31,7 @@ from uuid import uuid4
 
 import psycopg2
 
+from arqlab.asgi import Buffered
 from benchmarks.common import (
     Benchmark,
     environment,
@@ -295,7 +296,7 @@ def served(server: str, folder: Path, name: str, items: int, size: Size) -> Iter
     arguments = {"items": items, "used": used, "posts": size.posts, "assessors": size.many}
     sessions, peers = in_process(make_lab, variables, **arguments)
     execute(database, ("VACUUM ANALYZE",))
-    with gunicorn("arqlab.wsgi:application", variables, size.workers) as port:
+    with granian("benchmarks.judging:arqlab", variables, size.workers) as port:
         yield Place(port, variables, database, sessions, peers, items // size.many)
 
 
@@ -303,22 +304,36 @@ def served(server: str, folder: Path, name: str, items: int, size: Size) -> Iter
 def served_peer(lab: Place, workers: int) -> Iterator[Place]:
     """Serve the peer on the database of a lab, in tables of its own with the same posts."""
     execute(lab.database, PEER_TABLES)
-    with gunicorn("benchmarks.judging:peer()", lab.variables, workers) as port:
+    with granian("benchmarks.judging:peer", lab.variables, workers) as port:
         yield lab._replace(port=port, sessions=lab.peers)
 
 
 @contextlib.contextmanager
-def gunicorn(application: str, variables: Mapping[str, str], workers: int) -> Iterator[int]:
+def granian(application: str, variables: Mapping[str, str], workers: int) -> Iterator[int]:
     """Serve an application by workers that answer one request at a time, as `manage.py serve
     --workers 4 --threads 1` does.
     """
     port = free_port()
-    command = ["-m", "gunicorn", "--workers", str(workers), "--bind", f"127.0.0.1:{port}"]
-    with serving([*command, "--log-level", "warning", application], port, variables):
+    command = ["-m", "granian", "--interface", "asginl", "--workers", str(workers), "--factory"]
+    command += ["--port", str(port), "--log-level", "error", application]
+    with serving(command, port, variables):
         yield port
 
 
-def peer() -> Any:
+def buffered(application: Any) -> Buffered:
+    """Return an application as `manage.py serve` runs it, in one thread."""
+    folder = Path(os.environ["ARQLAB_DATA"])
+    return Buffered(application, threads=1, largest=2**20, folder=folder)
+
+
+def arqlab() -> Buffered:
+    """Return ArqLab."""
+    from arqlab.wsgi import application
+
+    return buffered(application)
+
+
+def peer() -> Buffered:
     """Return the peer: Django with the middleware of a new project, and one view for users who are
     signed in.
     """
@@ -382,7 +397,7 @@ def peer() -> Any:
         return JsonResponse({"item": following.pk, "text": following.text})
 
     globals()["urlpatterns"] = [path("", judge)]
-    return get_wsgi_application()
+    return buffered(get_wsgi_application())
 
 
 # --- the lab

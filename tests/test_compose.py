@@ -24,8 +24,8 @@ EXAMPLE = dict(
 OURS = ("web", "worker", "beat")
 
 
-def test_the_five_services_are_there():
-    assert set(COMPOSE["services"]) == {"web", "worker", "beat", "postgres", "redis"}
+def test_the_six_services_are_there():
+    assert set(COMPOSE["services"]) == {*OURS, "backup", "postgres", "redis"}
 
 
 def test_every_variable_of_compose_is_in_the_example_environment():
@@ -98,7 +98,9 @@ def test_the_web_service_becomes_healthy_with_the_example_settings(tmp_path, fre
 
 @pytest.mark.servers
 @pytest.mark.django_db
-def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_url):
+def test_web_worker_and_beat_take_a_run_to_its_scores_and_it_is_backed_up(
+    tmp_path, fresh_database_url
+):
     variables = of_this_machine(tmp_path, fresh_database_url)
     given = {"DJANGO_SETTINGS_MODULE": "arqlab.settings"}
     environment = os.environ | variables | given
@@ -111,3 +113,7 @@ def test_web_worker_and_beat_take_a_run_to_its_scores(tmp_path, fresh_database_u
         stack.enter_context(started("beat", environment))
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port, worker) == pytest.approx(1.0)
+        [backup] = re.findall("python (manage.py [^;]+);", COMPOSE["services"]["backup"]["command"])
+        words = backup.replace("/backups", f"{tmp_path}/backups").split()
+        subprocess.run([sys.executable, *words], env=environment, check=True, cwd=ROOT)
+        assert len([*(tmp_path / "backups").glob("*.tar.gz")]) == 1

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import socket
 import subprocess
 import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,44 +23,110 @@ EMBEDDED = {
 }
 
 
-@pytest.mark.parametrize("threads", ["8", "1"])
-def test_one_process_serves_checks_and_scores(tmp_path: Path, threads: str) -> None:
-    environment = EMBEDDED | {
-        "ARQLAB_DATA": str(tmp_path),
-        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
-    }
-    command = [sys.executable, "manage.py", "serve", "--bind", "{bind}", "--threads", threads]
+@contextmanager
+def serving(folder: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """Serve a folder in embedded mode; yield the process and its port. It is to end well."""
+    environment = environment_of(folder) | variables
+    command = [sys.executable, "manage.py", "serve", "--bind", "{bind}", "--threads", str(THREADS)]
     server, port = listening(command, env=environment, stderr=subprocess.PIPE, text=True)
     try:
+        yield server, port
+        if server.poll() is None:
+            server.terminate()
+            assert server.wait() == 0
+    finally:
+        server.kill()
+        server.communicate()
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """Return the variables of a server with its data in a folder."""
+    return EMBEDDED | {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+
+
+def test_one_process_serves_checks_and_scores(tmp_path: Path) -> None:
+    with serving(tmp_path) as (server, port):
         ask(port, "/healthz/")
-        load_small_lab(tmp_path, environment)
+        load_small_lab(tmp_path, environment_of(tmp_path))
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port, server) == pytest.approx(1.0)
-    finally:
+
+
+THREADS = 2
+HOST = b" HTTP/1.1\r\nHost: localhost\r\n"
+SLOW = {
+    "sends a header": b"GET /" + HOST + b"X-Slow: ",
+    "sends a form": b"POST /accounts/login/" + HOST + b"Content-Length: 1000\r\n\r\nlogin=",
+    "reads a file": b"GET /static/vendor/echarts/echarts.common.min.js" + HOST + b"\r\n",
+}
+
+
+def slow_client(port: int, request: bytes) -> socket.socket:
+    """Connect, send a request or its beginning, and return the connection, which then rests."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+    client.connect(("127.0.0.1", port))
+    client.sendall(request)
+    return client
+
+
+def test_slow_clients_do_not_keep_others_from_their_pages(tmp_path: Path) -> None:
+    with serving(tmp_path) as (_, port), ExitStack() as stack:
+        for request in SLOW.values():
+            for _ in range(4 * THREADS):
+                stack.enter_context(slow_client(port, request))
+        # They send and read nothing more until the page is there.
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/accounts/login/", timeout=60) as page:
+            assert page.status == 200
+
+
+def children(process: int) -> list[int]:
+    """Return the processes that a process started."""
+    found = Path(f"/proc/{process}/task/{process}/children").read_text()
+    return [int(child) for child in found.split()]
+
+
+def wait_for_end(process: int) -> None:
+    """Wait until a process that is not ours has ended."""
+    select.select([os.pidfd_open(process)], [], [])
+
+
+def test_a_killed_web_process_is_replaced_and_none_outlives_its_server(tmp_path: Path) -> None:
+    with serving(tmp_path) as (server, port):
+        for _ in range(3):
+            ask(port, "/healthz/")
+            [web] = children(server.pid)
+            os.kill(web, signal.SIGKILL)
+            wait_for_end(web)
+        ask(port, "/healthz/")
+        [web] = children(server.pid)
+        server.kill()
+        server.wait()
+        wait_for_end(web)
+
+
+def test_a_request_in_flight_is_answered_before_the_server_ends(tmp_path: Path) -> None:
+    head = b"POST /accounts/login/" + HOST + b"Expect: 100-continue\r\nContent-Length: 7\r\n\r\n"
+    with (
+        serving(tmp_path) as (server, port),
+        socket.create_connection(("127.0.0.1", port)) as client,
+    ):
+        client.sendall(head)
+        assert client.recv(1000).startswith(b"HTTP/1.1 100")
         server.terminate()
-        server.communicate()
-        assert server.returncode == 0
+        client.sendall(b"login=a")
+        assert client.recv(1000).startswith(b"HTTP/1.1 403")
 
 
 @pytest.mark.parametrize("state", ["down", "hanging"])
 def test_uploads_and_sign_in_need_no_redis(tmp_path: Path, state: str) -> None:
-    environment = EMBEDDED | {
-        "ARQLAB_DATA": str(tmp_path),
-        "DJANGO_SETTINGS_MODULE": "arqlab.settings",
-    }
-    load_small_lab(tmp_path, environment)
+    load_small_lab(tmp_path, environment_of(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as redis:  # takes connections and never answers
-        environment["REDIS_URL"] = f"redis://127.0.0.1:{redis.getsockname()[1]}/0"
+        address = f"redis://127.0.0.1:{redis.getsockname()[1]}/0"
         if state == "down":
             redis.close()
-        command = [sys.executable, "manage.py", "serve", "--bind", "{bind}"]
-        server, port = listening(command, env=environment, stderr=subprocess.PIPE, text=True)
-        try:
+        with serving(tmp_path, REDIS_URL=address) as (_, port):
             runs = "/api/labs/small/tasks/task1/runs/"
             [sent] = ask(port, runs, form_with_a_run())
             assert [run["id"] for run in ask(port, runs)["results"]] == [sent["id"]]
             assert sign_in(port) == "/"
-        finally:
-            server.terminate()
-            server.communicate()
-            assert server.returncode == 0

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from django.apps import apps
 from django.conf import settings
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Count, FileField, Prefetch, Q, QuerySet
 from django.utils.html import strip_tags
 
 from arqkit.formats.labs.packed import SPARE
@@ -36,6 +37,8 @@ TOPIC_FILTERS = ("category", "difficulty", "dependency", "complexity")
 LAB_STATES = ("draft", "open", "upcoming", "closed", "archived")
 """The states of labs, in the order in which labs are listed."""
 PUBLIC_INFO = (*TOPIC_FILTERS, "multi_part", "elements")
+MOST_FILES = 16
+"""A request has at most as many bytes as this number of the largest files."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +104,25 @@ class OwnLab:
     standing: LabRoles
 
 
+def largest_request() -> int:
+    """Return the most bytes of a request, but for loads of organizers."""
+    return settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_FILES * settings.RUN_MAX_BYTES
+
+
 def room_for_files() -> int:
     """Return how many bytes of files the server can take; some of the disk always stays free."""
     folder = Path(settings.MEDIA_ROOT)
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     return max(0, shutil.disk_usage(existing).free - SPARE)
+
+
+def named_files(app: str = "", *, using: str = "default") -> Iterator[str]:
+    """Yield the names in all file fields of an app's models, or of all, in a database."""
+    for model in apps.get_app_config(app).get_models() if app else apps.get_models():
+        for field in model._meta.get_fields():
+            if isinstance(field, FileField):
+                rows = model._base_manager.using(using).exclude(**{field.name: ""})
+                yield from rows.values_list(field.name, flat=True).iterator()
 
 
 def task_named(path: str) -> Task:

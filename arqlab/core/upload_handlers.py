@@ -12,11 +12,8 @@ from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 
 from arqlab.core.permissions import labs_organized_by, may_create_labs
-from arqlab.core.selectors import room_for_files
+from arqlab.core.selectors import largest_request, room_for_files
 from arqlab.web.pages import page_of
-
-MOST_FILES = 16
-"""Other requests have at most as many bytes as this number of the largest files."""
 
 
 class IncomingFile(TemporaryUploadedFile):
@@ -39,7 +36,7 @@ class IncomingFileUploadHandler(TemporaryFileUploadHandler):
     def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
         """Raise `RequestDataTooBig` for a request that is too large."""
         content_length = args[2]
-        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE + MOST_FILES * settings.RUN_MAX_BYTES
+        limit = largest_request()
         if content_length > limit and self._may_load():
             limit = room_for_files()
         if content_length > limit:

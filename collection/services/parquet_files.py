@@ -15,13 +15,13 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import polars as pl
-from django.apps import apps
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import models, transaction
+from django.db import transaction
 
 from arqkit.formats.batches import in_slices
 from arqkit.formats.formulas.index import COLUMNS
+from arqlab.core.selectors import named_files
 from collection.models import Collection, Post
 
 FOLDER = "collections"
@@ -60,7 +60,7 @@ def replace_files(collection: Collection, **names: str) -> None:
 
 def delete_unused_files(*, at: datetime) -> int:
     """Delete the Parquet files that are unused and older than a day. Return their number."""
-    used = set(_used_files())
+    used = set(named_files("collection"))
     deleted = 0
     for name in default_storage.listdir(FOLDER)[1] if default_storage.exists(FOLDER) else ():
         path = f"{FOLDER}/{name}"
@@ -75,16 +75,6 @@ def _is_old(path: str, at: datetime) -> bool:
         return default_storage.get_modified_time(path) < at - ORPHAN_AGE
     except FileNotFoundError:  # another worker or a commit deleted it
         return False
-
-
-def _used_files() -> Iterator[str]:
-    """Yield the names in all file fields of the app's models."""
-    for model in apps.get_app_config("collection").get_models():
-        for field in model._meta.get_fields():
-            if isinstance(field, models.FileField):
-                yield from model._default_manager.exclude(**{field.name: ""}).values_list(
-                    field.name, flat=True
-                )
 
 
 PART = 25_000

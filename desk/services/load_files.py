@@ -8,20 +8,22 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from django.apps import apps
 from django.conf import settings
 from django.core.files import File
 from django.core.files.uploadedfile import TemporaryUploadedFile
-from django.db import models, transaction
+from django.db import transaction
 
 from arqkit.records import FileRefusedError, Problem
+from arqlab.core.files import put, written
 from arqlab.core.models import Job
+from arqlab.core.selectors import named_files
 
 Uploads = Mapping[str, Iterable[File]]
 """The uploaded files by the form's field."""
@@ -29,7 +31,7 @@ Uploads = Mapping[str, Iterable[File]]
 
 def load_folder(load: Job) -> Path:
     """Return the folder of a load's files."""
-    return Path(settings.MEDIA_ROOT) / "loads" / load.folder
+    return Path(settings.MEDIA_ROOT) / LOADS / load.folder
 
 
 def sent_folder(load: Job, field: str) -> Path:
@@ -64,17 +66,21 @@ def store_files(load: Job, uploads: Uploads, *, replaced: Iterable[str] = ()) ->
 
 
 def _store(file: File, path: Path) -> tuple[int, str]:
-    """Store a file and return its size and SHA-256. A large one is moved, without a copy."""
+    """Store a file and return its size and SHA-256. A large one is moved, without a copy.
+
+    A new file replaces an old one, which may be linked to where it was unpacked.
+    """
     digest, size = hashlib.sha256(), 0
-    # A new file: the old one may be linked to where it was unpacked.
-    path.unlink(missing_ok=True)
-    is_moved = _moved(file, path)
-    with path.open("rb" if is_moved else "wb") as out:
-        for chunk in file.chunks():
-            if not is_moved:
-                out.write(chunk)
-            digest.update(chunk)
-            size += len(chunk)
+    part = path.parents[2] / f"{secrets.token_hex(8)}.part"  # beside what was sent
+    with written(part):
+        is_moved = _moved(file, part)
+        with part.open("rb" if is_moved else "wb") as out:
+            for chunk in file.chunks():
+                if not is_moved:
+                    out.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+    put(part, path)
     return size, digest.hexdigest()
 
 
@@ -121,7 +127,7 @@ def read_path(problems: list[Problem], load: Job, field: str, read: Callable[[Pa
 
 log = logging.getLogger(__name__)
 RUN_FOLDERS = ("uploads", "indexes", "reports")
-LOADS, INCOMING, UNUSED = "loads", "incoming", "unused"
+LOADS, UNPACKED, INCOMING, UNUSED = "loads", "unpacked", "incoming", "unused"
 LEAST_AGE = timedelta(days=1)
 """The age from which a file counts as unused: files are stored before the rows that refer to them,
 but never this long before."""
@@ -158,21 +164,16 @@ def _unused_paths(root: Path, at: datetime) -> Iterator[Path]:
     # List the files before the rows: a file whose row is stored in between is too new to move.
     files = [path for name in RUN_FOLDERS for path in (root / name).rglob("*") if path.is_file()]
     folders = _folders(root / LOADS)
-    names, known = set(_names_of_runs()), set(Job.objects.values_list("folder", flat=True))
+    names, known = (
+        set(named_files("submissions")),
+        set(Job.objects.values_list("folder", flat=True)),
+    )
     for path in files:
         if path.relative_to(root).as_posix() not in names and _is_old(path, at):
             yield path
     for folder in folders:
         if folder.name not in known and all(_is_old(path, at) for path in _tree(folder)):
             yield folder
-
-
-def _names_of_runs() -> Iterator[str]:
-    """Yield the names in all file fields of uploads and runs."""
-    for model in apps.get_app_config("submissions").get_models():
-        for field in model._meta.get_fields():
-            if isinstance(field, models.FileField):
-                yield from model._default_manager.values_list(field.name, flat=True).iterator()
 
 
 def _delete_unpacked(at: datetime) -> None:
@@ -182,7 +183,7 @@ def _delete_unpacked(at: datetime) -> None:
     for pk in over.values_list("pk", flat=True):
         with transaction.atomic():  # a load that is repeated now waits for the lock
             load = over.select_for_update().filter(pk=pk).first()
-            if load and (unpacked := load_folder(load) / "unpacked").exists():
+            if load and (unpacked := load_folder(load) / UNPACKED).exists():
                 shutil.rmtree(unpacked)
                 log.info("The unpacked copy %s was deleted.", unpacked)
 

@@ -55,6 +55,7 @@ from collection.services.loading import add_to_collection
 from collection.services.topic_making import TopicFiles
 from collection.services.visual_maps import make_visual_map
 from desk.services.load_files import (
+    UNPACKED,
     load_folder,
     read_path,
     read_sent,
@@ -149,7 +150,7 @@ def topics_from_files(work: RunningJob) -> list[str]:
 def lab_from_files(work: RunningJob) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
     folder = load_folder(work.job)
-    root = unpack_lab(sent_folder(work.job, "file"), folder / "unpacked")
+    root = unpack_lab(sent_folder(work.job, "file"), folder / UNPACKED)
     try:
         slug = read_lab(root).slug
         known = Lab.objects.filter(slug=slug).first()
@@ -172,7 +173,7 @@ def lab_from_files(work: RunningJob) -> list[str]:
         raise FileRefusedError(
             [problem._replace(path=problem.path.replace(below, "")) for problem in refused.problems]
         ) from refused
-    shutil.rmtree(folder / "unpacked")  # what was sent is kept
+    shutil.rmtree(folder / UNPACKED)  # what was sent is kept
     Job.objects.filter(pk=work.job.pk).update(lab=loaded.lab)
     work.job.lab = loaded.lab
     lines = [f"{loaded.lab.name} ({slug})." if loaded.is_changed else "Nothing to change."]

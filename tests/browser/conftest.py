@@ -67,7 +67,7 @@ def served(transactional_db: None, server: Server, settings: Settings) -> Iterat
     browser had asked for is still worked at, and would meet the tables of the next test."""
     settings.MEDIA_ROOT = server.folder / "files"
     settings.STORAGES = settings.STORAGES | {
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+        "default": {"BACKEND": "arqlab.core.files.DurableStorage"}
     }
     server.go_on()
     said = server.log.stat().st_size

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,8 @@ def use_database(data: Path) -> None:
         (data / "database").write_text(url)
 
 
-def start(data: Path, *steps: str) -> subprocess.Popen[str]:
-    """Start a process that runs the steps, with its files below `data`."""
+def start(data: Path, *steps: str, under: Sequence[str] = ()) -> subprocess.Popen[str]:
+    """Start a process that runs the steps, with its files below `data`, `under` another command."""
     variables = {
         key: value for key, value in os.environ.items() if key not in {"DATABASE_URL", "REDIS_URL"}
     }
@@ -70,7 +71,7 @@ def start(data: Path, *steps: str) -> subprocess.Popen[str]:
         variables |= {"DATABASE_URL": (data / "database").read_text()}
     elif not (data / "arqlab.sqlite3").exists():
         copy_embedded(data)
-    command, pipe = [sys.executable, "-c", "\n".join([PREPARE, *steps])], subprocess.PIPE
+    command, pipe = [*under, sys.executable, "-c", "\n".join([PREPARE, *steps])], subprocess.PIPE
     return subprocess.Popen(
         command, cwd=ROOT, env=variables, stdin=pipe, stdout=pipe, stderr=pipe, text=True
     )

@@ -130,7 +130,7 @@ class Found(NamedTuple):
 
 
 class Served:
-    """A lab that is served by gunicorn, whose processes can be killed."""
+    """A lab that is served by two web processes, which can be killed."""
 
     def __init__(
         self, folder: Path, database: str | None, *, items: int, settings: str = "arqlab.settings"
@@ -140,7 +140,12 @@ class Served:
             for key, value in os.environ.items()
             if key not in {"DATABASE_URL", "REDIS_URL"}
         }
-        self.environment |= {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": settings}
+        self.environment |= {
+            "ARQLAB_DATA": str(folder),
+            "DJANGO_SETTINGS_MODULE": settings,
+            "REDIS_URL": "redis://127.0.0.1:1/0",  # no Redis: judging needs none
+            "ARQLAB_LOG_LEVEL": "CRITICAL",
+        }
         if database:
             self.environment |= {"DATABASE_URL": database}
         # Requests wait here while no server runs.
@@ -176,19 +181,8 @@ class Served:
 
     def start(self) -> None:
         """Serve, by a group of processes of its own."""
-        command = [
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "--workers",
-            "2",
-            "--worker-class",
-            "gthread",
-            "--threads",
-            "4",
-            "--preload",
-        ]
-        command += ["--bind", "{bind}", "--log-level", "critical", "arqlab.wsgi:application"]
+        options = ["--bind", "{bind}", "--workers", "2", "--threads", "4"]
+        command = [sys.executable, "manage.py", "serve", *options]
         self.process = start_on(
             self.listening, command, env=self.environment, start_new_session=True
         )

@@ -30,7 +30,7 @@ RUN = b"A.1\t10\t1\t2.5\tours\n"
 def media(settings, tmp_path: Path) -> Path:
     """Store files in a folder, as servers do."""
     settings.MEDIA_ROOT = tmp_path / "files"
-    backend = "django.core.files.storage.FileSystemStorage"
+    backend = "arqlab.core.files.DurableStorage"
     settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": backend}}
     return settings.MEDIA_ROOT
 

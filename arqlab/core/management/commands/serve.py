@@ -1,22 +1,38 @@
 """`manage.py serve`: migrate the database and serve ArqLab."""
 
+import os
+import signal
+import socket
+import threading
 from argparse import ArgumentParser
 from functools import partial
+from multiprocessing import parent_process
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import Error, register
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from gunicorn.app.base import BaseApplication
-from gunicorn.workers.base import Worker
+from django.db import connections
+from granian._granian import SocketHolder
+from granian.constants import HTTPModes, Interfaces
+from granian.log import LogLevels
+from granian.server.mp import MPServer
 
+from arqlab.asgi import Buffered
 from arqlab.core.hashing import PasswordHasher, Turns
+from arqlab.core.selectors import largest_request
 from arqlab.schedule import start_schedule
+
+CONNECTIONS = 4096
+"""Connections of a web process, also those of slow clients; further ones wait."""
+LAST_SECONDS = 20
+"""Time of the requests in flight when the server stops."""
 
 
 class Command(BaseCommand):
-    """Migrate, then serve with gunicorn.
+    """Migrate, then serve with granian.
 
     In embedded mode, scheduled tasks run in the web process.
     """
@@ -26,7 +42,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the options for the address and the number of processes and threads."""
         parser.add_argument(
-            "--bind", default="127.0.0.1:8000", help="Address and port (default: %(default)s)."
+            "--bind",
+            default="127.0.0.1:8000",
+            help="Address and port, or fd://N for a socket that listens (default: %(default)s).",
         )
         parser.add_argument(
             "--workers",
@@ -35,11 +53,7 @@ class Command(BaseCommand):
             help="Web processes (default: %(default)s); more than 1 need REDIS_URL.",
         )
         parser.add_argument(
-            "--threads",
-            type=int,
-            default=8,
-            help="Threads per web process (default: %(default)s). Use 1 only behind a proxy that"
-            " buffers requests.",
+            "--threads", type=int, default=8, help="Threads per web process (default: %(default)s)."
         )
 
     def get_check_kwargs(self, options: dict[str, Any]) -> Any:
@@ -50,21 +64,11 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
         call_command("migrate", interactive=False, verbosity=0)
-        Server(
-            {
-                "bind": options["bind"],
-                # With one thread, no connection is kept open, and the kernel's queue is fair to all
-                # clients.
-                "worker_class": "gthread" if options["threads"] > 1 else "sync",
-                "workers": options["workers"],
-                "threads": options["threads"],
-                "timeout": 120,
-                "graceful_timeout": 20,
-                "loglevel": "warning",
-                "when_ready": lambda server: self.print_ready(options["bind"]),
-                "post_worker_init": start_schedule_in if settings.EMBEDDED else lambda worker: None,
-            }
-        ).run()
+        connections.close_all()
+        bind = options["bind"]
+        server = Server(listening_socket(bind), options["workers"])
+        server.on_startup(lambda: self.print_ready(bind))
+        server.serve(target_loader=partial(load, options["threads"]), wrap_loader=False)
 
     def print_ready(self, bind: str) -> None:
         """Print the address when the server is listening."""
@@ -87,29 +91,64 @@ def check_workers(workers: int, app_configs: object, **_: Any) -> list[Error]:
     ]
 
 
-class Server(BaseApplication):
-    """Gunicorn with our application and options, without a configuration file."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        self.options = options
-        super().__init__()
-
-    def load_config(self) -> None:
-        """Pass the options to gunicorn."""
-        for name, value in self.options.items():
-            self.cfg.set(name, value)
-
-    def load(self) -> Any:
-        """Return the WSGI application, loaded in the worker after the fork.
-
-        Its threads share the turns to hash passwords.
-        """
-        PasswordHasher.turns = Turns(self.options["threads"])
-        from arqlab.wsgi import application
-
-        return application
+def listening_socket(bind: str) -> socket.socket:
+    """Return the socket of `HOST:PORT`, or the one that `fd://N` names, as systemd passes it."""
+    if bind.startswith("fd://"):
+        return socket.socket(fileno=int(bind.removeprefix("fd://")))
+    host, _, port = bind.rpartition(":")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host.strip("[]"), int(port)), family=family, backlog=CONNECTIONS)
 
 
-def start_schedule_in(worker: Worker) -> None:
-    """Start the schedule in gunicorn's worker process, because threads do not survive a fork."""
-    start_schedule()
+class Server(MPServer):
+    """Granian, whose processes share one listening socket: while one is replaced, others answer."""
+
+    def __init__(self, listening: socket.socket, workers: int) -> None:
+        host, port = listening.getsockname()[:2]
+        super().__init__(
+            "arqlab",
+            address=host,
+            port=port,
+            interface=Interfaces.ASGINL,
+            http=HTTPModes.http1,
+            websockets=False,
+            workers=workers,
+            backpressure=CONNECTIONS,
+            respawn_failed_workers=True,
+            workers_kill_timeout=LAST_SECONDS,
+            log_level=LogLevels.warning,
+            log_dictconfig={"loggers": {"_granian": {"propagate": True}}, "handlers": {}},
+        )
+        self.listening = listening
+
+    def _init_shared_socket(self) -> None:
+        number, is_unix = self.listening.fileno(), self.listening.family == socket.AF_UNIX
+        self._sso = None
+        self._shd: Any = SocketHolder(number, is_unix, CONNECTIONS)  # type: ignore[call-arg]
+
+    def _respawn_workers(self, *args: Any, **kwargs: Any) -> None:
+        """Replace processes that died, however often they do."""
+        super()._respawn_workers(*args, **kwargs)
+        self.respawned_wrks.clear()
+
+
+def load(threads: int) -> Buffered:
+    """Return the application in a web process, which ends when its parent is killed.
+
+    Its threads share the turns to hash passwords.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until granian listens to it
+    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    PasswordHasher.turns = Turns(threads)
+    if settings.EMBEDDED:
+        start_schedule()
+    from arqlab.wsgi import application
+
+    folder = Path(settings.MEDIA_ROOT) / "incoming"
+    return Buffered(application, threads=threads, largest=largest_request(), folder=folder)
+
+
+def _end_with_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)

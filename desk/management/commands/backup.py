@@ -1,0 +1,69 @@
+"""`manage.py backup`: write the database and all files into one archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import LabCommand
+from desk.services.backups import Backup, delete_old_backups, make_backup, verify_backup
+
+
+class Command(LabCommand):
+    """Make a backup, or verify one."""
+
+    changes_labs = False
+    help = (
+        "Write the database and all files into one archive, while servers run, and read it again. "
+        "With ARQLAB_BACKUP_KEY, it is encrypted."
+    )
+    arguments = {
+        "--to": {
+            "type": Path,
+            "metavar": "FOLDER",
+            "default": settings.DATA_DIR / "backups",
+            "help": "folder of the archives (default: backups in ARQLAB_DATA)",
+        },
+        "--keep": {
+            "type": int,
+            "metavar": "DAYS",
+            "help": "afterwards, delete the archives in the folder that are older",
+        },
+        "--verify": {
+            "type": Path,
+            "metavar": "ARCHIVE",
+            "help": "make no backup: read all of this archive",
+        },
+        "--identity": {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "file of the secret key of an encrypted archive, with --verify",
+        },
+    }
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print what is in the archive. Files that the database names and that are lost fail."""
+        if options["verify"]:
+            self._print(verify_backup(path=options["verify"], identity=options["identity"]))
+            return
+        folder, now = options["to"], timezone.now()
+        backup = make_backup(folder=folder, at=now)
+        if options["keep"]:
+            for path in delete_old_backups(folder=folder, days=options["keep"], at=now):
+                self.stdout.write(f"Deleted {path}.")
+        self._print(backup)
+
+    def _print(self, backup: Backup) -> None:
+        size = f"{backup.path.stat().st_size / 1e6:,.1f} MB"
+        self.stdout.write(
+            f"{backup.path} ({size}) is whole: the database and {backup.files:,} files."
+        )
+        if backup.lost:
+            raise CommandError(
+                f"{len(backup.lost):,} files that the database names were lost before the backup,"
+                f" such as {backup.lost[0]}. Take them from an earlier backup."
+            )

@@ -1,0 +1,40 @@
+"""`manage.py restore ARCHIVE`: put the database and the files of a backup in place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+
+from arqlab.core.management.labcommand import LabCommand, switch
+from desk.services.backups import restore_backup
+
+
+class Command(LabCommand):
+    """Restore a backup."""
+
+    changes_labs = False
+    help = (
+        "Read all of an archive, then put its database and files in place, and migrate the "
+        "database. Stop all servers and workers first."
+    )
+    arguments = {
+        "archive": {"type": Path, "metavar": "ARCHIVE"},
+        "--identity": {
+            "type": Path,
+            "metavar": "FILE",
+            "help": "file of the secret key of an encrypted archive",
+        },
+        "--replace": switch("replace the database and the files that are here"),
+    }
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print what was restored."""
+        backup = restore_backup(
+            path=options["archive"],
+            identity=options["identity"],
+            replaces=options["replace"],
+            at=timezone.now(),
+        )
+        self.stdout.write(f"Restored the database and {backup.files:,} files of {backup.path}.")

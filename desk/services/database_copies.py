@@ -1,0 +1,141 @@
+"""Copies of the whole database as one file, taken and restored while servers use it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from django.db import connection, connections, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab, User
+from arqlab.core.selectors import named_files
+
+COPY = "copy"
+"""The name by which Django reads the copy of an SQLite database."""
+
+
+class DatabaseCopy(NamedTuple):
+    """A database at one moment: the files that its rows name, and its migrations."""
+
+    files: set[str]
+    migrations: list[str]
+
+
+def copy_database(path: Path) -> DatabaseCopy:
+    """Copy the database into a file, while others write to it.
+
+    Raises `UserError` if the database is damaged, or if PostgreSQL's client is missing or fails.
+    """
+    return _copy_sqlite(path) if connection.vendor == "sqlite" else _dump_postgresql(path)
+
+
+def load_database(path: Path) -> None:
+    """Replace the database by a copy: all of it, or nothing if that fails with `UserError`."""
+    if connection.vendor == "sqlite":
+        connection.ensure_connection()
+        with closing(sqlite3.connect(path)) as copy:
+            copy.backup(connection.connection)
+    else:
+        _load_postgresql(path)
+    connection.close()
+
+
+def is_filled() -> bool:
+    """Return whether the database has labs or accounts."""
+    known = set(connection.introspection.table_names())
+    return any(
+        model._meta.db_table in known and model._base_manager.exists() for model in (Lab, User)
+    )
+
+
+def unknown_migrations(migrations: list[str]) -> list[str]:
+    """Return those of a copy's migrations that this version of ArqLab does not have."""
+    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    return sorted(set(migrations) - known)
+
+
+def _contents(alias: str) -> DatabaseCopy:
+    applied = MigrationRecorder(connections[alias]).applied_migrations()
+    return DatabaseCopy(set(named_files(using=alias)), [f"{app}.{name}" for app, name in applied])
+
+
+def _copy_sqlite(path: Path) -> DatabaseCopy:
+    connection.ensure_connection()
+    with closing(sqlite3.connect(path)) as copy:
+        connection.connection.backup(copy)
+        # One file: a log beside it would not be in the archive.
+        copy.execute("PRAGMA journal_mode=DELETE")
+        [[found]] = copy.execute("PRAGMA quick_check(1)")
+    if found != "ok":
+        raise UserError(
+            f"The database is damaged: {found}. No archive was made. Stop the server, and restore"
+            " the last archive in another place to compare them.",
+            code="damaged",
+        )
+    connections.databases[COPY] = connection.settings_dict | {"NAME": str(path), "OPTIONS": {}}
+    try:
+        return _contents(COPY)
+    finally:
+        connections[COPY].close()
+        del connections[COPY], connections.databases[COPY]
+
+
+def _dump_postgresql(path: Path) -> DatabaseCopy:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        cursor.execute("SELECT pg_export_snapshot()")
+        snapshot = cursor.fetchone()[0]
+        _run("pg_dump", "--format=custom", f"--file={path}", f"--snapshot={snapshot}")
+        return _contents("default")
+
+
+def _load_postgresql(path: Path) -> None:
+    with _empty_schema():
+        _run("pg_restore", "--single-transaction", "--no-owner", "--no-privileges", str(path))
+
+
+@contextmanager
+def _empty_schema() -> Iterator[None]:
+    """Put the tables aside, drop them afterwards, and put them back if an error is raised."""
+    with connection.cursor() as cursor:
+        cursor.execute("DROP SCHEMA IF EXISTS before_restore CASCADE")  # of one that was killed
+        cursor.execute("ALTER SCHEMA public RENAME TO before_restore")
+        cursor.execute("CREATE SCHEMA public")
+        try:
+            yield
+        except BaseException:
+            cursor.execute("DROP SCHEMA public CASCADE")
+            cursor.execute("ALTER SCHEMA before_restore RENAME TO public")
+            raise
+        cursor.execute("DROP SCHEMA before_restore CASCADE")
+
+
+def _run(program: str, *options: str) -> None:
+    """Run a program of PostgreSQL's client on the database; raise `UserError` if it fails."""
+    words, variables = connection.client.settings_to_cmd_args_env(connection.settings_dict, [])
+    # Django names the database last, as psql takes it.
+    command = [program, *words[1:-1], f"--dbname={words[-1]}", *options]
+    try:
+        subprocess.run(  # noqa: S603  # its words are ours and the settings'
+            command,
+            env=os.environ | (variables or {}),
+            check=True,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{program} was not found. Install PostgreSQL's client (Debian: postgresql-client), as"
+            " new as the server.",
+            code="client",
+        ) from error
+    except subprocess.CalledProcessError as error:
+        raise UserError(f"{program} failed: {error.stderr.strip()}", code="client") from error
