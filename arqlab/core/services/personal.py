@@ -168,4 +168,4 @@ def remove_second_factor(*, user: User) -> int:
     removed = Authenticator.objects.filter(user=user).delete()[0]
     if removed:
         record_event("person.remove-factor", user, None, factor="all, by the administrator")
-    return removed
+    return int(removed)

@@ -184,7 +184,7 @@ def personal_data_file(request: HttpRequest) -> HttpResponse:
 
 
 @pages.form("account/delete/", "account-delete")
-@reauthentication_required
+@reauthentication_required  # type: ignore[untyped-decorator]
 def account_delete(request: HttpRequest) -> HttpResponse:
     """Ask whether to delete the user's account, and delete it."""
     person = permissions.signed_in(request)
