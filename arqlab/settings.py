@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "arqlab.core.middleware.HealthCheck",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "arqlab.core.middleware.Compressed",
     "csp.middleware.CSPMiddleware",
     "arqlab.core.middleware.NotStored",
     "arqlab.core.middleware.PasswordsWait",
@@ -190,15 +191,19 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+# bin/vendor bundles the sources (docs/adr/0036).
+STATICFILES_DIRS = [BASE_DIR / "static" if DEBUG else BASE_DIR / "static" / "built"]
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 STORAGES = {
     "default": {"BACKEND": "arqlab.core.files.DurableStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "arqlab.web.static_files.HashedFiles"
+    },
 }
-# Static files are served from their source folders, so that collectstatic is not needed.
-WHITENOISE_USE_FINDERS = True
-WHITENOISE_AUTOREFRESH = DEBUG
 # As `make_private` does; Django sets the permissions of uploads itself.
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o600, 0o700
 FILE_UPLOAD_HANDLERS = [

@@ -24,6 +24,7 @@ from arqlab.asgi import Buffered
 from arqlab.core.hashing import PasswordHasher, Turns
 from arqlab.core.selectors import largest_request
 from arqlab.schedule import start_schedule
+from arqlab.web import static_files
 
 CONNECTIONS = 4096
 """Connections of a web process, also those of slow clients; further ones wait."""
@@ -64,6 +65,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
         call_command("migrate", interactive=False, verbosity=0)
+        static_files.collect()
         connections.close_all()
         bind = options["bind"]
         server = Server(listening_socket(bind), options["workers"])
