@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "django.contrib.admin",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "csp",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -84,6 +85,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "arqlab.core.middleware.NotAllowedMiddleware",
+    "arqlab.core.middleware.SecondFactor",
     "arqlab.core.middleware.ReadOnlyArchives",
     "arqlab.core.middleware.VisitMiddleware",
 ]
@@ -159,6 +161,10 @@ ACCOUNT_FORMS = {
     "signup": "arqlab.core.forms.people.SignUpForm",
 }
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "ArqLab"
+# Organizers and administrators have confirmed their address, or another administrator did so.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 
 # Mail: EMAIL_URL is smtp://user:password@host:port. Without it, notices are not sent, and account
 # messages such as password resets are files in the data folder.
@@ -304,6 +310,8 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 HTTPS = env_bool("ARQLAB_HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# Whether organizers and administrators must sign in with a second factor.
+SECOND_FACTOR = env_bool("ARQLAB_SECOND_FACTOR", default=HTTPS)
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
