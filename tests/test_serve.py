@@ -88,10 +88,10 @@ def kill(process: int) -> None:
 def test_killed_processes_are_replaced_and_none_outlives_its_server(tmp_path: Path) -> None:
     with serving(tmp_path) as (server, port):
         for _ in range(2):
-            ask(port, "/healthz/")
+            ask(port, "/health/live")
             for child in children(server.pid):
                 kill(child)
-        ask(port, "/healthz/")
+        ask(port, "/health/live")
         load_small_lab(tmp_path, environment_of(tmp_path))
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port, server) == pytest.approx(1.0)

@@ -8,6 +8,7 @@ from django.utils import timezone
 from arqlab.celery import app, wake_after_commit
 from arqlab.core.models import Job
 from arqlab.core.services import jobs
+from arqlab.core.services.health import record_heartbeat
 from arqlab.web.jobs import JOB_KINDS
 
 LONGEST_JOB = 24 * 3600
@@ -27,6 +28,12 @@ def run_waiting_jobs() -> None:
     waiting = Job.objects.filter(state=Job.State.WAITING).order_by("pk")
     for job_id in list(waiting.values_list("pk", flat=True)):
         run_job(job_id)
+
+
+@app.task
+def beat() -> None:
+    """Show that scheduled tasks run."""
+    record_heartbeat()
 
 
 def queue_job(job: Job) -> None:

@@ -28,6 +28,7 @@ from arqlab.celery import send_to_background
 from arqlab.core.hashing import PasswordHasher, Turns
 from arqlab.core.selectors import largest_request
 from arqlab.schedule import end_with_parent, run_background
+from arqlab.web import static_files
 
 logger = logging.getLogger(__name__)
 CONNECTIONS = 4096
@@ -69,6 +70,7 @@ class Command(BaseCommand):
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
         call_command("migrate", interactive=False, verbosity=0)
+        static_files.collect()
         connections.close_all()
         bind = options["bind"]
         server = Server(listening_socket(bind), options["workers"])
