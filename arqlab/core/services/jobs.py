@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, QuerySet, Value
@@ -29,6 +29,9 @@ from arqlab.web.jobs import JOB_KINDS
 
 log = logging.getLogger(__name__)
 State = Job.State
+T = TypeVar("T")
+Each = Callable[[Sequence[T]], Iterable[T]]
+"""Yields what is worked on, and may count it: `RunningJob.each`, or `iter`."""
 STORED_PROBLEMS = 10_000
 """The number of problems stored per job; further problems are only counted."""
 BETWEEN_BEATS = 20.0
@@ -60,6 +63,12 @@ class RunningJob(NamedTuple):
     by: User
     progress: Callable[[int, int | None], None]
     warnings: list[str]
+
+    def each(self, items: Sequence[T]) -> Iterator[T]:
+        """Yield items, and count them as the progress of the job."""
+        for done, item in enumerate(items):
+            self.progress(done, len(items))
+            yield item
 
     @property
     def choice(self) -> LoadChoice:
