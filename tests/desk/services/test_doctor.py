@@ -91,7 +91,7 @@ FAULTS: dict[str, Callable[..., object]] = {
     ),
     "queues: Waiting jobs: 1.": lambda *_: Job.objects.update(updated_at=LONG_AGO),
     "queues: The search indexes are out of date: posts": (
-        lambda *_: Collection.objects.create(slug="posts")
+        lambda *_: Collection.objects.create(slug="posts", loaded_at=LONG_AGO)
     ),
     "failures: Job": lambda *_: Job.objects.update(state="failed"),
     "failures: Failed emails: 1, the last with: 550 unknown": lambda scene, _: failed_mail(scene),
