@@ -26,15 +26,6 @@ LATER = timedelta(days=2)
 RUN = b"A.1\t10\t1\t2.5\tours\n"
 
 
-@pytest.fixture
-def media(settings, tmp_path: Path) -> Path:
-    """Store files in a folder, as servers do."""
-    settings.MEDIA_ROOT = tmp_path / "files"
-    backend = "arqlab.core.files.DurableStorage"
-    settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": backend}}
-    return settings.MEDIA_ROOT
-
-
 def files_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
