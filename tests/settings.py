@@ -25,8 +25,9 @@ CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False
 REST_FRAMEWORK["DEFAULT_THROTTLE_RATES"] = {"anon": None, "user": None}  # noqa: F405
 # Each client of a test makes the middleware anew. It looks for a file when one is asked for,
-# instead of reading all of them.
-WHITENOISE_AUTOREFRESH = True
+# instead of reading all of them, among the sources.
+WHITENOISE_AUTOREFRESH = WHITENOISE_USE_FINDERS = True
+STATICFILES_DIRS = [BASE_DIR / "static"]  # noqa: F405
 # A file, as labs have it, which a server reads too.
 DATABASE = DATABASES["default"]  # noqa: F405
 if DATABASE["ENGINE"].endswith("sqlite3"):

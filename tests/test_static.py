@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,7 @@ def test_the_static_files_that_a_template_names_exist(path: Path) -> None:
 def test_a_style_sheet_or_vendored_file_loads_nothing_from_another_host(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
-    assert not re.findall(r"url\(\s*[\"']?(?:https?:)?//|@import", source)
+    assert not re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", source)
     assert "sourceMappingURL" not in source
 
 
@@ -171,6 +172,13 @@ def test_vendored_files_have_a_version_and_a_licence() -> None:
         assert re.search(rf"{re.escape(package)} {re.escape(version)}", table), package
     for folder in {path.parent for path in VENDORED}:
         assert (folder / "LICENSE").is_file()
+
+
+def test_the_bundles_are_made_of_the_sources() -> None:
+    vendor = runpy.run_path(str(ROOT / "bin" / "vendor"))
+    made_of = vendor["STAMP"].read_text(encoding="ascii").strip()
+
+    assert made_of == vendor["sources"](), "The sources have changed. Run npm ci, then bin/vendor."
 
 
 def test_no_lock_file_names_a_registry() -> None:

@@ -9,14 +9,16 @@ from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http.response import HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
 from arqlab.core.errors import error_body
 from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
-from arqlab.core.permissions import labs_visible_to
-from arqlab.core.views.account import health
+from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
+from arqlab.core.views import health
 from arqlab.core.views.error_pages import (
     API,
     SIGNED_OUT,
@@ -46,15 +48,15 @@ class _Middleware:
 
 
 class HealthCheck(_Middleware):
-    """Answer the health check before anything asks which host it was sent to.
+    """Answer the health checks before anything asks which host they were sent to.
 
     The checks of Docker and of load balancers name the server by its address, which `ARQLAB_HOSTS`
     does not list.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return 200 or 503 for `/healthz/`, and the response of the view for all other paths."""
-        return health(request) if request.path == "/healthz/" else self.get_response(request)
+        """Return the answer to a health check, and the response of the view for other paths."""
+        return health.VIEWS.get(request.path, self.get_response)(request)
 
 
 class NotStored(_Middleware):
@@ -73,6 +75,23 @@ class NotStored(_Middleware):
         is_open = request.path.startswith(API) or (page is not None and not page.sign_in)
         if is_known or not is_open or response.status_code != 200:
             response.headers["Cache-Control"] = "private, no-store"
+        return response
+
+
+class Compressed(GZipMiddleware):
+    """Compress pages and answers of the API, not files, which are compressed already or large.
+
+    Padding of random length hides how well a secret in a page matches what a visitor can put beside
+    it (BREACH); a proxy's compression would have none.
+    """
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Return the response, compressed if its browser reads that."""
+        is_text = response.get("Content-Type", "").startswith(("text/html", "application/json"))
+        if is_text and not response.streaming:
+            return super().process_response(request, response)
         return response
 
 
@@ -208,6 +227,23 @@ class VisitMiddleware(_Middleware):
         response = self.get_response(request)
         write_visit(request)
         return response
+
+
+class SecondFactor(_Middleware):
+    """Lead organizers and administrators without a second factor to the page that sets it up."""
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        """Refuse all pages but those of accounts."""
+        name = str(request.resolver_match and request.resolver_match.view_name)
+        is_open = request.path.startswith(ACCOUNTS) or name.startswith(JUDGING)
+        if is_open or not needs_second_factor(request.user):
+            return None
+        if wants_json(request):
+            return JsonResponse(error_body(NO_SECOND_FACTOR, "no-second-factor"), status=403)
+        messages.info(request, NO_SECOND_FACTOR)
+        return redirect("mfa_activate_totp")
 
 
 class ReadOnlyArchives(_Middleware):

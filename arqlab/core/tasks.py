@@ -9,6 +9,7 @@ from arqlab.celery import app, wake_after_commit
 from arqlab.core.faults import due
 from arqlab.core.models import Job
 from arqlab.core.services import jobs
+from arqlab.core.services.health import record_heartbeat
 from arqlab.web.jobs import JOB_KINDS
 
 LONGEST_JOB = 24 * 3600
@@ -31,11 +32,16 @@ def run_waiting_jobs() -> None:
         run_job(job_id)
 
 
+@app.task
+def beat() -> None:
+    """Show that scheduled tasks run."""
+    record_heartbeat()
+
+
 def queue_job(job: Job) -> None:
     """Queue a job for after the commit, when workers can see it.
 
-    In embedded mode, a message is run at once by the process that sends it. Jobs that take long
-    are left to the schedule there, so that the page need not wait.
+    In embedded mode, jobs that take long are left to the schedule: quick ones do not wait for them.
     """
     if JOB_KINDS[job.kind].is_quick or not settings.EMBEDDED:
         wake_after_commit(run_job, job.pk)

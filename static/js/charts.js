@@ -20,6 +20,7 @@
 // own-days: {"days": [{"day": "2026-11-23", "items", "seconds"}]}, seconds per label or null.
 // judged-days: {"deadlines": [{"name", "day"}], "days": [{"day": "2026-11-23", "judged", "expected"}]}; null is no value.
 
+import { init } from "../vendor/echarts/echarts.js";
 import { coefficients } from "./charts/coefficients.js";
 import { leftOut, poolDepths } from "./charts/reusability.js";
 import { runPoints, scoreDifferences, scoreScatter } from "./charts/comparison.js";
@@ -198,7 +199,7 @@ const drawn = new Map();
 function draw(element) {
   const data = JSON.parse(document.getElementById(element.dataset.source).textContent);
   const select = document.querySelector(`[data-chart-order="${element.id}"]`);
-  const chart = window.echarts.init(element, null, { renderer: "svg" });
+  const chart = init(element, null, { renderer: "svg" });
   const render = () => {
     chart.setOption(KINDS[element.dataset.chart](element, data, ordered(data.topics ?? [], select?.value)), true);
   };

@@ -4,4 +4,4 @@
 import { forgetOthers } from "./judge/trips/trip.js";
 
 const { user, signedOut } = document.body.dataset;
-if ("caches" in window && (user !== undefined || signedOut !== undefined)) await forgetOthers(user);
+if ("caches" in window && (user !== undefined || signedOut !== undefined)) forgetOthers(user);

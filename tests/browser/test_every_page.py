@@ -153,7 +153,7 @@ def test_every_page_keeps_to_the_window_does_not_shift_and_breaks_no_rule_of_axe
 ):
     scene, runs = busy_lab(tmp_path)
     page.add_init_script(WATCH)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     if role != "visitor":
         enter(page, scene.people[role])
 

@@ -67,11 +67,11 @@ def end_trip(*, topic_id: int, user: User, have: list[int], at: datetime) -> int
 
 def page_files() -> list[str]:
     """Return the addresses of the static files that judging and thread pages may load."""
-    root = settings.BASE_DIR / "static"
+    root = settings.STATICFILES_DIRS[0]
     kinds = {".css", ".js", ".svg", ".woff2"}
     names = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.suffix in kinds)
-    # They have no charts.
-    return [static(name) for name in sorted(names) if not name.startswith("vendor/echarts/")]
+    charts = ("js/charts", "vendor/echarts/")  # which they do not have
+    return [static(name) for name in sorted(names) if not name.startswith(charts)]
 
 
 ELSEWHERE = (

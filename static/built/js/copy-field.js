@@ -1,0 +1,1 @@
+import"./DWC5Y5VC.js";async function i(t){let e=document.getElementById(t.dataset.copyField);if(e.select(),!navigator.clipboard)return;await navigator.clipboard.writeText(e.value);let o=t.textContent;t.textContent="Copied",setTimeout(()=>{t.textContent=o},1500)}for(let t of document.querySelectorAll("[data-copy-field]"))t.addEventListener("click",()=>i(t));

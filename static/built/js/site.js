@@ -1,0 +1,1 @@
+import"./DWC5Y5VC.js";

@@ -1,0 +1,1 @@
+import"./DWC5Y5VC.js";var e={ArrowLeft:"prev",ArrowRight:"next"},o="input, select, textarea, summary, [tabindex]:not(main)";document.addEventListener("keydown",t=>{let r=e[t.key];!r||t.defaultPrevented||t.altKey||t.ctrlKey||t.metaKey||t.shiftKey||t.target.closest(o)||document.querySelector(`a[rel="${r}"]`)?.click()});

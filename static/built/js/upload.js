@@ -1,0 +1,1 @@
+import"./DPPGGTRO.js";import"./DWC5Y5VC.js";
