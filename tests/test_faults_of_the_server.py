@@ -8,7 +8,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from arqlab.core.faults import PAUSES, next_attempt
+from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
 from arqlab.core.tasks import run_waiting_jobs
@@ -37,7 +37,7 @@ def fail(run: Run, times: int) -> None:
     at = run.status_changed_at
     for attempt in range(times):
         with pytest.raises(FileNotFoundError):
-            validate_uploaded_run(run_id=run.pk, at=next_attempt(attempt, at))
+            validate_uploaded_run(run_id=run.pk, at=attempt_due_at(attempt, at))
         run.refresh_from_db()
         at = run.status_changed_at
 

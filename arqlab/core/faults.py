@@ -40,7 +40,7 @@ def reason_of(error: BaseException | None) -> str:
     return "an error in ArqLab, which is logged"
 
 
-def next_attempt(attempts: int, since: datetime) -> datetime:
+def attempt_due_at(attempts: int, since: datetime) -> datetime:
     """Return when work is due again after so many failed attempts, the last of them at `since`."""
     return since + PAUSES[min(attempts, len(PAUSES)) - 1] if attempts else since
 

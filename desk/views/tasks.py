@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from arqlab.core.faults import next_attempt
+from arqlab.core.faults import attempt_due_at
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
@@ -58,7 +58,7 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         and not unrepaired,
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
-        "next_attempt": next_attempt(run.attempts, run.status_changed_at)
+        "next_attempt": attempt_due_at(run.attempts, run.status_changed_at)
         if run.attempts > (run.status == Run.Status.VALIDATING)
         else None,
         "seen": f"{run.status}-{run.attempts}",

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from arqlab.core.faults import PAUSES, next_attempt
+from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models.labs import Lab, Task
 from arqlab.core.models.people import User
 from arqlab.web.jobs import JOB_KINDS
@@ -125,7 +125,7 @@ class Job(models.Model):
     @property
     def next_attempt(self) -> datetime:
         """Return when a job that waits is due, after faults of the server later than at once."""
-        return next_attempt(self.attempts, self.updated_at)
+        return attempt_due_at(self.attempts, self.updated_at)
 
 
 class JobProblem(models.Model):

@@ -100,7 +100,7 @@ def test_the_files_of_a_refused_load_are_kept_but_not_their_unpacked_copy(scene,
 
     sweep_files(at=timezone.now() + LATER)
     assert files_in(folder) == {"sent/file/tiny.zip"}
-    Job.objects.update(state=Job.State.WAITING)
+    Job.objects.update(state=Job.State.WAITING, attempts=0)
     run_waiting_jobs()
     assert files_in(folder) == {"sent/file/tiny.zip", "unpacked/lab.toml"}
 

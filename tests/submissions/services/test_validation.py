@@ -10,7 +10,7 @@ import pytest
 
 from arqkit.formats.runs import results
 from arqkit.polars_errors import EngineFailedError
-from arqlab.core.faults import PAUSES, next_attempt
+from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models import AuditEvent
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
@@ -230,7 +230,7 @@ def test_a_check_that_panics_makes_no_run_invalid_and_is_put_off_for_longer_each
         with pytest.raises(EngineFailedError):
             validate_uploaded_run(run_id=run.pk, at=at)
         run.refresh_from_db()
-        due = next_attempt(run.attempts, run.status_changed_at)
+        due = attempt_due_at(run.attempts, run.status_changed_at)
         assert waiting_run_ids(at=due - timedelta(seconds=1)) == []
         pauses.append(due - at)
         at = due
