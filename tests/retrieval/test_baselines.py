@@ -57,7 +57,7 @@ def make_made(scene, system):
 
 def test_a_stopped_baseline_leads_back_to_the_page_of_the_baselines(scene, small, client_of):
     choose(scene, client_of, "task1/random")
-    [job] = Job.objects.all()
+    job = Job.objects.get(task=scene.task)
     client = client_of(scene.organizer)
     address = {"referer": f"http://testserver{page(scene)}"}
     response = client.post(reverse("desk:load-stop", args=[job.pk]), headers=address, follow=True)
