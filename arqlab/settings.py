@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from kombu import Queue
 
 from arqlab.environment import (
     caches,
@@ -228,6 +229,18 @@ GENERATION_URL = env("ARQLAB_GENERATION_URL")
 GENERATION_MODEL = env("ARQLAB_GENERATION_MODEL")
 GENERATION_KEY = env("ARQLAB_GENERATION_KEY")
 
+# The queues of tasks, and in embedded mode the threads: jobs that may take hours keep nothing else
+# waiting, and one team's uploads nothing but uploads.
+QUEUES = {
+    "arqlab.core.tasks.run_waiting_jobs": "jobs",
+    "evaluation.tasks.certify_released_boards": "jobs",
+    "arqlab.core.tasks.run_job": "quick-jobs",
+    "submissions.tasks.validate_next_run": "runs",
+    "submissions.tasks.validate_waiting_runs": "runs",
+}
+CELERY_TASK_DEFAULT_QUEUE = "others"
+CELERY_TASK_ROUTES = {task: {"queue": queue} for task, queue in QUEUES.items()}
+CELERY_TASK_QUEUES = [Queue(name) for name in {*QUEUES.values(), CELERY_TASK_DEFAULT_QUEUE}]
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
 CELERY_TASK_ACKS_LATE = True
