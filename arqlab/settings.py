@@ -1,6 +1,6 @@
 """Settings of ArqLab, read from environment variables; described in docs/settings.md.
 
-Without any variables ArqLab runs in embedded mode: SQLite, and scheduled tasks in the web process,
+Without any variables ArqLab runs in embedded mode: SQLite, and tasks in a process of the server,
 with all data below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery
 workers on Redis.
 """

@@ -39,8 +39,7 @@ def beat() -> None:
 def queue_job(job: Job) -> None:
     """Queue a job for after the commit, when workers can see it.
 
-    In embedded mode, a message is run at once by the process that sends it. Jobs that take long
-    are left to the schedule there, so that the page need not wait.
+    In embedded mode, jobs that take long are left to the schedule: quick ones do not wait for them.
     """
     if JOB_KINDS[job.kind].is_quick or not settings.EMBEDDED:
         wake_after_commit(run_job, job.pk)

@@ -16,9 +16,6 @@ from arqlab.core.models import TypesetFormula
 
 BATCH = 5_000  # parameters of one query
 AT_ONCE = 200  # old formulas, about a tenth of a second
-RECENT, SHORT = 4_096, 16_384
-"""Formulas that a process keeps, and the most characters of each: 20 MB, at worst 64 MB."""
-_recent: dict[tuple[str, bool], Typeset] = {}
 
 
 def typeset_formulas(
@@ -37,9 +34,8 @@ def typeset_formulas(
         }
         done = typeset_formulas(corrections.values())
         return {key: done[correction] for key, correction in corrections.items()}
-    keys = set(formulas)
-    known = {key: recent for key in keys if (recent := _recent.get(key))}
-    wanted = {_digest(*key): key for key in keys - known.keys()}
+    wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
+    known: dict[tuple[str, bool], Typeset] = {}
     for digests in in_slices(wanted, size=BATCH):
         # The version is not asked for: SQLite would read all formulas of it instead of these.
         stored = TypesetFormula.objects.filter(digest__in=digests)
@@ -55,19 +51,7 @@ def typeset_formulas(
         known[latex, display] = typeset(latex, display=display)
     if missing:
         _store(missing, known)
-    _keep({key: known[key] for key in wanted.values()})
     return known
-
-
-def _keep(formulas: Mapping[tuple[str, bool], Typeset]) -> None:
-    """Keep short formulas that are set for good. What no longer fits makes room for all others."""
-    if len(_recent) > RECENT:
-        _recent.clear()
-    _recent.update(
-        (key, formula)
-        for key, formula in formulas.items()
-        if formula.mathml and len(formula.mathml) <= SHORT
-    )
 
 
 def typeset_again(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:
