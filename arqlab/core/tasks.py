@@ -6,6 +6,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from arqlab.celery import app, wake_after_commit
+from arqlab.core.faults import due
 from arqlab.core.models import Job
 from arqlab.core.services import jobs
 from arqlab.core.services.health import record_heartbeat
@@ -24,8 +25,9 @@ def run_job(job_id: int) -> None:
 @app.task(time_limit=LONGEST_JOB)
 def run_waiting_jobs() -> None:
     """Run the jobs that lost messages and dead workers left behind."""
-    jobs.release_dead_jobs(at=timezone.now())
-    waiting = Job.objects.filter(state=Job.State.WAITING).order_by("pk")
+    now = timezone.now()
+    jobs.release_dead_jobs(at=now)
+    waiting = Job.objects.filter(due("updated_at", now), state=Job.State.WAITING).order_by("pk")
     for job_id in list(waiting.values_list("pk", flat=True)):
         run_job(job_id)
 
