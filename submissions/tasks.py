@@ -17,7 +17,7 @@ MOST_AT_ONCE = 50
 @app.task
 def validate_next_run() -> None:
     """Validate the run whose turn it is: not always the one whose upload sent the message."""
-    validation.validate_next_run(at=timezone.now())
+    validation.validate_run_in_turn(at=timezone.now())
 
 
 @app.task
@@ -25,7 +25,7 @@ def validate_waiting_runs() -> None:
     """Validate the runs that lost messages and dead workers left behind."""
     validation.release_stale_claims(at=timezone.now())
     for _ in range(MOST_AT_ONCE):
-        if not validation.validate_next_run(at=timezone.now()):
+        if not validation.validate_run_in_turn(at=timezone.now()):
             return
 
 

@@ -123,7 +123,7 @@ def waiting_run_ids(*, at: datetime) -> list[int]:
     return in_turns(waiting, running=running, served=dict(served))
 
 
-def validate_next_run(*, at: datetime) -> bool:
+def validate_run_in_turn(*, at: datetime) -> bool:
     """Validate the run whose turn it is. Return False if none waits that no other worker takes."""
     return any(validate_uploaded_run(run_id=run_id, at=at) for run_id in waiting_run_ids(at=at))
 

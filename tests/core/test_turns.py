@@ -13,7 +13,7 @@ from arqlab.core.services.jobs import run_next_job
 from arqlab.core.turns import in_turns
 from arqlab.web.jobs import JOB_KINDS, JobKind
 from submissions.models import Run
-from submissions.services.validation import validate_next_run
+from submissions.services.validation import validate_run_in_turn
 from tests.factories import Scene, TeamFactory, UserFactory
 from tests.submissions.factories import NOW, RunFactory
 
@@ -53,7 +53,7 @@ def test_fifty_uploads_of_a_team_do_not_delay_another_team(scene: Scene) -> None
 
     checked = 0
     while Run.objects.get(pk=late.pk).status == Run.Status.UPLOADED:
-        assert validate_next_run(at=NOW + timedelta(seconds=checked))
+        assert validate_run_in_turn(at=NOW + timedelta(seconds=checked))
         checked += 1
 
     assert checked <= 2
