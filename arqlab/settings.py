@@ -69,6 +69,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "arqlab.core.middleware.HealthCheck",
+    "arqlab.core.middleware.Measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "arqlab.core.middleware.Compressed",
@@ -321,6 +322,8 @@ if HTTPS:
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W009", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 
+# Who sends it gets the metrics.
+METRICS_TOKEN = env("ARQLAB_METRICS_TOKEN")
 LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,
