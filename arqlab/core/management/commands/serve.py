@@ -72,7 +72,7 @@ class Command(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Run the command with a folder in which its processes count requests together.
 
-        It is named before the checks import all views, and with them `arqlab.core.services.metrics`.
+        It is named before the checks import all views, and `arqlab.core.services.metrics`.
         """
         with TemporaryDirectory(prefix="arqlab-metrics-") as folder:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
