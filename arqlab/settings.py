@@ -321,7 +321,8 @@ if HTTPS:
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_SSL_REDIRECT = True
 # HSTS for all subdomains, and in the lists of browsers, is for the owner of the domain to decide.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# Ours of the key says how to make one.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W009", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 
 LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")

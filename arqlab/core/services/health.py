@@ -103,7 +103,7 @@ def or_fault(check: Callable[[], Fault | None]) -> Fault | None:
     try:
         return check()
     except DatabaseError as error:
-        return Fault(f"The database does not answer: {error}.", TODO)
+        return Fault(f"The database does not answer: {' '.join(str(error).split())}", TODO)
 
 
 def readiness() -> dict[str, Fault | None]:

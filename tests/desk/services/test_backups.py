@@ -105,7 +105,7 @@ for thread in threads:
     thread.join()
 print(json.dumps({
     "before": before, "after": appended(), "busy": busy,
-    "calm": backup("calm"), "tables": tables(), "files": files(),
+    "tables": tables(), "files": files(), "calm": backup("calm"),
 }))
 """
 RESTORE = """
