@@ -70,6 +70,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "arqlab.core.middleware.HealthCheck",
+    "arqlab.core.middleware.Measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "arqlab.core.middleware.Compressed",
@@ -216,6 +217,10 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 # The public key of age for which backups are encrypted.
 BACKUP_KEY = env("ARQLAB_BACKUP_KEY")
 RUN_MAX_BYTES = env_int("ARQLAB_RUN_MAX_BYTES", 64 * 1024 * 1024, least=1)
+# Bytes of stored uploads: of a lab, of a team and of a person, and of a person's checks.
+LAB_MAX_BYTES = env_int("ARQLAB_LAB_MAX_BYTES", 20 * 1024**3, least=1)
+TEAM_MAX_BYTES = env_int("ARQLAB_TEAM_MAX_BYTES", 2 * 1024**3, least=1)
+CHECKS_MAX_BYTES = env_int("ARQLAB_CHECKS_MAX_BYTES", 256 * 1024**2, least=1)
 RUN_MAX_LINES = env_int("ARQLAB_RUN_MAX_LINES", 500_000, least=1)
 # After this many seconds, a claimed run that is not finished is free for another worker.
 CLAIM_SECONDS = env_int("ARQLAB_CLAIM_SECONDS", 300, least=60)
@@ -334,6 +339,8 @@ if HTTPS:
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W009", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 
+# Who sends it gets the metrics.
+METRICS_TOKEN = env("ARQLAB_METRICS_TOKEN")
 LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,
