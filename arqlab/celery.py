@@ -8,6 +8,7 @@ import os
 import queue
 import threading
 from functools import cache, partial
+from multiprocessing.connection import Connection
 from typing import Any
 
 from celery import Celery
@@ -23,6 +24,7 @@ SUBJECTS = ["assessment.judging", "assessment.pools", "assessment.radar", "asses
 app.autodiscover_tasks(SUBJECTS)
 logger = logging.getLogger(__name__)
 
+_background: Connection | None = None
 Message = tuple[Any, tuple[Any, ...]]
 
 
@@ -31,19 +33,30 @@ def wake_after_commit(task: Any, *args: Any) -> None:
 
     A request neither fails nor waits when Redis is down or hangs: another thread sends the message.
     A lost one does no harm, because the scheduled tasks find the work in the database. In embedded
-    mode, the task is done at once.
+    mode, the message goes to the server's background process; a command does the task at once.
     """
     from django.db import transaction
 
-    send = partial(task.delay, *args) if app.conf.task_always_eager else partial(_put, task, args)
+    send = partial(task.delay, *args) if runs_at_once() else partial(_put, task, args)
     transaction.on_commit(send)
+
+
+def runs_at_once() -> bool:
+    """Return whether this process does the tasks that it wakes a worker for."""
+    return app.conf.task_always_eager and _background is None
+
+
+def send_to_background(process: Connection) -> None:
+    """Let this web process send its messages to the background process of its server."""
+    global _background
+    _background = process
 
 
 def _put(task: Any, args: tuple[Any, ...]) -> None:
     try:
         _messages().put_nowait((task, args))
     except queue.Full:
-        logger.warning("Redis does not answer. %s waits for the schedule.", task.name)
+        logger.warning("Nobody takes messages. %s waits for the schedule.", task.name)
 
 
 @cache
@@ -57,6 +70,9 @@ def _messages() -> queue.Queue[Message]:
 def _send(waiting: queue.Queue[Message]) -> None:
     while True:
         task, args = waiting.get()
+        if _background:
+            _background.send((task.name, args))
+            continue
         try:
             task.apply_async(args, retry=False)
         except OperationalError as problem:

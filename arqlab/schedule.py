@@ -1,51 +1,109 @@
-"""The scheduled tasks in the web process, in place of Celery beat and a worker."""
+"""The scheduled tasks in a process beside the web process, in place of Celery beat and a worker."""
+
+from __future__ import annotations
 
 import logging
+import os
+import queue
+import signal
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+from typing import Any
 
+import django
 from django.db import close_old_connections
 
 from arqlab.celery import app
 
-SLOW = ("run-waiting-jobs", "certify-boards")
+LANES = {
+    "arqlab.core.tasks.run_waiting_jobs": "jobs",
+    "evaluation.tasks.certify_released_boards": "jobs",
+    "arqlab.core.tasks.run_job": "quick jobs",
+    "submissions.tasks.validate_run": "runs",
+    "submissions.tasks.validate_waiting_runs": "runs",
+}
+"""The thread of each task: jobs may take hours, and runs wait for no other task."""
+OTHERS = "others"
+NICENESS = 10
+"""Pages come first where both want the same core."""
 logger = logging.getLogger(__name__)
 
 
-def start_schedule() -> threading.Thread:
-    """Start a thread that runs each scheduled task at its interval, and return the thread.
+class Lane:
+    """The tasks of one thread: some are due at intervals, and web processes ask for some."""
 
-    Jobs may take hours and certificates half a minute, so they have a thread of their own.
-    """
+    def __init__(self, entries: Iterable[str]) -> None:
+        self.asked: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self.due = dict.fromkeys(entries, time.monotonic())
+
+    def run(self) -> None:
+        """Run tasks for ever."""
+        while True:
+            self.step()
+
+    def step(self) -> None:
+        """Run what is due, and what is asked for until something is due again."""
+        for name in self.due:
+            entry = app.conf.beat_schedule[name]
+            if time.monotonic() >= self.due[name]:
+                _run(entry["task"])
+                self.due[name] = time.monotonic() + entry["schedule"]
+        next_due = min(self.due.values(), default=None)
+        try:
+            wait = None if next_due is None else max(0, next_due - time.monotonic())
+            _run(*self.asked.get(timeout=wait))
+        except queue.Empty:
+            pass
+
+
+def lanes() -> dict[str, Lane]:
+    """Return the lane of each thread, with the entries of the schedule that it runs."""
     # Before the threads start: Celery cannot register tasks in two threads at once.
     app.loader.import_default_modules()
     app.finalize()
-    slow = [name for name in app.conf.beat_schedule if name in SLOW]
-    rest = [name for name in app.conf.beat_schedule if name not in SLOW]
-    threading.Thread(target=_run_schedule, args=[slow], name="jobs", daemon=True).start()
-    thread = threading.Thread(target=_run_schedule, args=[rest], name="schedule", daemon=True)
-    thread.start()
-    return thread
+    of_entry = {
+        name: LANES.get(entry["task"], OTHERS) for name, entry in app.conf.beat_schedule.items()
+    }
+    return {
+        lane: Lane(name for name in of_entry if of_entry[name] == lane)
+        for lane in {*LANES.values(), OTHERS}
+    }
 
 
-def _run_schedule(names: Iterable[str]) -> None:
-    app.loader.import_default_modules()
-    due = dict.fromkeys(names, time.monotonic())
-    while True:
-        for name in due:
-            entry = app.conf.beat_schedule[name]
-            if time.monotonic() >= due[name]:
-                _run(entry["task"])
-                due[name] = time.monotonic() + entry["schedule"]
-        time.sleep(0.5)
+def run_background(asked: Connection) -> None:
+    """Run the scheduled tasks, and those that are asked for, until the server ends.
+
+    It is the main function of a process, which the server starts.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server, which gets it too, ends this process
+    os.nice(NICENESS)
+    threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
+    django.setup()
+    running = lanes()
+    for name, lane in running.items():
+        threading.Thread(target=lane.run, name=name, daemon=True).start()
+    with suppress(EOFError):  # the server has ended
+        while True:
+            task, args = asked.recv()
+            running[LANES.get(task, OTHERS)].asked.put((task, args))
 
 
-def _run(task: str) -> None:
+def end_with_parent() -> None:
+    """End this process as soon as the process that started it has ended, also if it was killed."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
+
+
+def _run(task: str, args: Any = ()) -> None:
     close_old_connections()
     try:
         # apply() instead of a plain call keeps the worker's limits and logging.
-        app.tasks[task].apply(throw=True)
+        app.tasks[task].apply(args, throw=True)
     except Exception:
         logger.exception("Scheduled task %s failed.", task)
     finally:

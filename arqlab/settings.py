@@ -1,6 +1,6 @@
 """Settings of ArqLab, read from environment variables; described in docs/settings.md.
 
-Without any variables ArqLab runs in embedded mode: SQLite, and scheduled tasks in the web process,
+Without any variables ArqLab runs in embedded mode: SQLite, and tasks in a process of the server,
 with all data below `ARQLAB_DATA`. `DATABASE_URL` and `REDIS_URL` switch to PostgreSQL and to Celery
 workers on Redis.
 """
@@ -53,6 +53,7 @@ INSTALLED_APPS = [
     "django.contrib.admin",
     "allauth",
     "allauth.account",
+    "allauth.mfa",
     "csp",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -84,6 +85,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "arqlab.core.middleware.NotAllowedMiddleware",
+    "arqlab.core.middleware.SecondFactor",
     "arqlab.core.middleware.ReadOnlyArchives",
     "arqlab.core.middleware.VisitMiddleware",
 ]
@@ -159,6 +161,10 @@ ACCOUNT_FORMS = {
     "signup": "arqlab.core.forms.people.SignUpForm",
 }
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "ArqLab: "
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "ArqLab"
+# Organizers and administrators have confirmed their address, or another administrator did so.
+MFA_ALLOW_UNVERIFIED_EMAIL = True
 
 # Mail: EMAIL_URL is smtp://user:password@host:port. Without it, notices are not sent, and account
 # messages such as password resets are files in the data folder.
@@ -233,6 +239,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_keepalive": True}
 # Messages only wake up workers; the tasks find their work in the database.
 CELERY_BEAT_SCHEDULE = {
+    "beat": {"task": "arqlab.core.tasks.beat", "schedule": 15.0},
     "validate-waiting-runs": {"task": "submissions.tasks.validate_waiting_runs", "schedule": 5.0},
     "index-waiting-collections": {"task": "collection.tasks.index_waiting", "schedule": 15.0},
     "typeset-pools": {"task": "assessment.pools.tasks.typeset_pools", "schedule": 10.0},
@@ -303,12 +310,15 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 HTTPS = env_bool("ARQLAB_HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+# Whether organizers and administrators must sign in with a second factor.
+SECOND_FACTOR = env_bool("ARQLAB_SECOND_FACTOR", default=HTTPS)
 if HTTPS:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_SSL_REDIRECT = True
 # HSTS for all subdomains, and in the lists of browsers, is for the owner of the domain to decide.
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+# Ours of the key says how to make one.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W009", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 
 LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")

@@ -21,8 +21,9 @@ def validate_run(run_id: int) -> None:
 @app.task
 def validate_waiting_runs() -> None:
     """Validate the runs that lost messages and dead workers left behind."""
-    release_stale_claims(at=timezone.now())
-    for run_id in waiting_run_ids():
+    now = timezone.now()
+    release_stale_claims(at=now)
+    for run_id in waiting_run_ids(at=now):
         validate_run(run_id)
 
 

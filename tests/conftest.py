@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 from django.test import Client, TransactionTestCase
+from pytest_django.fixtures import Settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.apps import OneLineForBadRequests
@@ -136,6 +137,15 @@ def log() -> Iterator[io.StringIO]:
     logging.getLogger().addHandler(handler)
     yield handler.stream
     logging.getLogger().removeHandler(handler)
+
+
+@pytest.fixture
+def media(settings: Settings, tmp_path: Path) -> Path:
+    """Store files in a folder, as servers do."""
+    settings.MEDIA_ROOT = tmp_path / "files"
+    backend = "arqlab.core.files.DurableStorage"
+    settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": backend}}
+    return settings.MEDIA_ROOT
 
 
 @pytest.fixture(scope="session")

@@ -88,7 +88,7 @@ def running_server(folder: Path) -> Iterator[Server]:
         process, port = listening(command, env=environment(folder), stdout=log, stderr=log)
     server = Server(f"http://127.0.0.1:{port}", folder)
     try:
-        urllib.request.urlopen(f"{server.url}/healthz/").close()
+        urllib.request.urlopen(f"{server.url}/health/live").close()
         yield server
     finally:
         server.lock.close()

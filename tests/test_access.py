@@ -81,12 +81,15 @@ BY_NAME = {
     (): "evaluation:leaderboard-version evaluation:first-answers",
 }
 """Who opens an address that asks further questions, or, before the release, sees its content."""
+ALLAUTH = ("account_", "mfa_")
 ACCOUNT = {
     ALL: """account_confirm_email account_email_verification_sent account_inactive account_login
         account_reset_password account_reset_password_done account_reset_password_from_key
         account_reset_password_from_key_done account_signup""",
-    SIGNED_IN: "account_change_password account_email account_logout account_reauthenticate",
-    (): "account_confirm_login_code account_set_password",
+    SIGNED_IN: """account_change_password account_email account_logout account_reauthenticate
+        mfa_index mfa_activate_totp mfa_deactivate_totp mfa_download_recovery_codes
+        mfa_generate_recovery_codes mfa_view_recovery_codes""",
+    (): "account_confirm_login_code account_set_password mfa_authenticate mfa_reauthenticate",
 }
 """The pages of django-allauth, which lead elsewhere whoever has no use for them."""
 # The administration's pages are Django's own; nobody but a superuser gets in.
@@ -119,7 +122,7 @@ def rows() -> list[tuple[str, str, tuple[str, ...]]]:
             if roles is None and page:
                 asked = passing[page.access.__name__] if page.access else ALL
                 roles = tuple(role for role in asked if role != "visitor" or not page.sign_in)
-            if method != "HEAD" and not name.startswith("account_"):
+            if method != "HEAD" and not name.startswith(ALLAUTH):
                 known.append((method, name, ASSESSOR if roles is None else roles))
     return known
 
@@ -155,7 +158,7 @@ def test_the_tables_name_only_what_there_is():
 
     assert named <= views.keys()
     assert {page.access.__name__ for page in pages if page.access} == set(roles_by(BY_ACCESS))
-    assert {name for name in views if name.startswith("account_")} == set(roles_by(ACCOUNT))
+    assert {name for name in views if name.startswith(ALLAUTH)} == set(roles_by(ACCOUNT))
 
 
 def address(name: str, scene: Scene, run_id: int) -> str:
@@ -377,7 +380,7 @@ def gets_in(answer: Any) -> bool:
 
 @pytest.mark.parametrize(
     ("method", "name", "roles"),
-    [row for row in rows() if not row[1].startswith("account_")],
+    [row for row in rows() if not row[1].startswith(ALLAUTH)],
     ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_a_url_lets_in_the_roles_of_its_question(method, name, roles, filled, db):

@@ -51,7 +51,8 @@ COLLECTIONS = {
 }
 """Commands of collections, which several labs may search."""
 DEMO = {"build_demo"}
-ACCOUNTS = {"confirm_address"}
+ACCOUNTS = {"confirm_address", "delete_account", "remove_second_factor"}
+SERVER = {"backup", "restore"}
 ARCHIVED = "is archived, so it cannot be changed. An organizer can restore it on its Settings page"
 
 
@@ -76,7 +77,7 @@ def test_every_command_on_labs_is_in_a_list():
         and isinstance(load_command_class(app, name), LabCommand)
     }
 
-    assert own == set(CHANGING) | LOADING | set(READING) | COLLECTIONS | DEMO | ACCOUNTS
+    assert own == set(CHANGING) | LOADING | set(READING) | COLLECTIONS | DEMO | ACCOUNTS | SERVER
 
 
 @pytest.mark.parametrize("name", CHANGING)

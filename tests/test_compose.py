@@ -107,7 +107,7 @@ def test_web_worker_and_beat_take_a_run_to_its_scores_and_it_is_backed_up(
 
     with ExitStack() as stack:
         _, port = stack.enter_context(started("web", environment))
-        assert ask(port, "/healthz/")
+        assert ask(port, "/health/live")
         load_small_lab(tmp_path, environment)
         worker, _ = stack.enter_context(started("worker", environment))
         stack.enter_context(started("beat", environment))

@@ -20,6 +20,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.errors import error_body
 from arqlab.core.faults import is_database_lost
+from arqlab.core.services import health
 from arqlab.core.views.error_pages import NO_DATABASE
 from tests.core.views.test_error_pages import says, sentences
 from tests.test_access import named_addresses, parameters_of
@@ -91,6 +92,15 @@ def test_a_request_without_a_database_is_one_line_of_the_log(
 
     [line] = log.getvalue().splitlines()
     assert "Service Unavailable: /labs/: " in line
+
+
+def test_a_server_without_a_database_is_alive_and_not_ready(no_database: None) -> None:
+    health._readiness_at.cache_clear()
+    ready = Client().get("/health/ready")
+    health._readiness_at.cache_clear()
+
+    assert Client().get("/health/live").status_code == 200
+    assert (ready.status_code, ready.json()["checks"]["database"]) == (503, "failing")
 
 
 def test_a_mistake_of_ours_is_not_taken_for_a_lost_database(db: None) -> None:

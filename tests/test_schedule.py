@@ -1,4 +1,4 @@
-"""The schedule in the web process runs each task, and survives a failing one."""
+"""The background process runs each task, and survives a failing one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ from arqlab.celery import SUBJECTS, app
 from tests.paths import ROOT
 
 
-class Stop(BaseException):
-    """Ends the schedule's endless loop."""
-
-
 @pytest.fixture
 def failed(monkeypatch):
     """Return the tasks logged as failed."""
@@ -25,24 +21,19 @@ def failed(monkeypatch):
 
 @pytest.fixture
 def played(monkeypatch, failed):
-    """Run the schedule for two rounds with recording tasks, and return the records."""
+    """Run all lanes once with recording tasks, and return the records."""
     turns: list[str] = []
-    rounds = iter([None, Stop()])
 
-    def pause(seconds: float) -> None:
-        if stop := next(rounds):
-            raise stop
-
-    def apply(self: Task, **options: object) -> None:
+    def apply(self: Task, args: object, **options: object) -> None:
         turns.append(self.name)
         if "score" in self.name:
             raise ValueError("a broken task")
 
-    monkeypatch.setattr(schedule.time, "sleep", pause)
     monkeypatch.setattr(Task, "apply", apply)
     monkeypatch.setattr(schedule, "close_old_connections", lambda: None)
-    with pytest.raises(Stop):
-        schedule._run_schedule(app.conf.beat_schedule)
+    for lane in schedule.lanes().values():
+        lane.asked.put(("arqlab.notices.tasks.send_mail", ()))  # one that is asked for
+        lane.step()
     return turns
 
 
@@ -57,8 +48,10 @@ def test_a_worker_knows_the_tasks_of_every_package():
     assert found - {config.name for config in apps.get_app_configs()} == set(SUBJECTS)
 
 
-def test_every_scheduled_task_runs_at_its_interval(played):
-    assert sorted(played) == sorted(entry["task"] for entry in app.conf.beat_schedule.values())
+def test_every_task_that_is_scheduled_or_asked_for_runs(played):
+    asked = ["arqlab.notices.tasks.send_mail"] * len(schedule.lanes())
+    scheduled = [entry["task"] for entry in app.conf.beat_schedule.values()]
+    assert sorted(played) == sorted(asked + scheduled)
 
 
 def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
@@ -66,10 +59,12 @@ def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
     assert "submissions.tasks.validate_waiting_runs" in played
 
 
-def test_the_schedule_is_a_thread_that_ends_with_the_process(monkeypatch):
-    monkeypatch.setattr(schedule, "_run_schedule", lambda names: None)
-    thread = schedule.start_schedule()
-    thread.join()
+def test_long_jobs_keep_no_run_and_no_quick_job_waiting():
+    of = {task: schedule.LANES.get(task, schedule.OTHERS) for task in app.tasks}
 
-    assert thread.daemon
-    assert not thread.is_alive()
+    assert of["arqlab.core.tasks.run_waiting_jobs"] not in {
+        of["arqlab.core.tasks.run_job"],
+        of["submissions.tasks.validate_run"],
+        of["evaluation.tasks.score_unscored_runs"],
+    }
+    assert set(schedule.LANES) <= set(of)

@@ -44,14 +44,6 @@ def environment_of(folder: Path) -> dict[str, str]:
     return EMBEDDED | {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
 
 
-def test_one_process_serves_checks_and_scores(tmp_path: Path) -> None:
-    with serving(tmp_path) as (server, port):
-        ask(port, "/healthz/")
-        load_small_lab(tmp_path, environment_of(tmp_path))
-        ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
-        assert first_score(port, server) == pytest.approx(1.0)
-
-
 THREADS = 2
 HOST = b" HTTP/1.1\r\nHost: localhost\r\n"
 SLOW = {
@@ -86,23 +78,28 @@ def children(process: int) -> list[int]:
     return [int(child) for child in found.split()]
 
 
-def wait_for_end(process: int) -> None:
-    """Wait until a process that is not ours has ended."""
-    select.select([os.pidfd_open(process)], [], [])
+def kill(process: int) -> None:
+    """Kill a process and wait until it has ended."""
+    end = os.pidfd_open(process)
+    os.kill(process, signal.SIGKILL)
+    select.select([end], [], [])
 
 
-def test_a_killed_web_process_is_replaced_and_none_outlives_its_server(tmp_path: Path) -> None:
+def test_killed_processes_are_replaced_and_none_outlives_its_server(tmp_path: Path) -> None:
     with serving(tmp_path) as (server, port):
-        for _ in range(3):
-            ask(port, "/healthz/")
-            [web] = children(server.pid)
-            os.kill(web, signal.SIGKILL)
-            wait_for_end(web)
-        ask(port, "/healthz/")
-        [web] = children(server.pid)
+        for _ in range(2):
+            ask(port, "/health/live")
+            for child in children(server.pid):
+                kill(child)
+        ask(port, "/health/live")
+        load_small_lab(tmp_path, environment_of(tmp_path))
+        ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
+        assert first_score(port, server) == pytest.approx(1.0)
+        ends = [os.pidfd_open(child) for child in children(server.pid)]
         server.kill()
         server.wait()
-        wait_for_end(web)
+        for end in ends:
+            select.select([end], [], [])
 
 
 def test_a_request_in_flight_is_answered_before_the_server_ends(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import Model
@@ -17,13 +18,16 @@ from arqlab.core import models
 from arqlab.core.permissions import signed_in
 from arqlab.core.services.audit import record_event
 
+# Its page shows the secrets of second factors.
+admin.site.unregister(Authenticator)
+
 
 @admin.register(models.User)
 class PersonAdmin(UserAdmin):
-    """User accounts, which are deactivated instead of deleted: their work keeps its author."""
+    """User accounts. `delete_account` deletes them: their work keeps an author."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: an account is deactivated by its field "Active"."""
+        """Return False: the work of an account would go with it."""
         return False
 
     def save_model(self, request: HttpRequest, obj: Model, form: Any, change: bool) -> None:

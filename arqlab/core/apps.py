@@ -41,10 +41,14 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        """Log each failed sign-in, and read the apps' system checks and jobs."""
+        """Log failed sign-ins, record the history of accounts, and read the checks and jobs."""
         autodiscover_modules("checks")
         autodiscover_modules("tasks")
         user_login_failed.connect(log_failed_sign_in)
+        # Its models exist only now.
+        from arqlab.core.services.personal import record_history
+
+        record_history()
 
 
 def log_failed_sign_in(

@@ -14,6 +14,7 @@ from rest_framework.throttling import AnonRateThrottle, UserRateThrottle
 
 from arqlab.core.caches import request_counts
 from arqlab.core.models import ApiToken, User
+from arqlab.core.permissions import NO_SECOND_FACTOR, needs_second_factor
 from arqlab.core.services.tokens import record_use, token_from
 from arqlab.core.visits import Visit, after_visit
 
@@ -26,13 +27,22 @@ class InvalidToken(APIException):
     default_detail = "This API token is not valid or was revoked. Create one on your account page."
 
 
+class NoSecondFactor(APIException):
+    """A token of somebody who must set up a second factor first."""
+
+    status_code = 403
+    default_code = "no-second-factor"
+    default_detail = NO_SECOND_FACTOR
+
+
 class TokenAuthentication(BaseAuthentication):
     """Sign in by an API token, within its scope."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """Return the user and the token of a request, or None if it has no token.
 
-        Raises `InvalidToken`, and `PermissionDenied` for a change with a token that only reads.
+        Raises `InvalidToken`, `NoSecondFactor`, and `PermissionDenied` for a change with a token
+        that only reads.
         """
         scheme, _, text = get_authorization_header(request).partition(b" ")
         if scheme.lower() != b"bearer":
@@ -41,6 +51,8 @@ class TokenAuthentication(BaseAuthentication):
         token = token_from(text.strip().decode("latin-1"), at=at)
         if token is None:
             raise InvalidToken
+        if needs_second_factor(token.user):
+            raise NoSecondFactor
         after_visit(request, Visit.TOKEN, partial(record_use, token=token, at=at))
         if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
             raise PermissionDenied(

@@ -17,8 +17,8 @@ from django.urls import Resolver404, resolve, reverse
 from arqlab.core.errors import error_body
 from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
-from arqlab.core.permissions import labs_visible_to
-from arqlab.core.views.account import health
+from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
+from arqlab.core.views import health
 from arqlab.core.views.error_pages import (
     API,
     SIGNED_OUT,
@@ -48,15 +48,15 @@ class _Middleware:
 
 
 class HealthCheck(_Middleware):
-    """Answer the health check before anything asks which host it was sent to.
+    """Answer the health checks before anything asks which host they were sent to.
 
     The checks of Docker and of load balancers name the server by its address, which `ARQLAB_HOSTS`
     does not list.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return 200 or 503 for `/healthz/`, and the response of the view for all other paths."""
-        return health(request) if request.path == "/healthz/" else self.get_response(request)
+        """Return the answer to a health check, and the response of the view for other paths."""
+        return health.VIEWS.get(request.path, self.get_response)(request)
 
 
 class NotStored(_Middleware):
@@ -227,6 +227,23 @@ class VisitMiddleware(_Middleware):
         response = self.get_response(request)
         write_visit(request)
         return response
+
+
+class SecondFactor(_Middleware):
+    """Lead organizers and administrators without a second factor to the page that sets it up."""
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
+        """Refuse all pages but those of accounts."""
+        name = str(request.resolver_match and request.resolver_match.view_name)
+        is_open = request.path.startswith(ACCOUNTS) or name.startswith(JUDGING)
+        if is_open or not needs_second_factor(request.user):
+            return None
+        if wants_json(request):
+            return JsonResponse(error_body(NO_SECOND_FACTOR, "no-second-factor"), status=403)
+        messages.info(request, NO_SECOND_FACTOR)
+        return redirect("mfa_activate_totp")
 
 
 class ReadOnlyArchives(_Middleware):

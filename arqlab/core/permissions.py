@@ -3,6 +3,7 @@
 from typing import TypeVar
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
@@ -14,6 +15,10 @@ from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Membership, Role, Task, Team, Topic, User, Visitor
 
 S = TypeVar("S")
+NO_SECOND_FACTOR = (
+    "Organizers and administrators of this server sign in with a second factor. Set one up under"
+    " Your account."
+)
 
 
 def allowed(subject: S, is_allowed: object) -> S:
@@ -86,6 +91,19 @@ def is_team_member(user: Visitor, team: Team) -> bool:
 def has_verified_address(user: User) -> bool:
     """Return whether a user has confirmed an email address."""
     return bool(EmailAddress.objects.filter(user_id=user.pk, verified=True).exists())
+
+
+def needs_second_factor(user: Visitor) -> bool:
+    """Return whether a user must set up a second factor first: an organizer or administrator
+    without one, on a server that demands it. Pages and the API ask this.
+    """
+    if not (settings.SECOND_FACTOR and isinstance(user, User)):
+        return False
+    held = Membership.objects.filter(user_id=user.pk, role__in=Role.organizing())
+    administers = user.is_superuser or user.is_staff or may_create_labs(user)
+    return (administers or held.exists()) and not (
+        Authenticator.objects.filter(user_id=user.pk).exists()
+    )
 
 
 def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:

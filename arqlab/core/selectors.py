@@ -19,6 +19,7 @@ from django.utils.html import strip_tags
 from arqkit.formats.labs.packed import SPARE
 from arqlab.core.errors import UserError
 from arqlab.core.models import (
+    AuditEvent,
     Correction,
     Corrections,
     Lab,
@@ -179,6 +180,13 @@ def roles_of(user: User) -> QuerySet[Membership]:
         .select_related("lab", "team")
         .order_by("lab__name", "role", "team__name")
     )
+
+
+def account_history(user: User) -> QuerySet[AuditEvent]:
+    """Return the events of a user's account, roles and tokens, with lab and actor."""
+    kinds = Q(verb__startswith="person.") | Q(verb__startswith="role.")
+    about = AuditEvent.objects.filter(kinds | Q(verb__startswith="token."), person=user)
+    return about.select_related("lab", "actor")
 
 
 def roles_in(user: Visitor, lab: Lab) -> LabRoles:

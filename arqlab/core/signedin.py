@@ -10,7 +10,7 @@ from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.sessions.backends import db
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from arqlab.core.models import User
@@ -26,15 +26,34 @@ _FIELDS = tuple(
 _PERSON = f"SELECT {', '.join(_FIELDS)} FROM {User._meta.db_table} WHERE id = %s"  # noqa: S608
 
 
+def _first_row(statement: str, parameters: list[Any]) -> Any:
+    """Return a row, or None. This is the first statement of a request, so it takes the place of
+    Django's check of the connection: one that was lost is replaced.
+    """
+    was_open = connection.connection is not None and not connection.in_atomic_block
+    connection.health_check_done = True  # type: ignore[attr-defined]
+    try:
+        return _row(statement, parameters)
+    except (OperationalError, InterfaceError):
+        if not was_open:
+            raise
+    connection.close()
+    return _row(statement, parameters)
+
+
+def _row(statement: str, parameters: list[Any]) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.fetchone()
+
+
 class SessionStore(db.SessionStore):
     """Sessions in the database, as in Django."""
 
     def load(self) -> dict[str, Any]:
         """Return the data of the session, or nothing if it does not exist or has expired."""
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        with connection.cursor() as cursor:
-            cursor.execute(_SESSION, [self.session_key, now])
-            row = cursor.fetchone()
+        row = _first_row(_SESSION, [self.session_key, now])
         if row is None:
             # An invented or expired key is not used again.
             self._session_key = None
@@ -47,8 +66,6 @@ class Backend(AuthenticationBackend):
 
     def get_user(self, user_id: int) -> User | None:
         """Return the user of a session, or None if the account is gone or inactive."""
-        with connection.cursor() as cursor:
-            cursor.execute(_PERSON, [user_id])
-            row = cursor.fetchone()
+        row = _row(_PERSON, [user_id])
         user = User.from_db(connection.alias, _FIELDS, row) if row else None
         return user if user and self.user_can_authenticate(user) else None

@@ -6,8 +6,10 @@ from django.conf import settings
 from django.utils import timezone
 
 from arqlab.celery import app, wake_after_commit
+from arqlab.core.faults import due
 from arqlab.core.models import Job
 from arqlab.core.services import jobs
+from arqlab.core.services.health import record_heartbeat
 from arqlab.web.jobs import JOB_KINDS
 
 LONGEST_JOB = 24 * 3600
@@ -23,17 +25,23 @@ def run_job(job_id: int) -> None:
 @app.task(time_limit=LONGEST_JOB)
 def run_waiting_jobs() -> None:
     """Run the jobs that lost messages and dead workers left behind."""
-    jobs.release_dead_jobs(at=timezone.now())
-    waiting = Job.objects.filter(state=Job.State.WAITING).order_by("pk")
+    now = timezone.now()
+    jobs.release_dead_jobs(at=now)
+    waiting = Job.objects.filter(due("updated_at", now), state=Job.State.WAITING).order_by("pk")
     for job_id in list(waiting.values_list("pk", flat=True)):
         run_job(job_id)
+
+
+@app.task
+def beat() -> None:
+    """Show that scheduled tasks run."""
+    record_heartbeat()
 
 
 def queue_job(job: Job) -> None:
     """Queue a job for after the commit, when workers can see it.
 
-    In embedded mode, a message is run at once by the process that sends it. Jobs that take long
-    are left to the schedule there, so that the page need not wait.
+    In embedded mode, jobs that take long are left to the schedule: quick ones do not wait for them.
     """
     if JOB_KINDS[job.kind].is_quick or not settings.EMBEDDED:
         wake_after_commit(run_job, job.pk)

@@ -15,8 +15,8 @@ from arqlab.web.tables import Table, answer
 class JobKind:
     """What a worker runs for the jobs of a kind, which people know as `label`.
 
-    `run` gets the `RunningJob` and returns sentences on what was done. A quick job may run in the
-    request that starts it, where ArqLab is one process. A job `in_archive` changes no lab or task,
+    `run` gets the `RunningJob` and returns sentences on what was done. A quick job waits for
+    no long one, where there are no Celery workers. A job `in_archive` changes no lab or task,
     so it also runs when they are archived.
     """
 

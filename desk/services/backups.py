@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from pyrage import EncryptError, IdentityError, RecipientError, x25519
@@ -32,6 +33,8 @@ from desk.services.load_files import INCOMING, UNPACKED, UNUSED
 DATABASE, FILES, KEY = "database", "files", "secret-key"
 """The members of an archive; the files are below `files/`."""
 NAME, STAMP = "arqlab-", "%Y%m%dT%H%M%SZ"
+LAST_BACKUP = "last-backup"
+"""The key of the time of the last backup, which `manage.py doctor` reads."""
 
 
 class Backup(NamedTuple):
@@ -62,6 +65,7 @@ def make_backup(*, folder: Path, at: datetime) -> Backup:
                 _write(ArchiveWriter(out, {"database": connection.vendor}), Path(unfinished), at)
             tail = read_archive(new, [own])
             new.rename(path)
+        cache.set(LAST_BACKUP, at, timeout=None)
     except (OSError, EncryptError) as error:
         raise UserError(
             f"No backup was made in {folder}: {error}. Make room there, or correct its permissions."

@@ -16,7 +16,7 @@ from django.utils.text import Truncator, capfirst
 
 from arqlab.core import permissions
 from arqlab.core.models import Job, Lab, Task
-from arqlab.core.services.jobs import REPEATABLE, repeat_job, start_job, stop_job
+from arqlab.core.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import told
 from arqlab.web.cells import CHIP, COUNT, ID, TIME
@@ -173,6 +173,14 @@ def _files_table(load: Job) -> Table:
 def load_stop(request: HttpRequest, load: Job) -> HttpResponse:
     """Stop a load that waits, or ask the worker of a running one to stop."""
     stop_job(job=load, at=timezone.now(), by=permissions.signed_in(request))
+    return redirect(load)
+
+
+@pages.action("loads/<int:load>/retry/", "load-retry", access=load_or_404)
+def load_retry(request: HttpRequest, load: Job) -> HttpResponse:
+    """Try a load now that waits after a fault of the server."""
+    retry_job(job=load)
+    queue_job(load)
     return redirect(load)
 
 

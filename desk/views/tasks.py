@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from arqlab.core.faults import attempt_due_at
 from arqlab.core.models import Task
 from arqlab.core.permissions import may_organize, task_or_404
 from arqlab.core.selectors import roles_in
@@ -57,7 +58,10 @@ def _context(request: HttpRequest, run: Run) -> dict[str, Any]:
         and not unrepaired,
         "items_name": dict(Task.Items.choices).get(run.report.get("items", ""), ""),
         "waiting": run.status in WAITING,
-        "seen": run.status,
+        "next_attempt": attempt_due_at(run.attempts, run.status_changed_at)
+        if run.attempts > (run.status == Run.Status.VALIDATING)
+        else None,
+        "seen": f"{run.status}-{run.attempts}",
         "made_by": SystemRun.objects.filter(run=run).first() if run.is_baseline else None,
         "organizes": organizes,
         "may_change": not run.withdrawn_at and (organizes or run.check_only or takes_change),

@@ -12,6 +12,7 @@ from django.utils.dateformat import format as format_date
 
 from arqlab.core.models import Task, Team
 from arqlab.core.oddities import counted, task_url
+from arqlab.core.selectors import organizers_of
 from arqlab.notices.models import Kind, Notice
 from arqlab.notices.selectors import members_of
 from arqlab.notices.services.notifying import notify
@@ -51,6 +52,20 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
         person=run.submitted_by.name if run.submitted_by else "An organizer",
         summary=_summary(runs),
         runs=_result_lines(runs),
+    )
+
+
+def notify_of_fault(run: Run, reason: str, *, at: datetime) -> None:
+    """Notify the organizers that the server cannot check runs of a task, once a day."""
+    notify(
+        run.task,
+        Kind.CHECK_FAILING,
+        organizers_of(run.task.lab),
+        path=runs_page(run.task, [run]),
+        key=f"check-failing {run.task_id} {at:%Y-%m-%d}",
+        run=run.tag,
+        team=run.team.name,
+        reason=reason,
     )
 
 

@@ -138,11 +138,11 @@ def require_role(sender: Sender) -> None:
 
 
 def require_organizer(sender: Sender) -> None:
-    """Raise `UserError` if the user may not mark a run as a baseline or as out of competition."""
+    """Raise `UserError` if the user may not do what only organizers do with a run."""
     if not sender.has_organizer_rights:
         raise UserError(
-            "Only organizers can mark runs as baselines or as out of competition. Ask an "
-            "organizer.",
+            "Only organizers can mark runs as baselines or as out of competition, and retry a "
+            "check. Ask an organizer.",
             code="role",
         )
 

@@ -17,22 +17,17 @@ from django.db.models import F
 from django.db.models.fields.files import FieldFile
 
 from arqkit.formats.archives.uploads import UploadRefusedError
-from arqkit.formats.runs.results import (
-    OCCURRENCES,
-    CheckResult,
-    ReportedProblem,
-    check_data,
-    refused_result,
-)
+from arqkit.formats.runs.results import CheckResult, check_data, refused_result
 from arqkit.polars_errors import panics_as_errors
-from arqkit.records import ItemKind, Severity
+from arqkit.records import ItemKind
+from arqlab.core.faults import due, reason_of
 from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
 from collection.selectors.collections import scan_columns
 from submissions.models import Run, RunProblem
 from submissions.selectors import run_bytes, run_items, task_pack
 from submissions.services.answer_ids import join_answer_ids
-from submissions.services.reminders import notify_of_validation
+from submissions.services.reminders import notify_of_fault, notify_of_validation
 from submissions.services.rules import assign_identifier, demote_primary_run, warn_of_identical_runs
 
 Source = Callable[[Task, ItemKind], Iterator[pl.Series]]
@@ -70,7 +65,8 @@ def _known_items(run: Run, items: ItemKind) -> Iterator[pl.Series]:
 
 
 log = logging.getLogger(__name__)
-MAX_ATTEMPTS = 3
+NOTIFIED_AFTER = 3
+"""The number of failed attempts at a run after which organizers are notified."""
 
 
 def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
@@ -90,8 +86,8 @@ def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
     try:
         with panics_as_errors():  # Polars also writes the Parquet files here
             _finish(run, check_stored(run), at=at)
-    except Exception:
-        _release_claim(run, at=at)
+    except Exception as error:
+        _release_claim(run, error, at=at)
         raise
     return True
 
@@ -107,18 +103,18 @@ def check_stored(run: Run) -> CheckResult:
 
 
 def release_stale_claims(*, at: datetime) -> int:
-    """Release the claims of dead workers and return how many there were.
-
-    A run that was claimed `MAX_ATTEMPTS` times becomes invalid.
-    """
+    """Release the claims of dead workers and return how many there were."""
     limit = at - timedelta(seconds=settings.CLAIM_SECONDS)
     stale = Run.objects.filter(status=Run.Status.VALIDATING, status_changed_at__lt=limit)
-    return sum(_release_claim(run, at=at) for run in stale.select_related("team", "task__lab"))
+    # The time since the claim is a part of the pause.
+    runs = stale.select_related("team", "task__lab")
+    return sum(_release_claim(run, None, at=run.status_changed_at) for run in runs)
 
 
-def waiting_run_ids(*, limit: int = 50) -> list[int]:
-    """Return the keys of the runs that wait for validation, the longest waiting first."""
-    waiting = Run.objects.filter(status=Run.Status.UPLOADED).order_by("status_changed_at", "pk")
+def waiting_run_ids(*, at: datetime, limit: int = 50) -> list[int]:
+    """Return the keys of the runs whose validation is due, the longest waiting first."""
+    uploaded = Run.objects.filter(due("status_changed_at", at), status=Run.Status.UPLOADED)
+    waiting = uploaded.order_by("status_changed_at", "pk")
     return list(waiting.values_list("pk", flat=True)[:limit])
 
 
@@ -162,28 +158,19 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
     return True
 
 
-def _release_claim(run: Run, *, at: datetime) -> bool:
-    """Release a claim for another worker, or give up on a run that was claimed too often."""
-    if run.attempts >= MAX_ATTEMPTS:
-        log.error(
-            "The validation of run %s (%s) failed %s times; an organizer must look at it.",
-            run.pk,
-            run.task,
-            run.attempts,
-        )
-        # The check failed through no fault of the team.
-        problem = ReportedProblem(
-            kind="check-failed",
-            severity=Severity.ERROR.value,
-            count=1,
-            message=f"Validation failed {run.attempts} times because of an error in ArqLab. The "
-            "run may or may not have problems.",
-            todo="You do not need to do anything. The file is stored and the error was logged.",
-        )
-        result = CheckResult({}, [problem], occurrences=pl.DataFrame(schema=OCCURRENCES))
-        return _finish(run, result, at=at)
+@transaction.atomic
+def _release_claim(run: Run, error: Exception | None, *, at: datetime) -> bool:
+    """Let a run be checked again after a pause: the check failed through no fault of the team.
+
+    What is wrong with a file is data, so every error is ours, and no run becomes invalid by it.
+    """
     claimed = Run.objects.filter(pk=run.pk, status=Run.Status.VALIDATING, attempts=run.attempts)
-    return bool(claimed.update(status=Run.Status.UPLOADED, status_changed_at=at))
+    if not claimed.update(status=Run.Status.UPLOADED, status_changed_at=at):
+        return False
+    log.error("The check of run %s failed %s times: %s.", run.pk, run.attempts, reason_of(error))
+    if run.attempts == NOTIFIED_AFTER:
+        notify_of_fault(run, reason_of(error), at=at)
+    return True
 
 
 def _store(run: Run, place: FieldFile, frame: pl.DataFrame) -> str:

@@ -36,6 +36,7 @@ from submissions.services.changing import (
     metadata_of,
     move_run,
     publish_run,
+    retry_run,
     submit_checked_run,
     withdraw_run,
 )
@@ -199,6 +200,15 @@ def run_submit(request: HttpRequest, run: Run) -> HttpResponse:
     with told(request):
         submit_checked_run(run=run, by=signed_in(request), at=timezone.now())
         messages.success(request, f"Run {run.tag} was submitted.")
+    return _to(run)
+
+
+@pages.action("runs/<int:run>/retry/", "run-retry")
+def run_retry(request: HttpRequest, run: Run) -> HttpResponse:
+    """Check a run that waits after a fault of the server."""
+    with told(request):
+        retry_run(run=run, by=signed_in(request), at=timezone.now())
+        validate_after_commit([run])
     return _to(run)
 
 

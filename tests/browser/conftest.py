@@ -167,7 +167,7 @@ def small(tmp_path: Path, transactional_db: None) -> Scene:
 @pytest.fixture
 def at_work(page: Page, small: Scene) -> Assessor:
     """The assessor, signed in, with the first item of A.1 before the eyes."""
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL)

@@ -33,7 +33,7 @@ def assigned() -> list[str]:
 
 
 def test_all_topics_that_the_filter_shows_are_ticked_at_once(page: Page, scene, look):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(PAGE)
     page.get_by_label("Filter rows").fill("unassigned")
@@ -49,7 +49,7 @@ def test_all_topics_that_the_filter_shows_are_ticked_at_once(page: Page, scene, 
 
 @pytest.mark.smoke
 def test_shift_ticks_a_range_and_the_keyboard_does_the_rest(page: Page, scene):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(PAGE)
     page.get_by_label("A.3", exact=True).click()
@@ -73,7 +73,7 @@ def test_the_judged_days_are_drawn_with_a_dashed_forecast(page: Page, scene, loo
     scene.task.deadline = timezone.now() + timedelta(days=3)
     scene.task.judging_deadline = timezone.now() + timedelta(days=6)
     scene.task.save()
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(PAGE)
 

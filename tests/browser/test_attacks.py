@@ -113,7 +113,7 @@ def test_every_title_of_an_attack_is_harmless_too(page: Page, dialogs: list[str]
 def test_a_browsers_parser_finds_nothing_outside_the_lists_and_nothing_breaks_out(
     page: Page,
 ) -> None:
-    page.goto("/healthz/")
+    page.goto("/health/live")
     texts = [
         html.html
         for attack in vectors()

@@ -31,7 +31,7 @@ def marks() -> dict[str, str]:
 
 
 def test_topics_are_marked_with_single_keys(page: Page, scene, look):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.assessor)
     page.goto(f"{TASK}bids/")
     page.get_by_role("group", name="A.1").get_by_label("No mark").focus()
@@ -49,7 +49,7 @@ def test_topics_are_marked_with_single_keys(page: Page, scene, look):
 
 
 def test_a_mark_that_was_not_saved_is_sent_again(page: Page, scene):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.assessor)
     page.goto(f"{TASK}bids/")
     page.context.set_offline(True)
@@ -63,7 +63,7 @@ def test_a_mark_that_was_not_saved_is_sent_again(page: Page, scene):
 
 
 def test_a_click_changes_the_plan_and_its_hours(page: Page, scene, look):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(f"{TASK}assignments/plan/")
     page.get_by_role("button", name="Propose a plan").click()

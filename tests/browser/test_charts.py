@@ -25,7 +25,7 @@ def test_label_shares_are_stacked_in_the_colours_of_the_labels(page: Page, scene
     for doc_id, label in {"10": 3, "11": 3, "12": 0}.items():
         instance = PoolInstance.objects.get(item__topic__query_id="A.1", doc_id=doc_id)
         judge(scene.assessor, instance, label)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(f"{TASK}qrels/")
 
@@ -47,7 +47,7 @@ def test_overlap_is_a_heat_map_that_follows_the_settings_and_the_window(
     lists = {"A.1": ["10", "11", "12", "13"]}, {"A.1": ["10", "14"]}
     for tag, items in zip(("wide", "short"), lists, strict=True):
         make_run(scene.team, scene.task, items, tag=tag, is_primary=tag == "wide")
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{TASK}pools/plan/")

@@ -163,7 +163,7 @@ def test_every_page_fits_the_window_does_not_shift_is_light_and_breaks_no_rule_o
 ):
     scene, runs = busy_lab(tmp_path)
     page.add_init_script(WATCH)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     if role != "visitor":
         enter(page, scene.people[role])
     wire = Wire(page)

@@ -27,7 +27,7 @@ AGAIN = "Your entries are filled in again, but not saved yet."
 def scene(page: Page):
     """A lab whose organizer is signed in."""
     scene = make_lab()
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     return scene
 
@@ -93,7 +93,7 @@ def test_previewed_guidelines_come_back_and_do_not_replace_those_of_somebody_els
 
 def test_a_preview_is_offered_again(page, small, look):
     Assignment.objects.all().delete()
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.organizer)
     page.goto(f"{LAB}tasks/task1/assignments/")
     page.get_by_role("button", name="evenly").click()

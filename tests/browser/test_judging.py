@@ -40,7 +40,7 @@ def started(browser, served, tmp_path: Path) -> Iterator[Callable[..., BrowserCo
         if is_offline:
             context.set_offline(True)
             return context
-        context.pages[0].goto("/healthz/")
+        context.pages[0].goto("/health/live")
         enter(context.pages[0], person)
         return context
 
@@ -139,7 +139,7 @@ def test_answers_and_formulas_are_judged_by_keyboard_through_losses_of_all_kinds
 
 def test_the_shown_item_was_laid_out_before_and_nothing_shifts_when_it_comes(real_scene, page):
     page.add_init_script(WATCH.replace("!entry.hadRecentInput", "true"))  # keys excuse no shift
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     assessor = Assessor(page)
     for path in (TASK1, TASK2):
@@ -151,7 +151,7 @@ def test_the_shown_item_was_laid_out_before_and_nothing_shifts_when_it_comes(rea
 
 
 def test_each_formula_that_was_found_comes_into_view_with_its_own_buttons(real_scene, page):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     assessor = Assessor(page)
     assessor.open(TASK2)
@@ -172,7 +172,7 @@ def test_each_formula_that_was_found_comes_into_view_with_its_own_buttons(real_s
 
 
 def test_the_question_keeps_its_place_while_the_items_move_on(real_scene, page):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     page.set_viewport_size({"width": 1024, "height": 320})
     assessor = Assessor(page)
@@ -394,7 +394,7 @@ def test_a_narrow_window_has_a_tab_for_the_question_and_one_for_the_item(at_work
 def test_a_generated_answer_does_not_reveal_which_system_wrote_it(small, page):
     make_written_pool(small.task, {"A.2": {"GPT3:A.2": "It is $x^2$."}})
     assign(small.assessor, small.task.topics.get(query_id="A.2"))
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL.replace("A.1", "A.2"))
@@ -422,7 +422,7 @@ def test_what_others_judged_is_not_shown(at_work, small):
 @pytest.mark.parametrize("path", [TASK1, TASK2])
 def test_the_page_breaks_no_rule_of_axe_in_any_state(real_scene, page, path):
     page.add_init_script(WATCH)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
 
     assert list(faults(page, path)) == []

@@ -62,7 +62,7 @@ def small(tmp_path: Path, transactional_db: None) -> Scene:
 @pytest.fixture
 def signed_in(page: Page, small: Scene) -> Assessor:
     """The assessor, signed in."""
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.assessor)
     return Assessor(page)
 
@@ -109,7 +109,7 @@ def test_what_is_typed_from_the_question_of_a_narrow_window_is_a_comment(at_work
 
 def test_labels_are_sent_and_kept_after_the_browser_closed_its_database(page, small):
     page.add_init_script(CLOSE)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL)
@@ -213,7 +213,7 @@ def test_the_list_of_somebody_who_signed_in_since_is_not_shown(at_work, small):
 
 
 def test_a_double_click_on_a_label_labels_one_instance(real_scene, page):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     assessor = Assessor(page)
     assessor.open(TASK2)

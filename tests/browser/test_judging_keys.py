@@ -46,7 +46,7 @@ def together(tmp_path: Path, transactional_db: None, page: Page) -> Assessor:
     load_small(scene.lab, tmp_path, posts=posts)
     make_formula_pool(scene.task, {"A.2": {"70": [("8", "10"), ("7", "1"), ("6", "10")]}})
     assign(scene.assessor, Topic.objects.get(task=scene.task, query_id="A.2"))
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL.replace("A.1", "A.2"))
@@ -54,7 +54,7 @@ def together(tmp_path: Path, transactional_db: None, page: Page) -> Assessor:
 
 
 def test_twenty_items_take_one_key_each_and_a_burst_labels_only_what_was_painted(real_scene, page):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     assessor = Assessor(page)
     assessor.open(TASK1)

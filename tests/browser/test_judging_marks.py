@@ -30,7 +30,7 @@ def at_work(page: Page, tmp_path: Path, transactional_db: None) -> Assessor:
     load_small(scene.lab, tmp_path, posts=POSTS, formulas=None)
     make_pool(scene.task, {"A.1": ["10", "11"]})
     assign(scene.assessor, scene.task.topics.get(query_id="A.1"))
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL)

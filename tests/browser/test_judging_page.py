@@ -27,7 +27,7 @@ def test_a_browser_that_keeps_nothing_shows_when_all_is_saved_and_asks_before_th
     page, small
 ):
     page.add_init_script(KEEPS_NOTHING)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL)
@@ -38,7 +38,7 @@ def test_a_browser_that_keeps_nothing_shows_when_all_is_saved_and_asks_before_th
         "1 judgment is waiting. This browser cannot store judgments"
     )
     with page.expect_event("dialog") as asked:
-        page.evaluate("setTimeout(() => location.assign('/healthz/'))")
+        page.evaluate("setTimeout(() => location.assign('/health/live'))")
     asked.value.dismiss()
 
     assert asked.value.type == "beforeunload"
@@ -104,7 +104,7 @@ def test_the_list_of_own_judgments_never_shows_the_sign_in_page_nor_an_old_list(
 def test_in_a_narrow_window_the_panes_are_what_the_tabs_lead_to_and_the_question_keeps_its_place(
     real_scene, page
 ):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     page.set_viewport_size({"width": 390, "height": 400})
     assessor = Assessor(page)
@@ -122,7 +122,7 @@ def test_in_a_narrow_window_the_panes_are_what_the_tabs_lead_to_and_the_question
 @pytest.mark.parametrize("width", [1440, 390])
 def test_nothing_moves_when_the_font_of_formulas_comes_late(real_scene, page, width):
     page.add_init_script(WATCH)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     page.set_viewport_size({"width": width, "height": 900})
     late: list[Route] = []
@@ -141,7 +141,7 @@ def test_nothing_moves_when_the_font_of_formulas_comes_late(real_scene, page, wi
 
 def test_a_post_that_the_collection_lacks_has_no_link_to_a_thread(page, small):
     PoolInstance.objects.filter(item__topic__query_id="A.1", item__position=1).update(post_id="999")
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.assessor)
     assessor = Assessor(page)
     assessor.open(SMALL)

@@ -18,7 +18,7 @@ NOTICES = ".judge-notices"
 @pytest.fixture
 def tabs(real_scene, page) -> tuple[Assessor, Assessor]:
     """The assessor at A.282 in two tabs."""
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, real_scene.assessor)
     one, other = Assessor(page), Assessor(page.context.new_page())
     one.open(TASK1)

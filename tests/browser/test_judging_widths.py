@@ -63,7 +63,7 @@ def test_no_control_leaves_the_window_beside_the_widest_formulas(
     topic = real_topic(task, shared_data, FORMULAS)
     make_formula_pool(task, {FORMULAS: formulas})
     assign(scene.assessor, topic)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.assessor)
     assessor = Assessor(page)
     assessor.open(f"/labs/arqmath-x/tasks/task2/judge/{FORMULAS}/")

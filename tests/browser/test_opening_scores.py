@@ -44,7 +44,7 @@ def open_score(page: Page, tag: str) -> None:
 
 
 def test_an_organizer_opens_a_score_down_to_the_judgment_and_the_thread(page: Page, scene, look):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(BOARD)
     expect(page.locator("#spread-chart").get_by_text("theirs")).to_be_visible()
@@ -60,7 +60,7 @@ def test_an_organizer_opens_a_score_down_to_the_judgment_and_the_thread(page: Pa
 
 def test_a_team_opens_its_own_score_and_no_other_if_no_run_is_published(page: Page, scene):
     Task.objects.update(published_runs="none")
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.member)
     open_score(page, "theirs")
     expect(page.locator("#topics td.num a")).to_have_count(0)

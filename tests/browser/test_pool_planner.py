@@ -32,7 +32,7 @@ def opened(page: Page) -> Page:
         is_primary=True,
     )
     page.add_init_script(WATCH)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(PLAN)
     return page

@@ -70,7 +70,7 @@ def analysis(page: Page, name: str) -> None:
 
 
 def test_an_organizer_publishes_real_runs(page: Page, scene, look, tmp_path):
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto("/labs/arqmath-x/tasks/task1/leaderboard/")
     shown = cells_of(page)

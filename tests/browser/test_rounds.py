@@ -42,7 +42,7 @@ def test_topics_of_a_round_are_searched_and_picked_by_range_and_by_keyboard(
     for number in range(3, 7):
         TopicFactory(task=scene.task, query_id=f"A.{number}", position=number)
     make_pool(scene.task, {f"A.{number}": ["10"] for number in range(2, 7)})
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(f"{ROUNDS}training/new/")
     page.get_by_label("A.2", exact=True).click()
@@ -73,7 +73,7 @@ def test_n_and_p_turn_the_pages_of_a_meeting(page: Page, scene, look):
         vote(made, scene.assessor, doc_id, labels[0], comment="Line 2.", marks=marks[0])
         vote(made, other, doc_id, labels[1], marks=marks[1])
     reveal_round(round_=made, by=scene.organizer, at=NOW)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto(f"{ROUNDS}training-1/meeting/")
     look("marked")
@@ -98,7 +98,7 @@ def test_an_applicant_judges_the_samples_behind_the_link(page: Page, scene, look
     source = {"expert": scene.organizer.pk}
     made = round_of(scene.task, "sample", scene.organizer, source=source)
     renew_link(round_=made, by=scene.organizer)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.outsider)
     page.goto(f"/samples/{made.token}/")
     page.get_by_role("button", name="Start the sample task").click()
@@ -119,7 +119,7 @@ def test_an_applicant_judges_the_samples_behind_the_link(page: Page, scene, look
 def test_special_questions_are_answered_with_one_key_each(page: Page, scene, look):
     judge(scene.assessor, PoolInstance.official.get(doc_id="10"), 3)
     questions_of(scene.task, scene.assessor, keys=["MG", "UI"])
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.assessor)
     person = Assessor(page)
     person.open(f"{ROUNDS}questions-1/judge/A.1/")

@@ -48,7 +48,7 @@ def test_threads_keep_to_the_window_do_not_shift_and_break_no_rule_of_axe(page):
         body=f"<h2>Wide</h2><p>${WIDE}$ and $${WIDE}$$ <code>{'x' * 200}</code></p>",
     )
     page.add_init_script(WATCH)
-    page.goto("/healthz/")
+    page.goto("/health/live")
 
     paths = (
         f"{POSTS}/1/",
@@ -103,7 +103,7 @@ def test_a_link_inside_the_collection_opens_the_thread_at_the_post(page):
 def test_links_of_formulas_break_no_rule_of_axe_and_are_reached_by_keyboard(page, organizer):
     make_searched(Lab.objects.get())
     page.add_init_script(WATCH)
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, organizer)
 
     assert list(faults(page, f"{POSTS}/10/?formulas=links")) == []
@@ -114,7 +114,7 @@ def test_links_of_formulas_break_no_rule_of_axe_and_are_reached_by_keyboard(page
 
 def test_a_copied_text_has_its_formulas_in_latex_and_no_word_that_is_not_seen(page, organizer):
     make_searched(Lab.objects.get())
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, organizer)
     page.context.grant_permissions(["clipboard-read"])
     page.goto(f"{POSTS}/10/?formulas=links")

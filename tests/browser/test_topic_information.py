@@ -22,7 +22,7 @@ TOPICS = "/labs/arqmath-x/tasks/task1/topics/"
 def organizing(page: Page) -> Task:
     """A task whose page of topic information is open to its organizer."""
     scene = make_lab()
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     return scene.task
 

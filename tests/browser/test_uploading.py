@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def open_upload(page):
     """Open the upload page as an organizer and return the scene and the list of teams."""
     scene = make_lab()
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto("/labs/arqmath-x/tasks/task1/runs/upload/")
     return scene, page.get_by_label("Team", exact=True)
@@ -66,7 +66,7 @@ RUN = "Alpha-task1-bm25-auto-both-P.tsv"
 def open_with_run(page, tmp_path):
     """Open the upload page as a member of Alpha and choose a run. Return the scene and the row."""
     scene = make_lab()
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.member)
     page.goto("/labs/arqmath-x/tasks/task1/runs/upload/")
     (tmp_path / RUN).write_bytes(GOOD_RUN)
@@ -168,7 +168,7 @@ def test_a_file_that_is_too_large_is_not_sent(page, tmp_path):
 
 def test_files_for_which_the_server_has_no_room_are_not_sent(page):
     scene = make_lab()
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, scene.organizer)
     page.goto("/labs/arqmath-x/collection/load/")
     page.evaluate("document.querySelector('form[data-upload]').dataset.maxTotalBytes = 1500")

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth import get_user
 from django.contrib.sessions.models import Session
+from django.db import connection
 from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
@@ -90,3 +91,17 @@ def test_a_deleted_user_is_signed_out(browser: Client, person: User) -> None:
     person.delete()
 
     assert not is_in(browser)
+
+
+def test_a_connection_that_the_database_ended_is_replaced(transactional_db) -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("ada"))
+    if connection.vendor == "postgresql":
+        other = connection.copy()
+        with other.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(%s, 5000)", [connection.connection.info.backend_pid]
+            )
+        other.close()
+
+    assert is_in(client)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models.labs import Lab, Task
 from arqlab.core.models.people import User
 from arqlab.web.jobs import JOB_KINDS
 
 STALE_JOB = timedelta(minutes=3)
 """A running job whose worker gave no sign of life for this long counts as dead."""
-MOST_ATTEMPTS = 3
+MOST_ATTEMPTS = len(PAUSES) + 1
+"""A job fails at last, after hours; a run waits on (`submissions.services.validation`)."""
 
 
 def new_folder() -> str:
@@ -119,6 +121,11 @@ class Job(models.Model):
     def is_over(self) -> bool:
         """Return whether the job has ended."""
         return self.state not in (self.State.WAITING, self.State.RUNNING)
+
+    @property
+    def next_attempt(self) -> datetime:
+        """Return when a job that waits is due, after faults of the server later than at once."""
+        return attempt_due_at(self.attempts, self.updated_at)
 
 
 class JobProblem(models.Model):

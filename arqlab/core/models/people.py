@@ -134,6 +134,14 @@ class AuditEvent(models.Model):
 
     at = models.DateTimeField(auto_now_add=True)
     actor = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
+    person = models.ForeignKey(
+        User,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="events",
+        help_text="The person it is about.",
+    )
     lab = models.ForeignKey(Lab, models.CASCADE, null=True, blank=True, related_name="audit_events")
     verb = models.CharField(max_length=60)
     target = models.CharField(max_length=300)

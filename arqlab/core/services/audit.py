@@ -15,14 +15,17 @@ def record_event(
 ) -> None:
     """Record an audit event in the transaction of the change.
 
-    Its lab is that of the target or of its task, if `lab` is not given.
+    Its lab is that of the target or of its task, if `lab` is not given; its person is the target
+    or the one whom the target names, such as the owner of a token.
     """
+    about = (target, getattr(target, "user", None), getattr(target, "assessor", None))
     owner = lab or getattr(target, "task", target)
     AuditEvent.objects.create(
         verb=verb,
         target=str(target)[:300],
         lab=owner if isinstance(owner, Lab) else getattr(owner, "lab", None),
         actor=actor,
+        person=next((one for one in about if isinstance(one, User)), None),
         detail=detail,
     )
 

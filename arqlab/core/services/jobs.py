@@ -23,6 +23,7 @@ from arqkit.loads import LoadChoice, problem_groups
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
+from arqlab.core.faults import reason_of, will_pass
 from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, Lab, Task, User
 from arqlab.core.services.archiving import require_unarchived
 from arqlab.web.jobs import JOB_KINDS
@@ -166,7 +167,7 @@ def release_dead_jobs(*, at: datetime) -> int:
     return (
         _change(stopped, State.STOPPED, text, at=at)
         + _change(worn, State.FAILED, text, at=at, message=BROKEN)
-        + _change(dead, State.WAITING, text, at=at)
+        + _change(dead, State.WAITING, text, at=at, message=_put_off(None))
     )
 
 
@@ -195,12 +196,30 @@ def run_waiting_job(*, job_id: int, at: datetime) -> bool:
     except JobStoppedError:
         _finish(job, State.STOPPED, message="It was stopped on request.")
     # Whatever the error is, the report must say that the job is over.
-    except Exception:
-        log.exception("Job %s failed.", job.pk)
-        _finish(job, State.FAILED, message=BROKEN)
+    except Exception as error:  # noqa: BLE001
+        _fail(job, error)
     else:
         _finish(job, State.DONE, summary=lines, warnings=warnings)
     return True
+
+
+def _fail(job: Job, error: Exception) -> None:
+    """Let a job wait again after a fault of the server that will pass, or fail."""
+    if will_pass(error) and job.attempts < MOST_ATTEMPTS:
+        log.error("Job %s waits: %s", job.pk, error)
+        _finish(job, State.WAITING, message=_put_off(error))
+    else:
+        log.exception("Job %s failed.", job.pk)
+        _finish(job, State.FAILED, message=BROKEN)
+
+
+def _put_off(error: Exception | None) -> str:
+    return f"The server could not do this: {reason_of(error)}."
+
+
+def retry_job(*, job: Job) -> None:
+    """Let a job that waits after a fault of the server be tried now. The caller queues it."""
+    Job.objects.filter(pk=job.pk, state=State.WAITING).update(attempts=0)
 
 
 def _change(jobs: QuerySet[Job], state: str, text: str, *, at: datetime, **fields: Any) -> int:

@@ -1,27 +1,29 @@
-"""The account page, and the health check."""
+"""The account page."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
+from allauth.account.decorators import reauthentication_required
 from django import forms
 from django.contrib import messages
-from django.db import DatabaseError, connection
+from django.contrib.auth import logout
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
 from arqlab.core import permissions, selectors
 from arqlab.core.forms.people import AccountForm
 from arqlab.core.models import ApiToken, User
 from arqlab.core.services.people import change_name
+from arqlab.core.services.personal import delete_account, personal_data
 from arqlab.core.services.tokens import create_token, revoke_token
 from arqlab.core.views.answers import refused
 from arqlab.core.views.editing import edited
-from arqlab.web.cells import TIME, moment
+from arqlab.core.views.labs import detail_lines
+from arqlab.web.cells import ID, PROSE, TIME, moment
 from arqlab.web.pages import Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 
@@ -146,12 +148,50 @@ def _roles_table(person: User) -> Table:
     )
 
 
-@require_safe
-def health(request: HttpRequest) -> JsonResponse:
-    """Return 200 if the database responds, otherwise 503."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except DatabaseError:
-        return JsonResponse({"status": "failing", "database": "unreachable"}, status=503)
-    return JsonResponse({"status": "ok", "database": "ok"})
+@pages.read("account/history/", "account-history")
+def history(request: HttpRequest) -> HttpResponse:
+    """Show the sign-ins of the user, and the changes of their password, roles and tokens."""
+    person = permissions.signed_in(request)
+    return answer(request, "core/account_history.html", {}, _history_table(request, person))
+
+
+def _history_table(request: HttpRequest, person: User) -> Table:
+    return Table(
+        "events",
+        [
+            Column("When", "at", TIME, order="when", by="at"),
+            Column("Event", "verb", ID),
+            Column("By", lambda event: event.actor.name if event.actor else "ArqLab"),
+            Column("Lab", "lab.name"),
+            Column("Details", lambda event: "\n".join(detail_lines(event.detail)), PROSE),
+        ],
+        selectors.account_history(person),
+        asked=request.GET,
+        order="-when",
+        empty=Empty("No events yet", "Your next sign-in is the first event."),
+    )
+
+
+@pages.read("account/data/", "account-data")
+def personal_data_file(request: HttpRequest) -> HttpResponse:
+    """Return all that is stored about the user as a JSON file."""
+    rows = personal_data(permissions.signed_in(request))
+    response = JsonResponse(rows, json_dumps_params={"indent": 1, "ensure_ascii": False})
+    response.headers["Content-Disposition"] = 'attachment; filename="arqlab-account.json"'
+    return response
+
+
+@pages.form("account/delete/", "account-delete")
+@reauthentication_required  # type: ignore[untyped-decorator]
+def account_delete(request: HttpRequest) -> HttpResponse:
+    """Ask whether to delete the user's account, and delete it."""
+    person = permissions.signed_in(request)
+    form = forms.Form(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        with refused(form):
+            name = delete_account(user=person, by=person)
+            logout(request)
+            messages.success(request, f"Your account is deleted. What stays has the name {name}.")
+            return redirect("desk:home")
+    status = 422 if form.errors else 200
+    return render(request, "core/account_delete.html", {"form": form}, status=status)

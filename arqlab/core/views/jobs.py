@@ -10,15 +10,17 @@ from django.utils import timezone
 
 from arqlab.core.models import Job, Lab, Task
 from arqlab.core.permissions import signed_in
-from arqlab.core.services.jobs import start_job
+from arqlab.core.services.jobs import retry_job, start_job
 from arqlab.core.tasks import queue_job
 from arqlab.web.jobs import news
 
 
 def requested(request: HttpRequest, kind: str, key: object, place: Lab | Task) -> HttpResponse:
-    """Start a job that makes something, unless it is going on, and lead to the page of it."""
-    job = Job(kind=kind, key=str(key))
-    queue_job(start_job(job=job, place=place, at=timezone.now(), by=signed_in(request)))
+    """Start a job that makes something, or retry it if it waits, and lead to the page of it."""
+    draft = Job(kind=kind, key=str(key))
+    job = start_job(job=draft, place=place, at=timezone.now(), by=signed_in(request))
+    retry_job(job=job)
+    queue_job(job)
     return redirect(request.path)
 
 

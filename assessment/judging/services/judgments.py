@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
@@ -61,6 +63,15 @@ ATTEMPTS = 10  # after each attempt but the last, another submit for the same it
 SHOWN = 500_000
 
 
+# SQLite has one writer, and those who wait for it look again after random pauses, so that some wait
+# for half a second. The threads of a process take turns instead.
+_one_writer = Lock()
+
+
+def _turn() -> AbstractContextManager[object]:
+    return _one_writer if connection.vendor == "sqlite" else nullcontext()
+
+
 class SubmitOutcome(NamedTuple):
     """The stored labels in order, whether the item is completed, and the next item, leased."""
 
@@ -86,7 +97,7 @@ def submit_judgments(
     known: Mapping[UUID, Judgment] = {}
     for _ in range(ATTEMPTS):
         try:
-            with transaction.atomic():
+            with _turn(), transaction.atomic():
                 return _submit(seat, submission, known, browser, at)
         except (IntegrityError, _OvertakenError):
             known = known_labels(submission, seat.user)
@@ -120,8 +131,7 @@ def _submit(
     counting = {label.key for label in fresh if takes_effect(label, item, user)}
     replaced = [item.current[label.instance] for label in fresh if label.key in counting]
     ids = [current.judgment for current in replaced if current]
-    retired = Judgment.objects.filter(pk__in=ids, is_current=True)
-    if retired.update(is_current=False) != len(ids):
+    if ids and _retire(ids) != len(ids):
         raise _OvertakenError
     times = seen_times(fresh, item.held, at)
     rows = {
@@ -149,6 +159,10 @@ def _submit(
         task = Task.objects.select_related("lab").get(topics=item.stack.topic)
         apply_policy(task=task, tickets=tickets, at=at)
     return SubmitOutcome(saved, is_done, following)
+
+
+def _retire(ids: Collection[int]) -> int:
+    return Judgment.objects.filter(pk__in=ids, is_current=True).update(is_current=False)
 
 
 def _check(item: Submitted, submission: Submission, *, is_stored: bool) -> None:

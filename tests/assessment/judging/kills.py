@@ -187,7 +187,7 @@ class Served:
             self.listening, command, env=self.environment, start_new_session=True
         )
         # The socket outlives the processes, so only a time limit shows that they cannot start.
-        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz/", timeout=300).close()
+        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/live", timeout=300).close()
 
     def kill(self) -> None:
         """Kill all processes at once, as a power cut does."""

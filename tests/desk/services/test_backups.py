@@ -80,7 +80,7 @@ def upload():
         rows = b"".join(b"A.1\\t%d\\t%d\\t2.5\\tt\\n" % (n, n - 9) for n in range(10, 10 + number))
         run = ContentFile(rows, name=f"Alpha-task1-r{number}-auto-both-A.tsv")
         submit_upload(file=run, task=scene.task, team=scene.team, by=None, at=timezone.now())
-        validate_uploaded_run(run_id=max(waiting_run_ids()), at=timezone.now())
+        validate_uploaded_run(run_id=max(waiting_run_ids(at=timezone.now())), at=timezone.now())
         runs.release()
     connection.close()
 
@@ -105,7 +105,7 @@ for thread in threads:
     thread.join()
 print(json.dumps({
     "before": before, "after": appended(), "busy": busy,
-    "calm": backup("calm"), "tables": tables(), "files": files(),
+    "tables": tables(), "files": files(), "calm": backup("calm"),
 }))
 """
 RESTORE = """

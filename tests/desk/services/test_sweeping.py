@@ -26,15 +26,6 @@ LATER = timedelta(days=2)
 RUN = b"A.1\t10\t1\t2.5\tours\n"
 
 
-@pytest.fixture
-def media(settings, tmp_path: Path) -> Path:
-    """Store files in a folder, as servers do."""
-    settings.MEDIA_ROOT = tmp_path / "files"
-    backend = "arqlab.core.files.DurableStorage"
-    settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": backend}}
-    return settings.MEDIA_ROOT
-
-
 def files_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
@@ -109,7 +100,7 @@ def test_the_files_of_a_refused_load_are_kept_but_not_their_unpacked_copy(scene,
 
     sweep_files(at=timezone.now() + LATER)
     assert files_in(folder) == {"sent/file/tiny.zip"}
-    Job.objects.update(state=Job.State.WAITING)
+    Job.objects.update(state=Job.State.WAITING, attempts=0)
     run_waiting_jobs()
     assert files_in(folder) == {"sent/file/tiny.zip", "unpacked/lab.toml"}
 

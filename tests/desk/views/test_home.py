@@ -86,7 +86,7 @@ def test_a_visitor_is_sent_to_sign_in_before_the_account(db, client):
 
 
 def test_health_shows_that_the_database_answers(db, client):
-    response = client.get("/healthz/")
+    response = client.get("/health/live")
 
     assert (response.status_code, response.json()["status"]) == (200, "ok")
 
@@ -94,13 +94,13 @@ def test_health_shows_that_the_database_answers(db, client):
 def test_health_is_asked_by_any_address(db, client, settings):
     settings.ALLOWED_HOSTS = ["lab.example.org"]
 
-    assert client.get("/healthz/", headers={"host": "10.0.0.7:8000"}).status_code == 200
+    assert client.get("/health/live", headers={"host": "10.0.0.7:8000"}).status_code == 200
     assert client.get("/", headers={"host": "10.0.0.7:8000"}).status_code == 400
 
 
 def test_health_is_503_without_the_database(db, client):
     with mock.patch("arqlab.core.views.account.connection.cursor", side_effect=DatabaseError):
-        assert client.get("/healthz/").status_code == 503
+        assert client.get("/health/live").status_code == 503
 
 
 @pytest.mark.parametrize("path", ["/", "/labs/arqmath-x/"])

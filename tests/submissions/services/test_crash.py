@@ -22,7 +22,7 @@ VALIDATE = "validate_uploaded_run(run_id=Run.objects.get().pk, at=timezone.now()
 RELEASE = "release_stale_claims(at=timezone.now() + timedelta(hours=1))"
 RESUME = f"""
 {RELEASE}
-for run_id in waiting_run_ids():
+for run_id in waiting_run_ids(at=timezone.now() + timedelta(hours=1)):
     validate_uploaded_run(run_id=run_id, at=timezone.now())
 """
 DESCRIBE = """
@@ -62,7 +62,8 @@ def test_a_killed_worker_leaves_a_claim_and_the_run_is_validated_again(
     assert resumed == ["valid", 2, True, True, ["score-tie"]]
 
 
-def test_a_run_that_kills_every_worker_becomes_invalid(data: Path) -> None:
+def test_a_run_that_killed_three_workers_waits_on_and_becomes_valid(data: Path) -> None:
     for _ in range(3):
         assert is_killed(data, RELEASE, DEATHS["while the index is stored"], VALIDATE)
-    assert output_of(data, DESCRIBE, RELEASE, PRINT_RUN)[:2] == ["invalid", 3]
+    assert output_of(data, DESCRIBE, RELEASE, PRINT_RUN)[:2] == ["uploaded", 3]
+    assert output_of(data, DESCRIBE, RESUME, PRINT_RUN)[:2] == ["valid", 4]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import logging
 from datetime import timedelta
 
 import polars as pl
@@ -11,6 +10,7 @@ import pytest
 
 from arqkit.formats.runs import results
 from arqkit.polars_errors import EngineFailedError
+from arqlab.core.faults import PAUSES, attempt_due_at
 from arqlab.core.models import AuditEvent
 from submissions.models import Run
 from submissions.selectors import run_index, run_occurrences
@@ -196,18 +196,6 @@ def test_a_recent_claim_is_kept(scene: Scene) -> None:
     assert release_stale_claims(at=NOW + timedelta(seconds=5)) == 0
 
 
-def test_after_three_attempts_the_run_becomes_invalid_and_an_error_is_logged(
-    scene: Scene, caplog: pytest.LogCaptureFixture
-) -> None:
-    run = submitted(scene)
-    Run.objects.filter(pk=run.pk).update(status="validating", attempts=3)
-    with caplog.at_level(logging.ERROR):
-        release_stale_claims(at=LATER)
-    run.refresh_from_db()
-    assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
-    assert "failed 3 times" in caplog.text
-
-
 def test_a_worker_that_lost_its_claim_stores_nothing(scene: Scene) -> None:
     run = submitted(scene)
     Run.objects.filter(pk=run.pk).update(status="validating", attempts=1)
@@ -227,7 +215,7 @@ def test_an_error_in_the_check_is_raised_and_releases_the_claim(scene: Scene) ->
     assert (run.status, run.attempts) == ("uploaded", 1)
 
 
-def test_a_check_that_panics_is_repeated_and_then_reported_as_failed(
+def test_a_check_that_panics_makes_no_run_invalid_and_is_put_off_for_longer_each_time(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = submitted(scene)
@@ -236,11 +224,18 @@ def test_a_check_that_panics_is_repeated_and_then_reported_as_failed(
         raise pl.exceptions.PanicException("index out of bounds")
 
     monkeypatch.setattr(validation, "check_stored", panic)
-    for _ in range(validation.MAX_ATTEMPTS):
+    at, pauses = NOW, []
+    for _ in range(20):
+        assert waiting_run_ids(at=at) == [run.pk]
         with pytest.raises(EngineFailedError):
-            validate_uploaded_run(run_id=run.pk, at=NOW)
-    run.refresh_from_db()
-    assert (run.status, run.problems.get().kind) == ("invalid", "check-failed")
+            validate_uploaded_run(run_id=run.pk, at=at)
+        run.refresh_from_db()
+        due = attempt_due_at(run.attempts, run.status_changed_at)
+        assert waiting_run_ids(at=due - timedelta(seconds=1)) == []
+        pauses.append(due - at)
+        at = due
+    assert (run.status, run.problems.count()) == ("uploaded", 0)
+    assert pauses == [*PAUSES, *[PAUSES[-1]] * (20 - len(PAUSES))]
 
 
 def test_a_panic_of_polars_during_a_check_is_an_error(
@@ -275,4 +270,4 @@ def test_the_run_that_waits_longest_comes_first(scene: Scene) -> None:
         submitted(scene, name=f"Alpha-task1-{tag}-auto-both-A.tsv") for tag in ("a", "b")
     )
     Run.objects.filter(pk=first.pk).update(status_changed_at=LATER)
-    assert waiting_run_ids() == [second.pk, first.pk]
+    assert waiting_run_ids(at=LATER) == [second.pk, first.pk]

@@ -80,8 +80,8 @@ def test_the_page_of_a_waiting_run_polls_its_state_each_second(
 ) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
     html = browser.get(url("run-detail", run.pk)).text
-    assert 'hx-get="?seen=uploaded" hx-trigger="every 1s"' in html
-    assert browser.get(url("run-detail", run.pk), {"seen": "uploaded"}).status_code == 204
+    assert 'hx-get="?seen=uploaded-0" hx-trigger="every 1s"' in html
+    assert browser.get(url("run-detail", run.pk), {"seen": "uploaded-0"}).status_code == 204
 
 
 def test_a_finished_check_is_shown_and_announced(

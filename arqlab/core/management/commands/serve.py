@@ -1,12 +1,15 @@
 """`manage.py serve`: migrate the database and serve ArqLab."""
 
-import os
+import logging
 import signal
 import socket
 import threading
+import time
 from argparse import ArgumentParser
 from functools import partial
-from multiprocessing import parent_process
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +24,13 @@ from granian.log import LogLevels
 from granian.server.mp import MPServer
 
 from arqlab.asgi import Buffered
+from arqlab.celery import send_to_background
 from arqlab.core.hashing import PasswordHasher, Turns
 from arqlab.core.selectors import largest_request
-from arqlab.schedule import start_schedule
+from arqlab.schedule import end_with_parent, run_background
 from arqlab.web import static_files
 
+logger = logging.getLogger(__name__)
 CONNECTIONS = 4096
 """Connections of a web process, also those of slow clients; further ones wait."""
 LAST_SECONDS = 20
@@ -35,7 +40,7 @@ LAST_SECONDS = 20
 class Command(BaseCommand):
     """Migrate, then serve with granian.
 
-    In embedded mode, scheduled tasks run in the web process.
+    In embedded mode, a process beside the web process runs the scheduled tasks.
     """
 
     help = "Migrate the database and serve ArqLab."
@@ -69,24 +74,29 @@ class Command(BaseCommand):
         connections.close_all()
         bind = options["bind"]
         server = Server(listening_socket(bind), options["workers"])
+        background = Background() if settings.EMBEDDED and settings.CELERY_BEAT_SCHEDULE else None
+        if background:
+            server.on_startup(background.start)
+            server.on_shutdown(background.stop)
         server.on_startup(lambda: self.print_ready(bind))
-        server.serve(target_loader=partial(load, options["threads"]), wrap_loader=False)
+        messages = background.messages if background else None
+        server.serve(target_loader=partial(load, options["threads"], messages), wrap_loader=False)
 
     def print_ready(self, bind: str) -> None:
         """Print the address when the server is listening."""
-        place = "the web process" if settings.EMBEDDED else "Celery workers"
+        place = "a process beside it" if settings.EMBEDDED else "Celery workers"
         self.stdout.write(f"ArqLab is running at http://{bind}/ (tasks run in {place}).")
         self.stdout.flush()
 
 
 def check_workers(workers: int, app_configs: object, **_: Any) -> list[Error]:
-    """Return an error for several web processes in embedded mode: each would run the tasks."""
+    """Return an error for several web processes in embedded mode: each would count requests."""
     if workers == 1 or not settings.EMBEDDED:
         return []
     return [
         Error(
-            f"--workers is {workers}, but REDIS_URL is not set. Expected: 1 web process, because it"
-            " runs the background tasks.",
+            f"--workers is {workers}, but REDIS_URL is not set. Expected: 1 web process, because"
+            " several need Redis to count the requests of a visitor.",
             hint="Leave out --workers, or set REDIS_URL and start a Celery worker and beat.",
             id="arqlab.workers",
         )
@@ -134,23 +144,53 @@ class Server(MPServer):
         self.respawned_wrks.clear()
 
 
-def load(threads: int) -> Buffered:
+class Background:
+    """Keeps the process running that does the scheduled tasks, and is asked for others."""
+
+    def __init__(self) -> None:
+        self._asked, self.messages = Pipe(duplex=False)
+        self._is_over, self._lock = False, threading.Lock()
+
+    def start(self) -> None:
+        """Start the process, and another one whenever it ends, until `stop`."""
+        self._process = self._started()
+        threading.Thread(target=self._keep, name="background", daemon=True).start()
+
+    def _started(self) -> BaseProcess:
+        # A fork would take over threads and connections of the server.
+        process = get_context("spawn").Process(target=run_background, args=[self._asked])
+        process.start()
+        return process
+
+    def _keep(self) -> None:
+        while True:
+            self._process.join()
+            time.sleep(1)  # if it cannot start at all
+            with self._lock:
+                if self._is_over:
+                    return
+                logger.error("The background process ended. Another one is started.")
+                self._process = self._started()
+
+    def stop(self) -> None:
+        """End the process; what it was doing waits in the database."""
+        with self._lock:
+            self._is_over = True
+            self._process.terminate()
+        self._process.join()
+
+
+def load(threads: int, messages: Connection | None) -> Buffered:
     """Return the application in a web process, which ends when its parent is killed.
 
-    Its threads share the turns to hash passwords.
+    Its threads share the turns to hash passwords, and send messages to the background process.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until granian listens to it
-    threading.Thread(target=_end_with_parent, name="parent", daemon=True).start()
+    threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
     PasswordHasher.turns = Turns(threads)
-    if settings.EMBEDDED:
-        start_schedule()
+    if messages:
+        send_to_background(messages)
     from arqlab.wsgi import application
 
     folder = Path(settings.MEDIA_ROOT) / "incoming"
     return Buffered(application, threads=threads, largest=largest_request(), folder=folder)
-
-
-def _end_with_parent() -> None:
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)

@@ -1,0 +1,20 @@
+"""`manage.py delete_account`: delete an account whose owner asks for it."""
+
+from typing import Any
+
+from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.selectors import person_named
+from arqlab.core.services.personal import delete_account
+
+
+class Command(LabCommand):
+    """Delete an account; the person's work stays with the labs, under a pseudonym."""
+
+    help = "Delete an account; its work stays with the labs, under a pseudonym."
+
+    arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
+
+    def handle(self, **options: Any) -> None:
+        """Delete the account."""
+        pseudonym = delete_account(user=person_named(options["person"]), by=None)
+        self.stdout.write(f"The account is deleted. What stays has the name {pseudonym}.")

@@ -1,0 +1,78 @@
+"""A server is ready if all that it needs works, and says which part does not."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
+
+from arqlab.core.services import health
+from arqlab.core.services.health import HEARTBEAT, LONGEST_PAUSE, READINESS, readiness
+from arqlab.core.tasks import beat
+
+
+@pytest.fixture(autouse=True)
+def asked_anew(db: None) -> Iterator[None]:
+    """Start with a server that works, and keep no answer of another test."""
+    health._readiness_at.cache_clear()
+    beat()
+    yield
+    health._readiness_at.cache_clear()
+
+
+def no_redis(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    settings.EMBEDDED, settings.REDIS_URL = False, f"redis://127.0.0.1:{port}/0"
+
+
+BREAKS: dict[str, Callable[..., object]] = {
+    "migrations": lambda *_: MigrationRecorder.Migration.objects.filter(app="core").delete(),
+    "broker": no_redis,
+    "workers": lambda *_: cache.delete(HEARTBEAT),
+    "disk": lambda patch, _: patch.setattr("arqlab.core.selectors.SPARE", 2**60),
+}
+
+
+def test_a_server_that_works_is_ready_by_any_host_name() -> None:
+    answer = Client(headers={"host": "10.0.0.7:8000"}).get("/health/ready")
+
+    states = dict.fromkeys(READINESS, "ok")
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok", "checks": states})
+    assert Client(headers={"host": "10.0.0.7"}).get("/health/live").json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_what_does_not_work_is_named_without_its_reason(
+    name: str, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    BREAKS[name](monkeypatch, settings)
+
+    answer = Client().get("/health/ready")
+
+    assert answer.status_code == 503
+    assert answer.json()["checks"] == dict.fromkeys(READINESS, "ok") | {name: "failing"}
+    [fault] = filter(None, readiness().values())
+    assert fault.found.endswith(".")
+    assert fault.todo.endswith(".")
+
+
+def test_workers_that_stopped_are_a_fault_after_two_minutes() -> None:
+    cache.set(HEARTBEAT, cache.get(HEARTBEAT) - LONGEST_PAUSE - 1)
+
+    assert "for 121 s" in str(readiness()["workers"])
+
+
+def test_strangers_who_ask_often_cost_one_check(
+    django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "KEPT_FOR", 1e9)  # the test may be slow
+    Client().get("/health/ready")
+
+    with django_assert_num_queries(0):
+        Client().get("/health/ready")
