@@ -19,7 +19,7 @@ SHORT = 100  # bytes that compression would not make fewer
 
 @pytest.fixture
 def wire(page: Page, small: Scene) -> Iterator[Wire]:
-    page.goto("/healthz/")
+    page.goto("/health/live")
     enter(page, small.assessor)
     return Wire(page)
 
