@@ -15,19 +15,11 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import django
+from django.conf import settings
 from django.db import close_old_connections
 
 from arqlab.celery import app
 
-LANES = {
-    "arqlab.core.tasks.run_waiting_jobs": "jobs",
-    "evaluation.tasks.certify_released_boards": "jobs",
-    "arqlab.core.tasks.run_job": "quick jobs",
-    "submissions.tasks.validate_run": "runs",
-    "submissions.tasks.validate_waiting_runs": "runs",
-}
-"""The thread of each task: jobs may take hours, and runs wait for no other task."""
-OTHERS = "others"
 NICENESS = 10
 """Pages come first where both want the same core."""
 logger = logging.getLogger(__name__)
@@ -61,17 +53,19 @@ class Lane:
 
 
 def lanes() -> dict[str, Lane]:
-    """Return the lane of each thread, with the entries of the schedule that it runs."""
+    """Return the lane of each queue, with the entries of the schedule that it runs."""
     # Before the threads start: Celery cannot register tasks in two threads at once.
     app.loader.import_default_modules()
     app.finalize()
-    of_entry = {
-        name: LANES.get(entry["task"], OTHERS) for name, entry in app.conf.beat_schedule.items()
-    }
-    return {
-        lane: Lane(name for name in of_entry if of_entry[name] == lane)
-        for lane in {*LANES.values(), OTHERS}
-    }
+    entries: dict[str, list[str]] = {queue.name: [] for queue in app.conf.task_queues}
+    for name, entry in app.conf.beat_schedule.items():
+        entries[lane_of(entry["task"])].append(name)
+    return {lane: Lane(names) for lane, names in entries.items()}
+
+
+def lane_of(task: str) -> str:
+    """Return the name of the thread that runs a task: its queue in Celery."""
+    return str(settings.QUEUES.get(task, settings.CELERY_TASK_DEFAULT_QUEUE))
 
 
 def run_background(asked: Connection) -> None:
@@ -89,7 +83,7 @@ def run_background(asked: Connection) -> None:
     with suppress(EOFError):  # the server has ended
         while True:
             task, args = asked.recv()
-            running[LANES.get(task, OTHERS)].asked.put((task, args))
+            running[lane_of(task)].asked.put((task, args))
 
 
 def end_with_parent() -> None:

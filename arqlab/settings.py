@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from kombu import Queue
 
 from arqlab.environment import (
     caches,
@@ -69,6 +70,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "arqlab.core.middleware.HealthCheck",
+    "arqlab.core.middleware.Measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "arqlab.core.middleware.Compressed",
@@ -215,6 +217,10 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 # The public key of age for which backups are encrypted.
 BACKUP_KEY = env("ARQLAB_BACKUP_KEY")
 RUN_MAX_BYTES = env_int("ARQLAB_RUN_MAX_BYTES", 64 * 1024 * 1024, least=1)
+# Bytes of stored uploads: of a lab, of a team and of a person, and of a person's checks.
+LAB_MAX_BYTES = env_int("ARQLAB_LAB_MAX_BYTES", 20 * 1024**3, least=1)
+TEAM_MAX_BYTES = env_int("ARQLAB_TEAM_MAX_BYTES", 2 * 1024**3, least=1)
+CHECKS_MAX_BYTES = env_int("ARQLAB_CHECKS_MAX_BYTES", 256 * 1024**2, least=1)
 RUN_MAX_LINES = env_int("ARQLAB_RUN_MAX_LINES", 500_000, least=1)
 # After this many seconds, a claimed run that is not finished is free for another worker.
 CLAIM_SECONDS = env_int("ARQLAB_CLAIM_SECONDS", 300, least=60)
@@ -228,6 +234,18 @@ GENERATION_URL = env("ARQLAB_GENERATION_URL")
 GENERATION_MODEL = env("ARQLAB_GENERATION_MODEL")
 GENERATION_KEY = env("ARQLAB_GENERATION_KEY")
 
+# The queues of tasks, and in embedded mode the threads: jobs that may take hours keep nothing else
+# waiting, and one team's uploads nothing but uploads.
+QUEUES = {
+    "arqlab.core.tasks.run_waiting_jobs": "jobs",
+    "evaluation.tasks.certify_released_boards": "jobs",
+    "arqlab.core.tasks.run_job": "quick-jobs",
+    "submissions.tasks.validate_next_run": "runs",
+    "submissions.tasks.validate_waiting_runs": "runs",
+}
+CELERY_TASK_DEFAULT_QUEUE = "others"
+CELERY_TASK_ROUTES = {task: {"queue": queue} for task, queue in QUEUES.items()}
+CELERY_TASK_QUEUES = [Queue(name) for name in {*QUEUES.values(), CELERY_TASK_DEFAULT_QUEUE}]
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
 CELERY_TASK_ACKS_LATE = True
@@ -321,6 +339,8 @@ if HTTPS:
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W009", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 
+# Who sends it gets the metrics.
+METRICS_TOKEN = env("ARQLAB_METRICS_TOKEN")
 LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import MiddlewareNotUsed
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
@@ -18,6 +20,7 @@ from arqlab.core.errors import error_body
 from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
+from arqlab.core.services.metrics import REQUESTS
 from arqlab.core.views import health
 from arqlab.core.views.error_pages import (
     API,
@@ -57,6 +60,24 @@ class HealthCheck(_Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the answer to a health check, and the response of the view for other paths."""
         return health.VIEWS.get(request.path, self.get_response)(request)
+
+
+class Measured(_Middleware):
+    """Count each request with its view, its status and its seconds, if somebody may ask for it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        if not settings.METRICS_TOKEN:
+            raise MiddlewareNotUsed
+        super().__init__(get_response)
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view. Static files and unknown paths have no view."""
+        started = time.perf_counter()
+        response = self.get_response(request)
+        view = request.resolver_match.view_name if request.resolver_match else ""
+        seconds = time.perf_counter() - started
+        REQUESTS.labels(view, response.status_code).observe(seconds)
+        return response
 
 
 class NotStored(_Middleware):

@@ -25,6 +25,7 @@ from arqkit.measures.scoring import Scorer, means
 from arqkit.records import ItemKind
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
+from arqlab.core.turns import in_turns
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
@@ -107,7 +108,8 @@ class _ScoredRun(NamedTuple):
 def score_waiting(*, at: datetime, task: Task | None = None) -> int:
     """Score the valid runs that lack scores, of all tasks or of one. Return their number."""
     return sum(
-        score_runs(runs=runs, qrel_set=qrel_set, at=at) for qrel_set, runs in pending_scores(task)
+        score_runs(runs=in_turns((run, run.team_id) for run in runs), qrel_set=qrel_set, at=at)
+        for qrel_set, runs in pending_scores(task)
     )
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.db.models import F, QuerySet, Value
+from django.db.models import F, Max, QuerySet, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -23,13 +23,17 @@ from arqkit.loads import LoadChoice, problem_groups
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
-from arqlab.core.faults import reason_of, will_pass
+from arqlab.core.faults import due, reason_of, will_pass
 from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, Lab, Task, User
 from arqlab.core.services.archiving import require_unarchived
+from arqlab.core.turns import in_turns
 from arqlab.web.jobs import JOB_KINDS
 
 log = logging.getLogger(__name__)
 State = Job.State
+T = TypeVar("T")
+Each = Callable[[Sequence[T]], Iterable[T]]
+"""Yields what is worked on, and may count it: `RunningJob.each`, or `iter`."""
 STORED_PROBLEMS = 10_000
 """The number of problems stored per job; further problems are only counted."""
 BETWEEN_BEATS = 20.0
@@ -61,6 +65,12 @@ class RunningJob(NamedTuple):
     by: User
     progress: Callable[[int, int | None], None]
     warnings: list[str]
+
+    def each(self, items: Sequence[T]) -> Iterator[T]:
+        """Yield items, and count them as the progress of the job."""
+        for done, item in enumerate(items):
+            self.progress(done, len(items))
+            yield item
 
     @property
     def choice(self) -> LoadChoice:
@@ -169,6 +179,18 @@ def release_dead_jobs(*, at: datetime) -> int:
         + _change(worn, State.FAILED, text, at=at, message=BROKEN)
         + _change(dead, State.WAITING, text, at=at, message=_put_off(None))
     )
+
+
+def run_next_job(*, at: datetime) -> bool:
+    """Run the job whose turn it is. Return False if none waits that no other worker takes."""
+    due_now = Job.objects.filter(due("updated_at", at), state=State.WAITING)
+    waiting = due_now.order_by("pk").values_list("pk", "by_id")
+    running = Job.objects.filter(state=State.RUNNING, kind__in=JOB_KINDS)
+    over = Job.objects.exclude(state__in=[State.WAITING, State.RUNNING])
+    served = over.order_by().values_list("by_id").annotate(Max("updated_at"))
+    owners = running.values_list("by_id", flat=True)
+    turns = in_turns(waiting, running=owners, served=dict(served))
+    return any(run_waiting_job(job_id=job_id, at=at) for job_id in turns)
 
 
 def run_waiting_job(*, job_id: int, at: datetime) -> bool:

@@ -1,6 +1,7 @@
 """`manage.py serve`: migrate the database and serve ArqLab."""
 
 import logging
+import os
 import signal
 import socket
 import threading
@@ -11,6 +12,7 @@ from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
@@ -66,6 +68,15 @@ class Command(BaseCommand):
         """Let the system checks refuse these options together with the settings."""
         register(partial(check_workers, options["workers"]))
         return super().get_check_kwargs(options)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command with a folder in which its processes count requests together.
+
+        It is named before the checks import all views, and `arqlab.core.services.metrics`.
+        """
+        with TemporaryDirectory(prefix="arqlab-metrics-") as folder:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+            return super().execute(*args, **options)
 
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
