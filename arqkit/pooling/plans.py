@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from arqkit.pooling.pools import (
     PoolSources,
@@ -193,6 +192,8 @@ class Planner:
         )
 
     def _overlap(self, contributes: Mask) -> pl.DataFrame:
+        from scipy.sparse import csr_array
+
         names = [run.name for run in self._runs]
         # Most items come from few runs: a dense product would take ten times as long.
         sparse = csr_array(contributes, dtype=np.int64)
