@@ -49,13 +49,14 @@ def embedded_secret_key(folder: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def caches(redis_url: str) -> dict[str, dict[str, Any]]:
+def caches(redis_url: str, folder: Path) -> dict[str, dict[str, Any]]:
     """Return Django's caches: counts that last, and values that can be computed again.
 
     allauth counts wrong passwords, sign-ups and password resets in the default cache, a table of
     the database. Above MAX_ENTRIES its expired counts are deleted; CULL_FREQUENCY keeps all others.
     Computed values and requests to the API share Redis, where there is one, but not their room in
-    memory, so that pages push no count out.
+    memory, so that pages push no count out. Without Redis, what jobs compute in the background
+    process reaches pages in files below `folder`.
     """
     redis: dict[str, Any] = {
         "BACKEND": "arqlab.core.caches.RedisOrMemory",
@@ -69,7 +70,13 @@ def caches(redis_url: str) -> dict[str, dict[str, Any]]:
             "LOCATION": "core_attempts",
             "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
         },
-        "computed": redis if redis_url else memory | {"LOCATION": "computed"},
+        "computed": redis
+        if redis_url
+        else {
+            "BACKEND": "arqlab.core.caches.ComputedFiles",
+            "LOCATION": str(folder / "computed"),
+            "OPTIONS": {"MAX_BYTES": 256_000_000},
+        },
         "requests": redis | {"KEY_PREFIX": "requests"}
         if redis_url
         else memory | {"LOCATION": "requests", "OPTIONS": {"MAX_ENTRIES": 10_000}},

@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "arqlab.core.middleware.SecondFactor",
     "arqlab.core.middleware.ReadOnlyArchives",
     "arqlab.core.middleware.VisitMiddleware",
+    "arqlab.core.middleware.ComputedLater",
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"
@@ -129,7 +130,7 @@ else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     # A host that does not answer must not hold a thread for minutes.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-CACHES = caches(REDIS_URL)
+CACHES = caches(REDIS_URL, DATA_DIR)
 
 AUTH_USER_MODEL = "core.User"
 AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]

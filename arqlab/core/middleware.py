@@ -16,12 +16,14 @@ from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 
+from arqlab.core.caches import AT_ONCE, NotComputedError, computing_at_most
 from arqlab.core.errors import error_body
 from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
 from arqlab.core.services.metrics import REQUESTS
 from arqlab.core.views import health
+from arqlab.core.views.computing import being_computed, computing_news
 from arqlab.core.views.error_pages import (
     API,
     SIGNED_OUT,
@@ -238,6 +240,26 @@ def page_above(path: str) -> str:
             continue
         return above
     return "/"
+
+
+class ComputedLater(_Middleware):
+    """Leave to a job what takes longer than a page may compute, and show that it is computed.
+
+    Forms and actions have any time.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view, or what the page of a job asks for."""
+        if request.method not in SAFE:
+            return self.get_response(request)
+        if key := request.headers.get("HX-Request") and request.GET.get("computing"):
+            return computing_news(key)
+        with computing_at_most(AT_ONCE):
+            return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Return the page of what is being computed."""
+        return being_computed(request, error.key) if isinstance(error, NotComputedError) else None
 
 
 class VisitMiddleware(_Middleware):

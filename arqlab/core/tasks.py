@@ -7,11 +7,14 @@ from django.utils import timezone
 from arqlab.celery import app, runs_at_once, wake_after_commit
 from arqlab.core.models import Job
 from arqlab.core.services import jobs
+from arqlab.core.services.computing import KIND, compute_page
 from arqlab.core.services.health import record_heartbeat
-from arqlab.web.jobs import JOB_KINDS
+from arqlab.web.jobs import JOB_KINDS, declare_job
 
 LONGEST_JOB = 24 * 3600
 """Seconds: a collection with millions of posts takes hours."""
+
+declare_job(KIND, "Page", compute_page, is_quick=True, in_archive=True, for_visitors=True)
 
 
 @app.task(time_limit=LONGEST_JOB)

@@ -144,6 +144,8 @@ def scores_by_topic(
 
 
 SIGNIFICANT = 0.05
+BOOTSTRAP = 3e-6
+"""The seconds that the interval of a mean takes for a topic of a run."""
 
 
 class TopicMatrix(NamedTuple):
@@ -203,7 +205,8 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
         }
 
     facts = qrel_set.pk, qrel_set.sha256, measure.name, means
-    return cached_value(key_of("certainties-1", *facts), compute)
+    work = BOOTSTRAP * len(means) * board.topics
+    return cached_value(key_of("certainties-1", *facts), compute, work=work)
 
 
 class QrelsFacts(NamedTuple):
@@ -226,7 +229,9 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
         best = ceilings(frame, names, relevant_from=qrel_set.relevant_from)
         return QrelsFacts(frame["topic"].n_unique(), best)
 
-    return cached_value(key_of("qrels-facts", qrel_set.sha256, rules), compute, seconds=None)
+    return cached_value(
+        key_of("qrels-facts", qrel_set.sha256, rules), compute, work=0.1, seconds=None
+    )
 
 
 def live_scores(

@@ -26,6 +26,9 @@ from evaluation.selectors.pending_scores import formulas_index_of, measures_of, 
 from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
 
+MINUTE = 60.0
+"""A certificate takes seconds to minutes, so only jobs compute it."""
+
 
 class Certification(NamedTuple):
     """A certificate, if it has been computed, and what it is computed from.
@@ -60,7 +63,9 @@ def certification_of(
         return certification
     key = _key(qrel_set, certification, valid)
     compute = (lambda: _certificate(qrel_set, certification, each(valid))) if computes else None
-    return certification._replace(certificate=known_value(key, compute, seconds=30 * DAY))
+    return certification._replace(
+        certificate=known_value(key, compute, work=MINUTE, seconds=30 * DAY)
+    )
 
 
 def compute_certificate(job: RunningJob) -> list[str]:

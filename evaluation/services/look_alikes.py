@@ -16,7 +16,7 @@ from arqlab.core.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.selectors.pending_scores import formulas_index_of
-from evaluation.services.scoring import comparable_indexes
+from evaluation.services.scoring import comparable_indexes, scoring_work
 from submissions.models import Run
 from submissions.selectors import ordered_index, readable, run_items
 
@@ -88,7 +88,8 @@ def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     facts = (order, qrel_set.sha256, qrel_set.relevant_from, formulas_index_of(qrel_set))
     names = [(run.pk, run.index.name) for run in runs]
     compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
-    purities = known_value(key_of("replays-2", facts, names), compute, seconds=KEPT)
+    work = scoring_work(runs)
+    purities = known_value(key_of("replays-2", facts, names), compute, work=work, seconds=KEPT)
     if purities is None:
         return None
     replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
@@ -105,7 +106,8 @@ def _likenesses(
 ) -> list[Likeness] | None:
     names = [(run.index.name, run.report.get("order")) for run in runs]
     compute = (lambda: likenesses([_ranking(run, order) for run in each(runs)])) if each else None
-    return known_value(key_of("look-alikes-2", order, names), compute, seconds=KEPT)
+    work = scoring_work(runs, times=2)
+    return known_value(key_of("look-alikes-2", order, names), compute, work=work, seconds=KEPT)
 
 
 def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:

@@ -101,7 +101,7 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     means = [(run.key, run.values[measure.name]) for run in runs]
     key = key_of("run-spreads-1", qrel_set.pk, qrel_set.sha256, measure.name, means)
     keys = [run for run, _ in means]
-    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure))
+    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure), work=0.02)
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs
@@ -167,7 +167,7 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     sight = score_access_of(request.user, task)
     visible = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
     format_, also = request.GET.get("format"), request.GET.get("also", "")
-    further = with_further_measures(visible, also, waits=bool(format_)) if visible else None
+    further = with_further_measures(visible, also, user=request.user) if visible else None
     visible = further.visible if further else None
     if format_:
         return board_file(visible, format_)

@@ -103,10 +103,3 @@ def test_other_tasks_and_labs_without_task_1_have_no_page(both, client_of):
 
     Task.objects.filter(pk=both.task.pk).update(kind=Task.Kind.FORMULAS)
     assert client.get(url(both)).status_code == 404
-
-
-def test_the_page_says_how_many_runs_are_computed(both, client_of, monkeypatch):
-    monkeypatch.setattr("evaluation.services.further_measures.SECONDS", -1.0)
-    page = client_of(both.organizer).get(url(both)).content.decode()
-
-    assert "Computed for 1 of 4 runs" in page

@@ -110,7 +110,7 @@ def tables(labs) -> dict[str, PaperTable | CorrelationTable]:
     """Return the tables of both tasks by name; those of Task 3 are prefixed."""
     found = {}
     for prefix, qrels in (("", labs.qrels), ("third-", labs.third)):
-        for table in paper_tables(labs.organizer, paper_board(qrels), waits=True):
+        for table in paper_tables(labs.organizer, paper_board(qrels)):
             found[f"{prefix}{table.name}"] = table
     return found
 
@@ -151,7 +151,7 @@ def test_a_system_has_its_scores_in_each_lab(labs, tables):
 def test_a_lab_without_a_released_board_has_no_columns_for_organizers_of_another(labs):
     Leaderboard.objects.update(hidden_at=NOW)
 
-    found = paper_tables(labs.organizer, paper_board(labs.qrels), waits=True)
+    found = paper_tables(labs.organizer, paper_board(labs.qrels))
     for table in found:
         assert "Earlier lab" not in table.latex()
         assert "earlier/" not in table.tsv()

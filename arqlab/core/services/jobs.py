@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, Max, QuerySet, Value
@@ -103,18 +103,19 @@ def start_job(
     job: Job,
     place: Lab | Task | None,
     at: datetime,
-    by: User,
+    by: User | None,
     store: Callable[[Job], None] | None = None,
 ) -> Job:
     """Store a new job (its kind, options and key), which then waits for a worker.
 
-    The caller queues it. `place` is the lab or task it belongs to; None for a job that makes a lab.
-    `store` stores its files. If one of this kind with this key waits or runs already, return that.
+    The caller queues it; `by` is None for a visitor. `place` is the lab or task it belongs to, None
+    for a job that makes a lab or a page. `store` stores its files. If one of this kind with this
+    key waits or runs already, return that.
     """
     job.lab = place.lab if isinstance(place, Task) else place
     job.task = place if isinstance(place, Task) else None
     job.created_at = job.updated_at = at
-    job.by, job.log = by, _line(at, f"Waiting, started by {by}.")
+    job.by, job.log = by, _line(at, f"Waiting, started by {by or 'a visitor'}.")
     # Before the row, and outside a transaction: a large file would hold up all other writers.
     if store:
         store(job)
@@ -207,7 +208,8 @@ def run_waiting_job(*, job_id: int, at: datetime) -> bool:
         warnings: list[str] = []
         with panics_as_errors(), _heartbeat(job):
             _require_unarchived(job)  # it may have been archived while the job waited
-            work = RunningJob(job, at, _user_of(job), _JobProgress(job), warnings)
+            by = cast(User, _user_of(job))
+            work = RunningJob(job, at, by, _JobProgress(job), warnings)
             lines = list(JOB_KINDS[job.kind].run(work))
     except FileRefusedError as refused:
         _finish(job, State.REFUSED, problems=refused.problems)
@@ -259,8 +261,8 @@ def _mine(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=State.RUNNING, attempts=job.attempts)
 
 
-def _user_of(job: Job) -> User:
-    if job.by is None:
+def _user_of(job: Job) -> User | None:
+    if job.by is None and not JOB_KINDS[job.kind].for_visitors:
         raise UserError("The account that started this job was deleted. Start it again.")
     return job.by
 

@@ -242,6 +242,12 @@ def too_many_passwords(request: HttpRequest) -> HttpResponse:
     return page
 
 
+def not_now(request: HttpRequest, refused: UserError, *, seconds: int) -> HttpResponse:
+    """Return 429, or 503 for what failed, with the reason, for a page that is not computed now."""
+    text, status = ErrorText("Try again later", refused.message, ""), 429
+    return _later(request, text, 503 if refused.code == "failed" else status, seconds=seconds)
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return 500 for a mistake of ours, 503 without a database, and 507 without room on the disk.
 
