@@ -6,7 +6,9 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+import structlog
 from django.core.exceptions import ImproperlyConfigured
+from structlog.contextvars import get_contextvars, merge_contextvars
 
 
 def env(name: str, default: str = "") -> str:
@@ -93,3 +95,51 @@ def make_private(folder: Path) -> None:
         if path.exists() and path.stat().st_mode & 0o077:
             with contextlib.suppress(PermissionError):  # of another user, who closes it
                 path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def log_formatter(*, as_json: bool) -> dict[str, Any]:
+    """Return the formatter of log records: a line for people, or a JSON object in one line.
+
+    Both have what is bound to the context: the id of the request, and the name of the task.
+    """
+    end: list[Any] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        if as_json
+        else [
+            structlog.dev.ConsoleRenderer(
+                colors=False,
+                pad_event_to=0,
+                pad_level=False,
+                exception_formatter=structlog.dev.plain_traceback,
+            )
+        ]
+    )
+    return {
+        "()": structlog.stdlib.ProcessorFormatter,
+        "foreign_pre_chain": [
+            merge_contextvars,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.add_logger_name,
+            structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=True),
+        ],
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *end],
+    }
+
+
+def report_errors(dsn: str) -> None:
+    """Send errors to Sentry, without what users sent and without values of variables."""
+    try:
+        import sentry_sdk
+    except ImportError as error:
+        raise ImproperlyConfigured(
+            "ARQLAB_SENTRY_DSN is set, but sentry-sdk is not installed. Run `.venv/bin/pip install"
+            " sentry-sdk`, or remove the variable."
+        ) from error
+
+    def tagged(event: Any, _: Any) -> Any:
+        event.setdefault("tags", {}).update(get_contextvars())
+        return event
+
+    sentry_sdk.init(
+        dsn, before_send=tagged, max_request_body_size="never", include_local_variables=False
+    )

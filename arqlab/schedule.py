@@ -29,7 +29,7 @@ class Lane:
     """The tasks of one thread: some are due at intervals, and web processes ask for some."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self.asked: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self.asked: queue.SimpleQueue[tuple[str, Any, Any]] = queue.SimpleQueue()
         self.due = dict.fromkeys(entries, time.monotonic())
 
     def run(self) -> None:
@@ -82,8 +82,8 @@ def run_background(asked: Connection) -> None:
         threading.Thread(target=lane.run, name=name, daemon=True).start()
     with suppress(EOFError):  # the server has ended
         while True:
-            task, args = asked.recv()
-            running[lane_of(task)].asked.put((task, args))
+            message = asked.recv()
+            running[lane_of(message[0])].asked.put(message)
 
 
 def end_with_parent() -> None:
@@ -93,11 +93,11 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def _run(task: str, args: Any = ()) -> None:
+def _run(task: str, args: Any = (), headers: Any = None) -> None:
     close_old_connections()
     try:
         # apply() instead of a plain call keeps the worker's limits and logging.
-        app.tasks[task].apply(args, throw=True)
+        app.tasks[task].apply(args, throw=True, headers=headers)
     except Exception:
         logger.exception("Scheduled task %s failed.", task)
     finally:

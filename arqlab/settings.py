@@ -21,7 +21,9 @@ from arqlab.environment import (
     env_bool,
     env_int,
     env_list,
+    log_formatter,
     make_private,
+    report_errors,
 )
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -69,6 +71,7 @@ INSTALLED_APPS = [
     "retrieval",
 ]
 MIDDLEWARE = [
+    "arqlab.core.middleware.RequestId",
     "arqlab.core.middleware.HealthCheck",
     "arqlab.core.middleware.Measured",
     "django.middleware.security.SecurityMiddleware",
@@ -346,7 +349,7 @@ LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {"line": log_formatter(as_json=env_bool("ARQLAB_LOG_JSON", default=False))},
     "filters": {"one_line": {"()": "arqlab.core.apps.OneLineForBadRequests"}},
     "handlers": {
         "console": {
@@ -358,5 +361,10 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # A line for each scheduled task would hide all other lines.
-    "loggers": {"celery.app.trace": {"level": "WARNING"}},
+    "loggers": {
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+    },
 }
+if SENTRY_DSN := env("ARQLAB_SENTRY_DSN"):
+    report_errors(SENTRY_DSN)

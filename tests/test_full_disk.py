@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError, connections
+from django.db.backends.sqlite3.base import DatabaseWrapper as Sqlite
 from django.test import Client
 
 from arqlab.core import selectors
+from arqlab.core.faults import is_disk_full
 from arqlab.core.files import DurableStorage
 from arqlab.core.services.health import check_disk
 from arqlab.core.views.error_pages import DISK_FULL
@@ -47,6 +51,18 @@ def test_a_file_that_does_not_fit_leaves_nothing_behind(disk: Path) -> None:
 
     assert files_on(disk) == []
     DurableStorage().save("uploads/run.tsv", ContentFile(b"small"))
+
+
+def test_a_database_without_room_is_a_full_disk_and_keeps_what_it_has(db: None, disk: Path) -> None:
+    usual = connections["default"].settings_dict
+    with closing(Sqlite(usual | {"NAME": disk / "a.sqlite3", "OPTIONS": {}})) as full:
+        full.cursor().execute("CREATE TABLE one (text)")
+        full.cursor().execute("INSERT INTO one VALUES ('kept')")
+        with pytest.raises(OperationalError) as caught:
+            full.cursor().execute("INSERT INTO one VALUES (%s)", ["x" * 2**20])
+
+        assert is_disk_full(caught.value)
+        assert full.cursor().execute("SELECT text FROM one").fetchall() == [("kept",)]
 
 
 @pytest.mark.parametrize("spare", [2**30, -(2**30)], ids=["kept free", "used up"])

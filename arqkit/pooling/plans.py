@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from arqkit.pooling.pools import (
     PoolSources,
@@ -219,6 +218,8 @@ class Planner:
         )
 
     def _overlap(self, contributes: Mask, places: Sequence[int]) -> pl.DataFrame:
+        from scipy.sparse import csr_array
+
         names = [self._runs[place].name for place in places]
         # Most items come from few runs: a dense product would take ten times as long.
         sparse = csr_array(contributes[places], dtype=np.int64)

@@ -21,7 +21,6 @@ from django.core.cache.backends.filebased import FileBasedCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 from django.utils.connection import ConnectionProxy
-from redis.exceptions import RedisError
 
 computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
 """What can be computed again, such as scores. A full cache forgets some of it."""
@@ -147,6 +146,8 @@ def _or_memory(name: str) -> Callable[..., Any]:
     """Return a method of the cache that uses the memory of the process while Redis is down."""
 
     def method(self: RedisOrMemory, *args: Any, **kwargs: Any) -> Any:
+        from redis.exceptions import RedisError  # a tenth of a second without Redis
+
         if time.monotonic() >= RedisOrMemory.down_until:
             try:
                 return getattr(RedisCache, name)(self, *args, **kwargs)

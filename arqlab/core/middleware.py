@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import MiddlewareNotUsed
+from django.core.signals import request_finished
 from django.db.models import Q
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
+from structlog.contextvars import bind_contextvars, unbind_contextvars
 
 from arqlab.core.caches import AT_ONCE, NotComputedError, computing_at_most
 from arqlab.core.errors import error_body
@@ -50,6 +55,28 @@ class _Middleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
+
+
+class RequestId(_Middleware):
+    """Name each request in the log, in its response and in the tasks that it wakes.
+
+    A proxy may send the name, so that its log and ours agree.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response with its X-Request-ID."""
+        sent = request.headers.get("X-Request-ID", "")
+        name = sent if re.fullmatch(r"[\w.-]{1,64}", sent, re.ASCII) else uuid4().hex
+        bind_contextvars(request_id=name)
+        response = self.get_response(request)
+        response.headers["X-Request-ID"] = name
+        return response
+
+
+@receiver(request_finished)
+def end_request_in_log(**_: Any) -> None:
+    """Log without the request's name. Django writes the line of a failed one after middleware."""
+    unbind_contextvars("request_id")
 
 
 class HealthCheck(_Middleware):

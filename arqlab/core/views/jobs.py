@@ -29,6 +29,6 @@ def page_of_job(
 ) -> HttpResponse:
     """Return the page of a result that a job makes; the page includes `components/made.html`."""
     job = Job.objects.select_related("lab").filter(kind=kind, key=str(key)).first()
-    seen = f"{job.state}-{job.done}-{job.is_stopping}" if job else ""
+    seen = f"{job.state}-{job.done}-{job.attempts}-{job.is_stopping}" if job else ""
     may_stop = job is not None and job.lab is not None and may_organize(request.user, job.lab)
     return news(request, template, {**context, "job": job, "seen": seen, "may_stop": may_stop})

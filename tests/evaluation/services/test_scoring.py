@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arqlab.core.services.labs import change_task
+from arqlab.notices.models import Notice
 from evaluation.models import RunScore, Scoring, TopicScore
 from evaluation.selectors.pending_scores import pending_scores, unscored_runs
 from evaluation.services.scoring import score_runs, score_waiting
@@ -151,6 +152,20 @@ def test_a_run_with_an_unreadable_index_is_skipped(team, task, caplog):
     assert score_waiting(at=NOW) == 1
     assert Scoring.objects.get().run == sound
     assert "cannot be read" in caplog.text
+
+
+def test_a_run_is_scored_when_its_index_is_back_and_organizers_are_notified_once(scene, media):
+    make_qrels(scene.task)
+    run = make_run(scene.team, scene.task)
+    (media / "indexes").rename(media / "elsewhere")
+    assert [score_waiting(at=NOW) for _ in range(3)] == [0, 0, 0]
+    (media / "elsewhere").rename(media / "indexes")
+
+    assert score_waiting(at=NOW) == 1
+    assert Scoring.objects.get().run == run
+    notice = Notice.objects.get()
+    assert (notice.user, notice.kind) == (scene.organizer, "check-failing")
+    assert notice.subject == "Answer retrieval: the server cannot score runs"
 
 
 def test_a_run_by_visual_ids_is_scored_against_visual_ids_only(team):
