@@ -22,11 +22,11 @@ EXAMPLE = dict(
     for line in (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 )
-OURS = ("web", "worker", "beat")
+OURS = ("web", "worker", "jobs", "beat")
 
 
-def test_the_six_services_are_there():
-    assert set(COMPOSE["services"]) == {*OURS, "backup", "postgres", "redis"}
+def test_all_services_are_there():
+    assert set(COMPOSE["services"]) == {*OURS, "proxy", "backup", "postgres", "redis"}
 
 
 def test_every_variable_of_compose_is_in_the_example_environment():
@@ -96,15 +96,18 @@ def fresh_database_url():
 
 @pytest.mark.servers
 @pytest.mark.django_db
-def test_the_web_service_becomes_healthy_with_the_example_settings(tmp_path, fresh_database_url):
+def test_two_web_services_become_healthy_at_once_with_the_example_settings(
+    tmp_path, fresh_database_url
+):
     key = {"ARQLAB_SECRET_KEY": os.environ["ARQLAB_SECRET_KEY"]}
     environment = os.environ | EXAMPLE | key | of_this_machine(tmp_path, fresh_database_url)
 
-    with started("web", environment) as (_, port):
-        kind, program, *arguments = COMPOSE["services"]["web"]["healthcheck"]["test"]
-        assert (kind, program) == ("CMD", "python")
-        check = [each.replace("127.0.0.1:8000", f"127.0.0.1:{port}") for each in arguments]
-        subprocess.run([sys.executable, *check], env=environment, check=True)
+    kind, program, *arguments = COMPOSE["services"]["web"]["healthcheck"]["test"]
+    assert (kind, program) == ("CMD", "python")
+    with started("web", environment) as (_, one), started("web", environment) as (_, other):
+        for port in (one, other):  # the second waits while the first migrates
+            check = [each.replace("127.0.0.1:8000", f"127.0.0.1:{port}") for each in arguments]
+            subprocess.run([sys.executable, *check], env=environment, check=True)
 
 
 @pytest.mark.servers
