@@ -27,7 +27,7 @@ from arqlab.web.downloads import table_file
 from arqlab.web.lists import ROWS_A_PAGE, Filter, Listing, Search
 
 Value = Callable[[Any], Any] | str
-LONGEST = 200
+LONGEST = 120
 """The most rows that a page shows of a table at once."""
 FORMATS = {"tsv": "TSV", "csv": "CSV", "json": "JSON", "latex": "LaTeX"}
 """The names of the formats of files, by their words in addresses."""

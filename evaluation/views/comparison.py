@@ -71,9 +71,11 @@ TESTS = {
     "tukey": "Tukey’s HSD",
 }
 CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "plain": "none"}
+OFFERED = 200
+"""The most runs that the page offers, the best means first; an address may name any others."""
 MOST = 8
 """The most runs that are compared topic by topic."""
-ENOUGH = 60
+ENOUGH = 40
 """The most runs in the table of all pairs: with more, the page has those with the best means."""
 
 
@@ -83,10 +85,12 @@ def comparison(request: HttpRequest, task: Task) -> HttpResponse:
     sight, everyone, context = compared_board(request, task, post_hoc=True)
     chosen = _places(request, everyone)
     compared, places = everyone.around(chosen)
-    also = [place for place in range(len(everyone.runs)) if place not in chosen[:2]]
+    offered = sorted({*range(min(OFFERED, len(everyone.runs))), *chosen})
+    also = [place for place in offered if place not in chosen[:2]]
     context |= {
         "family": compared,
         "most": MOST,
+        "offered": [everyone.runs[place] for place in offered],
         "also": [(everyone.runs[place], place in chosen) for place in also],
         "is_cut": len(request.GET.getlist("also")) > MOST - 2,
         "is_same": len(everyone.runs) > 1 and len(set(chosen)) == 1,

@@ -15,7 +15,7 @@ from arqlab.core.permissions import organized_task_or_404
 from arqlab.web.cells import COUNT, ID
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages, number_of
-from arqlab.web.tables import Column, Empty, Table, answer, run_columns, to
+from arqlab.web.tables import LONGEST, Column, Empty, Table, answer, run_columns, to
 from assessment.pools.selectors.audit import (
     AUDITED_DEPTH,
     NOT_JUDGED,
@@ -54,7 +54,8 @@ def pool_audit(request: HttpRequest, task: Task) -> HttpResponse:
     context = {
         "depth": depth,
         "deepest": DEEPEST,
-        "offered": offered,
+        "offered": [r for place, r in enumerate(offered) if place < LONGEST or r in runs],
+        "every": len(offered),
         "runs": runs,
         "refusal": refusal,
         "is_plan": planned is not None,
