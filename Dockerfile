@@ -1,4 +1,4 @@
-# One image for web, worker and beat; docker-compose.yml sets the command of each.
+# One image for web, workers and beat; docker-compose.yml sets the command of each.
 FROM python:3.11-slim
 
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 ARQLAB_DATA=/data
@@ -11,7 +11,7 @@ COPY requirements.txt .
 RUN pip install --no-cache-dir --no-deps --require-hashes --only-binary :all: \
     --requirement requirements.txt && pip check
 COPY . .
-RUN useradd --system --create-home arqlab && mkdir /data /backups && chown arqlab /data /backups
+RUN useradd --system --uid 10001 --create-home arqlab && mkdir /data /backups && chown arqlab /data /backups
 USER arqlab
 VOLUME /data
 EXPOSE 8000

@@ -4,6 +4,7 @@
 """
 
 import logging
+import logging.config
 import os
 import queue
 import threading
@@ -12,7 +13,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from celery import Celery
+from celery.signals import setup_logging, task_postrun, task_prerun
 from kombu.exceptions import OperationalError
+from structlog.contextvars import bind_contextvars, get_contextvars, reset_contextvars
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 
@@ -25,7 +28,28 @@ app.autodiscover_tasks(SUBJECTS)
 logger = logging.getLogger(__name__)
 
 _background: Connection | None = None
-Message = tuple[Any, tuple[Any, ...]]
+Message = tuple[Any, tuple[Any, ...], dict[str, str]]
+"""A task, its arguments, and the id of the request that asks for it."""
+
+
+@setup_logging.connect
+def use_our_log(**_: Any) -> None:
+    """Let workers log as web processes do, instead of setting up a log of their own."""
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+
+
+@task_prerun.connect
+def name_in_log(task: Any, **_: Any) -> None:
+    """Name the task in the log, with the id of the request that asked for it."""
+    task.request.log_context = bind_contextvars(task=task.name, **(task.request.headers or {}))
+
+
+@task_postrun.connect
+def end_name_in_log(task: Any, **_: Any) -> None:
+    """Log as before the task."""
+    reset_contextvars(**task.request.log_context)
 
 
 def wake_after_commit(task: Any, *args: Any) -> None:
@@ -54,9 +78,13 @@ def send_to_background(process: Connection) -> None:
 
 def _put(task: Any, args: tuple[Any, ...]) -> None:
     try:
-        _messages().put_nowait((task, args))
+        _messages().put_nowait((task, args, _request_id()))
     except queue.Full:
         logger.warning("Nobody takes messages. %s waits for the schedule.", task.name)
+
+
+def _request_id() -> dict[str, str]:
+    return {key: value for key, value in get_contextvars().items() if key == "request_id"}
 
 
 @cache
@@ -69,11 +97,11 @@ def _messages() -> queue.Queue[Message]:
 
 def _send(waiting: queue.Queue[Message]) -> None:
     while True:
-        task, args = waiting.get()
+        task, args, headers = waiting.get()
         if _background:
-            _background.send((task.name, args))
+            _background.send((task.name, args, headers))
             continue
         try:
-            task.apply_async(args, retry=False)
+            task.apply_async(args, retry=False, headers=headers)
         except OperationalError as problem:
             logger.warning("%s waits for the schedule: no message sent. %s", task.name, problem)

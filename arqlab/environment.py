@@ -6,7 +6,9 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+import structlog
 from django.core.exceptions import ImproperlyConfigured
+from structlog.contextvars import get_contextvars, merge_contextvars
 
 
 def env(name: str, default: str = "") -> str:
@@ -49,13 +51,14 @@ def embedded_secret_key(folder: Path) -> str:
     return path.read_text(encoding="utf-8").strip()
 
 
-def caches(redis_url: str) -> dict[str, dict[str, Any]]:
+def caches(redis_url: str, folder: Path) -> dict[str, dict[str, Any]]:
     """Return Django's caches: counts that last, and values that can be computed again.
 
     allauth counts wrong passwords, sign-ups and password resets in the default cache, a table of
     the database. Above MAX_ENTRIES its expired counts are deleted; CULL_FREQUENCY keeps all others.
     Computed values and requests to the API share Redis, where there is one, but not their room in
-    memory, so that pages push no count out.
+    memory, so that pages push no count out. Without Redis, what jobs compute in the background
+    process reaches pages in files below `folder`.
     """
     redis: dict[str, Any] = {
         "BACKEND": "arqlab.core.caches.RedisOrMemory",
@@ -69,7 +72,13 @@ def caches(redis_url: str) -> dict[str, dict[str, Any]]:
             "LOCATION": "core_attempts",
             "OPTIONS": {"MAX_ENTRIES": 1_000, "CULL_FREQUENCY": 10**9},
         },
-        "computed": redis if redis_url else memory | {"LOCATION": "computed"},
+        "computed": redis
+        if redis_url
+        else {
+            "BACKEND": "arqlab.core.caches.ComputedFiles",
+            "LOCATION": str(folder / "computed"),
+            "OPTIONS": {"MAX_BYTES": 256_000_000},
+        },
         "requests": redis | {"KEY_PREFIX": "requests"}
         if redis_url
         else memory | {"LOCATION": "requests", "OPTIONS": {"MAX_ENTRIES": 10_000}},
@@ -86,3 +95,51 @@ def make_private(folder: Path) -> None:
         if path.exists() and path.stat().st_mode & 0o077:
             with contextlib.suppress(PermissionError):  # of another user, who closes it
                 path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def log_formatter(*, as_json: bool) -> dict[str, Any]:
+    """Return the formatter of log records: a line for people, or a JSON object in one line.
+
+    Both have what is bound to the context: the id of the request, and the name of the task.
+    """
+    end: list[Any] = (
+        [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        if as_json
+        else [
+            structlog.dev.ConsoleRenderer(
+                colors=False,
+                pad_event_to=0,
+                pad_level=False,
+                exception_formatter=structlog.dev.plain_traceback,
+            )
+        ]
+    )
+    return {
+        "()": structlog.stdlib.ProcessorFormatter,
+        "foreign_pre_chain": [
+            merge_contextvars,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.add_logger_name,
+            structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=True),
+        ],
+        "processors": [structlog.stdlib.ProcessorFormatter.remove_processors_meta, *end],
+    }
+
+
+def report_errors(dsn: str) -> None:
+    """Send errors to Sentry, without what users sent and without values of variables."""
+    try:
+        import sentry_sdk
+    except ImportError as error:
+        raise ImproperlyConfigured(
+            "ARQLAB_SENTRY_DSN is set, but sentry-sdk is not installed. Run `.venv/bin/pip install"
+            " sentry-sdk`, or remove the variable."
+        ) from error
+
+    def tagged(event: Any, _: Any) -> Any:
+        event.setdefault("tags", {}).update(get_contextvars())
+        return event
+
+    sentry_sdk.init(
+        dsn, before_send=tagged, max_request_body_size="never", include_local_variables=False
+    )

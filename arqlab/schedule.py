@@ -15,19 +15,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import django
+from django.conf import settings
 from django.db import close_old_connections
+from structlog.contextvars import bound_contextvars
 
 from arqlab.celery import app
 
-LANES = {
-    "arqlab.core.tasks.run_waiting_jobs": "jobs",
-    "evaluation.tasks.certify_released_boards": "jobs",
-    "arqlab.core.tasks.run_job": "quick jobs",
-    "submissions.tasks.validate_run": "runs",
-    "submissions.tasks.validate_waiting_runs": "runs",
-}
-"""The thread of each task: jobs may take hours, and runs wait for no other task."""
-OTHERS = "others"
 NICENESS = 10
 """Pages come first where both want the same core."""
 logger = logging.getLogger(__name__)
@@ -37,7 +30,7 @@ class Lane:
     """The tasks of one thread: some are due at intervals, and web processes ask for some."""
 
     def __init__(self, entries: Iterable[str]) -> None:
-        self.asked: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+        self.asked: queue.SimpleQueue[tuple[str, Any, Any]] = queue.SimpleQueue()
         self.due = dict.fromkeys(entries, time.monotonic())
 
     def run(self) -> None:
@@ -61,17 +54,19 @@ class Lane:
 
 
 def lanes() -> dict[str, Lane]:
-    """Return the lane of each thread, with the entries of the schedule that it runs."""
+    """Return the lane of each queue, with the entries of the schedule that it runs."""
     # Before the threads start: Celery cannot register tasks in two threads at once.
     app.loader.import_default_modules()
     app.finalize()
-    of_entry = {
-        name: LANES.get(entry["task"], OTHERS) for name, entry in app.conf.beat_schedule.items()
-    }
-    return {
-        lane: Lane(name for name in of_entry if of_entry[name] == lane)
-        for lane in {*LANES.values(), OTHERS}
-    }
+    entries: dict[str, list[str]] = {queue.name: [] for queue in app.conf.task_queues}
+    for name, entry in app.conf.beat_schedule.items():
+        entries[lane_of(entry["task"])].append(name)
+    return {lane: Lane(names) for lane, names in entries.items()}
+
+
+def lane_of(task: str) -> str:
+    """Return the name of the thread that runs a task: its queue in Celery."""
+    return str(settings.QUEUES.get(task, settings.CELERY_TASK_DEFAULT_QUEUE))
 
 
 def run_background(asked: Connection) -> None:
@@ -88,8 +83,8 @@ def run_background(asked: Connection) -> None:
         threading.Thread(target=lane.run, name=name, daemon=True).start()
     with suppress(EOFError):  # the server has ended
         while True:
-            task, args = asked.recv()
-            running[LANES.get(task, OTHERS)].asked.put((task, args))
+            message = asked.recv()
+            running[lane_of(message[0])].asked.put(message)
 
 
 def end_with_parent() -> None:
@@ -99,12 +94,13 @@ def end_with_parent() -> None:
         os._exit(1)
 
 
-def _run(task: str, args: Any = ()) -> None:
+def _run(task: str, args: Any = (), headers: Any = None) -> None:
     close_old_connections()
-    try:
-        # apply() instead of a plain call keeps the worker's limits and logging.
-        app.tasks[task].apply(args, throw=True)
-    except Exception:
-        logger.exception("Scheduled task %s failed.", task)
-    finally:
-        close_old_connections()
+    with bound_contextvars(**(headers or {})):
+        try:
+            # apply() instead of a plain call keeps the worker's limits and logging.
+            app.tasks[task].apply(args, throw=True, headers=headers)
+        except Exception:
+            logger.exception("Scheduled task %s failed.", task)
+        finally:
+            close_old_connections()

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from kombu import Queue
 
 from arqlab.environment import (
     caches,
@@ -20,7 +21,9 @@ from arqlab.environment import (
     env_bool,
     env_int,
     env_list,
+    log_formatter,
     make_private,
+    report_errors,
 )
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -68,7 +71,9 @@ INSTALLED_APPS = [
     "retrieval",
 ]
 MIDDLEWARE = [
+    "arqlab.core.middleware.RequestId",
     "arqlab.core.middleware.HealthCheck",
+    "arqlab.core.middleware.Measured",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "arqlab.core.middleware.Compressed",
@@ -88,6 +93,7 @@ MIDDLEWARE = [
     "arqlab.core.middleware.SecondFactor",
     "arqlab.core.middleware.ReadOnlyArchives",
     "arqlab.core.middleware.VisitMiddleware",
+    "arqlab.core.middleware.ComputedLater",
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"
@@ -127,7 +133,7 @@ else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     # A host that does not answer must not hold a thread for minutes.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-CACHES = caches(REDIS_URL)
+CACHES = caches(REDIS_URL, DATA_DIR)
 
 AUTH_USER_MODEL = "core.User"
 AUTHENTICATION_BACKENDS = ["arqlab.core.signedin.Backend"]
@@ -215,6 +221,10 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 # The public key of age for which backups are encrypted.
 BACKUP_KEY = env("ARQLAB_BACKUP_KEY")
 RUN_MAX_BYTES = env_int("ARQLAB_RUN_MAX_BYTES", 64 * 1024 * 1024, least=1)
+# Bytes of stored uploads: of a lab, of a team and of a person, and of a person's checks.
+LAB_MAX_BYTES = env_int("ARQLAB_LAB_MAX_BYTES", 20 * 1024**3, least=1)
+TEAM_MAX_BYTES = env_int("ARQLAB_TEAM_MAX_BYTES", 2 * 1024**3, least=1)
+CHECKS_MAX_BYTES = env_int("ARQLAB_CHECKS_MAX_BYTES", 256 * 1024**2, least=1)
 RUN_MAX_LINES = env_int("ARQLAB_RUN_MAX_LINES", 500_000, least=1)
 # After this many seconds, a claimed run that is not finished is free for another worker.
 CLAIM_SECONDS = env_int("ARQLAB_CLAIM_SECONDS", 300, least=60)
@@ -228,6 +238,19 @@ GENERATION_URL = env("ARQLAB_GENERATION_URL")
 GENERATION_MODEL = env("ARQLAB_GENERATION_MODEL")
 GENERATION_KEY = env("ARQLAB_GENERATION_KEY")
 
+# The queues of tasks, and in embedded mode the threads: jobs that may take hours keep nothing else
+# waiting, and one team's uploads nothing but uploads.
+QUEUES = {
+    "arqlab.core.tasks.beat": "runs",  # which no task holds up for long
+    "arqlab.core.tasks.run_waiting_jobs": "jobs",
+    "evaluation.tasks.certify_released_boards": "jobs",
+    "arqlab.core.tasks.run_job": "quick-jobs",
+    "submissions.tasks.validate_next_run": "runs",
+    "submissions.tasks.validate_waiting_runs": "runs",
+}
+CELERY_TASK_DEFAULT_QUEUE = "others"
+CELERY_TASK_ROUTES = {task: {"queue": queue} for task, queue in QUEUES.items()}
+CELERY_TASK_QUEUES = [Queue(name) for name in {*QUEUES.values(), CELERY_TASK_DEFAULT_QUEUE}]
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
 CELERY_TASK_ALWAYS_EAGER = EMBEDDED
 CELERY_TASK_ACKS_LATE = True
@@ -321,11 +344,13 @@ if HTTPS:
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W009", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 
+# Who sends it gets the metrics.
+METRICS_TOKEN = env("ARQLAB_METRICS_TOKEN")
 LOG_LEVEL = env("ARQLAB_LOG_LEVEL", "INFO")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {"line": log_formatter(as_json=env_bool("ARQLAB_LOG_JSON", default=False))},
     "filters": {"one_line": {"()": "arqlab.core.apps.OneLineForBadRequests"}},
     "handlers": {
         "console": {
@@ -337,5 +362,10 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # A line for each scheduled task would hide all other lines.
-    "loggers": {"celery.app.trace": {"level": "WARNING"}},
+    "loggers": {
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+    },
 }
+if SENTRY_DSN := env("ARQLAB_SENTRY_DSN"):
+    report_errors(SENTRY_DSN)

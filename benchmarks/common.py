@@ -199,6 +199,8 @@ def set_up_django() -> None:
     from django.core.management import call_command
 
     settings.ALLOWED_HOSTS = ["*"]  # those of Django's test client too
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}  # no server has collected them
     call_command("migrate", verbosity=0)
 
 

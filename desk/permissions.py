@@ -10,10 +10,10 @@ from arqlab.core.permissions import may_organize
 from arqlab.web.jobs import JOB_KINDS
 
 
-def load_or_404(user: Visitor, load_id: int) -> Job:
-    """Return the load for organizers of its lab; raise 404 for anyone else.
+def job_or_404(user: Visitor, load_id: int) -> Job:
+    """Return the job for organizers of its lab; raise 404 for anyone else.
 
-    A load that has made no lab yet is shown to those who started it.
+    A job that has made no lab yet is shown to those who started it.
     """
     loads = Job.objects.filter(kind__in=JOB_KINDS).select_related("lab", "task__lab", "by")
     load = get_object_or_404(loads, pk=load_id)

@@ -16,6 +16,7 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 
 from arqkit.leaderboard import MAIN_MEASURES, Board, BoardRow, BoardRun, with_runs
+from arqkit.measures.names import Measure
 from arqkit.standings import PublishedRuns
 from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import may_organize, task_or_404
@@ -30,6 +31,25 @@ from evaluation.selectors.boards import (
     with_post_hoc,
 )
 from submissions.models import Run, RunQuerySet
+
+VISITOR_KINDS = ("nDCG", "AP", "P", "R", "RR", "Success", "ERR", "Bpref", "Judged")
+VISITOR_CUTOFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
+"""The measures that everyone may ask for who sees a board, and their cutoffs: few enough that their
+values are soon in the cache."""
+
+
+def may_ask_for(user: Visitor, measure: Measure, qrel_set: QrelSet) -> bool:
+    """Return whether a user may have a measure computed that the task does not have.
+
+    Who is signed in may ask for any, others for those of a list.
+    """
+    is_listed = (
+        measure.kind in VISITOR_KINDS
+        and measure.cutoff in (None, *VISITOR_CUTOFFS)
+        and measure.rel in (None, qrel_set.relevant_from)
+        and not measure.options
+    )
+    return is_listed or user.is_authenticated
 
 
 @dataclass(frozen=True, eq=False)

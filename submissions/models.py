@@ -67,7 +67,10 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Upload(models.Model):
-    """A file exactly as it was uploaded. It is evidence: never changed, never deleted."""
+    """A file exactly as it was uploaded. It is evidence: never changed, and kept with its runs.
+
+    Only runs that were just checked or are invalid are deleted (`submissions.services.storage`).
+    """
 
     file = models.FileField(upload_to="uploads/%Y/%m/")
     name = models.CharField(max_length=255)

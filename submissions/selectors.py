@@ -215,8 +215,8 @@ def readable(run: Run, read: Callable[[], pl.DataFrame]) -> pl.DataFrame | None:
     try:
         with panics_as_errors():
             return read()
-    except (OSError, pl.exceptions.PolarsError, EngineFailedError):
-        log.exception("The index of run %s (%s) cannot be read.", run.pk, run.tag)
+    except (OSError, pl.exceptions.PolarsError, EngineFailedError) as error:
+        log.error("The index of run %s (%s) cannot be read: %s", run.pk, run.tag, error)
         return None
 
 

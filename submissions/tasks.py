@@ -1,4 +1,4 @@
-"""Background tasks of runs. They take ids, call one service, and are safe to run twice."""
+"""Background tasks of runs. They call one service, and are safe to run twice."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from django.utils import timezone
 from arqlab.celery import app, wake_after_commit
 from submissions.models import Run
 from submissions.services import reminders, validation
-from submissions.services.validation import release_stale_claims, waiting_run_ids
+
+MOST_AT_ONCE = 50
+"""How many runs a sweep validates; the next one follows in seconds."""
 
 
 @app.task
-def validate_run(run_id: int) -> None:
-    """Validate a run if it still waits."""
-    validation.validate_uploaded_run(run_id=run_id, at=timezone.now())
+def validate_next_run() -> None:
+    """Validate the run whose turn it is: not always the one whose upload sent the message."""
+    validation.validate_run_in_turn(at=timezone.now())
 
 
 @app.task
 def validate_waiting_runs() -> None:
     """Validate the runs that lost messages and dead workers left behind."""
-    now = timezone.now()
-    release_stale_claims(at=now)
-    for run_id in waiting_run_ids(at=now):
-        validate_run(run_id)
+    validation.release_stale_claims(at=timezone.now())
+    for _ in range(MOST_AT_ONCE):
+        if not validation.validate_run_in_turn(at=timezone.now()):
+            return
 
 
 @app.task
@@ -35,5 +37,5 @@ def remind_teams_of_deadlines() -> None:
 
 def validate_after_commit(runs: Iterable[Run]) -> None:
     """Queue the validation of runs for after the commit, when workers can see them."""
-    for run in runs:
-        wake_after_commit(validate_run, run.pk)
+    for _ in runs:
+        wake_after_commit(validate_next_run)

@@ -130,8 +130,8 @@ def kept_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterat
 def log() -> Iterator[io.StringIO]:
     """Yield what the console handler of the settings writes."""
     handler = logging.StreamHandler(io.StringIO())
-    line = settings.LOGGING["formatters"]["line"]
-    handler.setFormatter(logging.Formatter(line["format"], style=line["style"]))
+    line = dict(settings.LOGGING["formatters"]["line"])
+    handler.setFormatter(line.pop("()")(**line))
     assert settings.LOGGING["handlers"]["console"]["filters"] == ["one_line"]
     handler.addFilter(OneLineForBadRequests())
     logging.getLogger().addHandler(handler)

@@ -20,6 +20,8 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# Ids of rows are the same in many tests, so what one computed is no other's.
+CACHES["computed"] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}  # noqa: F405
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 ACCOUNT_RATE_LIMITS = False

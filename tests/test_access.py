@@ -54,7 +54,7 @@ STAFF, TEAM = (*ASSESSOR, *ORGANIZERS), ("member", *ORGANIZERS)
 SUBMITTERS = ("outsider", "member", "other_member", *ORGANIZERS)
 BY_ACCESS = {
     ORGANIZERS: """organized_lab_or_404 organized_task_or_404 organized_pool_or_404
-        organized_round_or_404 organized_ticket_or_404 load_or_404 run_of_task_or_404""",
+        organized_round_or_404 organized_ticket_or_404 job_or_404 load_or_404 run_of_task_or_404""",
     STAFF: "looked_up_lab_or_404 looked_up_task_or_404 round_or_404 revealed_round_or_404",
     ASSESSOR: "bidding_task_or_404 official_place_or_404 round_place_or_404",
     TEAM: "run_or_404 team_or_404",

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.request
 from contextlib import ExitStack, closing, contextmanager
 from uuid import uuid4
 
@@ -13,7 +14,7 @@ import yaml
 from django.db import connection
 
 from tests.served import listening
-from tests.served_lab import ROOT, ask, first_score, form_with_a_run, load_small_lab
+from tests.served_lab import ROOT, TOKEN, ask, first_score, form_with_a_run, load_small_lab
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 EXAMPLE = dict(
@@ -21,11 +22,11 @@ EXAMPLE = dict(
     for line in (ROOT / ".env.example").read_text(encoding="utf-8").splitlines()
     if not line.startswith("#")
 )
-OURS = ("web", "worker", "beat")
+OURS = ("web", "worker", "jobs", "beat")
 
 
-def test_the_six_services_are_there():
-    assert set(COMPOSE["services"]) == {*OURS, "backup", "postgres", "redis"}
+def test_all_services_are_there():
+    assert set(COMPOSE["services"]) == {*OURS, "proxy", "backup", "postgres", "redis"}
 
 
 def test_every_variable_of_compose_is_in_the_example_environment():
@@ -62,6 +63,16 @@ def started(name, environment):
         process.communicate()
 
 
+def counted_requests(port):
+    """Return the number of runs that were sent to the API, from the metrics."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics")
+    request.add_header("Authorization", f"Bearer {TOKEN}")
+    with urllib.request.urlopen(request) as answer:
+        pattern = r'arqlab_request_seconds_count{status="2..",view="submissions:api-run-list"} (.*)'
+        [count] = re.findall(pattern, answer.read().decode())
+        return float(count)
+
+
 def of_this_machine(folder, database_url):
     """Return the variables that docker-compose.yml sets itself, for servers of this machine."""
     redis_url = os.environ["ARQLAB_TEST_REDIS_URL"]
@@ -85,15 +96,18 @@ def fresh_database_url():
 
 @pytest.mark.servers
 @pytest.mark.django_db
-def test_the_web_service_becomes_healthy_with_the_example_settings(tmp_path, fresh_database_url):
+def test_two_web_services_become_healthy_at_once_with_the_example_settings(
+    tmp_path, fresh_database_url
+):
     key = {"ARQLAB_SECRET_KEY": os.environ["ARQLAB_SECRET_KEY"]}
     environment = os.environ | EXAMPLE | key | of_this_machine(tmp_path, fresh_database_url)
 
-    with started("web", environment) as (_, port):
-        kind, program, *arguments = COMPOSE["services"]["web"]["healthcheck"]["test"]
-        assert (kind, program) == ("CMD", "python")
-        check = [each.replace("127.0.0.1:8000", f"127.0.0.1:{port}") for each in arguments]
-        subprocess.run([sys.executable, *check], env=environment, check=True)
+    kind, program, *arguments = COMPOSE["services"]["web"]["healthcheck"]["test"]
+    assert (kind, program) == ("CMD", "python")
+    with started("web", environment) as (_, one), started("web", environment) as (_, other):
+        for port in (one, other):  # the second waits while the first migrates
+            check = [each.replace("127.0.0.1:8000", f"127.0.0.1:{port}") for each in arguments]
+            subprocess.run([sys.executable, *check], env=environment, check=True)
 
 
 @pytest.mark.servers
@@ -102,7 +116,7 @@ def test_web_worker_and_beat_take_a_run_to_its_scores_and_it_is_backed_up(
     tmp_path, fresh_database_url
 ):
     variables = of_this_machine(tmp_path, fresh_database_url)
-    given = {"DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    given = {"DJANGO_SETTINGS_MODULE": "arqlab.settings", "ARQLAB_METRICS_TOKEN": TOKEN}
     environment = os.environ | variables | given
 
     with ExitStack() as stack:
@@ -113,6 +127,7 @@ def test_web_worker_and_beat_take_a_run_to_its_scores_and_it_is_backed_up(
         stack.enter_context(started("beat", environment))
         ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port, worker) == pytest.approx(1.0)
+        assert {counted_requests(port) for _ in range(8)} == {1}  # whichever process answers
         [backup] = re.findall("python (manage.py [^;]+);", COMPOSE["services"]["backup"]["command"])
         words = backup.replace("/backups", f"{tmp_path}/backups").split()
         subprocess.run([sys.executable, *words], env=environment, check=True, cwd=ROOT)

@@ -1,6 +1,8 @@
-"""The kernel stands alone."""
+"""The kernel stands alone, and a command starts without what only some of them need."""
 
 import ast
+import os
+import subprocess
 import sys
 import tomllib
 
@@ -43,9 +45,9 @@ def test_every_module_of_the_kernel_imports_without_the_server_and_the_extras(tm
     ]
 
 
-def imported_at_the_top(path):
-    """Return the packages that a module imports when it is imported."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+def imported_by(nodes):
+    """Return the packages that import statements name."""
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             yield node.module.partition(".")[0]
         elif isinstance(node, ast.Import):
@@ -53,10 +55,12 @@ def imported_at_the_top(path):
 
 
 def test_the_kernel_depends_on_what_its_modules_import_and_on_nothing_else():
-    imported = {name for path in KERNEL.rglob("*.py") for name in imported_at_the_top(path)}
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in KERNEL.rglob("*.py")]
+    at_the_top = {name for tree in trees for name in imported_by(tree.body)}
+    anywhere = {name for tree in trees for name in imported_by(ast.walk(tree))}
 
-    needed = imported - set(sys.stdlib_module_names) - {"arqkit"}
-    assert {name.replace("-", "_") for name in PROJECT["dependencies"]} == needed
+    dependencies = {name.replace("-", "_") for name in PROJECT["dependencies"]}
+    assert at_the_top - set(sys.stdlib_module_names) - {"arqkit"} <= dependencies <= anywhere
 
 
 def test_the_server_has_what_the_kernel_and_its_extras_depend_on():
@@ -70,3 +74,23 @@ def test_the_server_has_what_the_kernel_and_its_extras_depend_on():
         *PROJECT["dependencies"],
         *(name for extra in extras.keys() - {*APART} for name in extras[extra]),
     } <= {*server["dependencies"]}
+
+
+HEAVY = {"bm25s", "matplotlib", "numba", "pytrec_eval", "redis", "scipy", "sklearn", "torch"}
+CHECK = """
+import sys
+from django.core.management import execute_from_command_line
+execute_from_command_line(["manage.py", "check"])
+print(*sys.modules)
+"""
+
+
+def test_a_command_that_checks_all_pages_loads_no_package_that_only_some_jobs_need():
+    command = [sys.executable, "-c", CHECK]
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings"}
+    ended = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert "evaluation.views.comparison" in ended.stdout
+    assert HEAVY & {*ended.stdout.split()} == set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from celery import Task
 from django.apps import apps
+from django.conf import settings
 
 from arqlab import schedule
 from arqlab.celery import SUBJECTS, app
@@ -60,11 +61,18 @@ def test_a_failing_task_is_logged_and_does_not_stop_the_others(failed, played):
 
 
 def test_long_jobs_keep_no_run_and_no_quick_job_waiting():
-    of = {task: schedule.LANES.get(task, schedule.OTHERS) for task in app.tasks}
+    lane_of = schedule.lane_of
 
-    assert of["arqlab.core.tasks.run_waiting_jobs"] not in {
-        of["arqlab.core.tasks.run_job"],
-        of["submissions.tasks.validate_run"],
-        of["evaluation.tasks.score_unscored_runs"],
+    assert lane_of("arqlab.core.tasks.run_waiting_jobs") not in {
+        lane_of("arqlab.core.tasks.run_job"),
+        lane_of("submissions.tasks.validate_next_run"),
+        lane_of("evaluation.tasks.score_unscored_runs"),
     }
-    assert set(schedule.LANES) <= set(of)
+
+
+def test_celery_has_the_queues_and_tasks_of_the_settings():
+    assert set(settings.QUEUES) <= set(app.tasks)
+    for task in app.tasks:
+        queue = app.amqp.router.route({}, task)["queue"]
+        assert queue.name == schedule.lane_of(task)
+        assert queue in app.conf.task_queues

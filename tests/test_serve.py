@@ -49,7 +49,7 @@ HOST = b" HTTP/1.1\r\nHost: localhost\r\n"
 SLOW = {
     "sends a header": b"GET /" + HOST + b"X-Slow: ",
     "sends a form": b"POST /accounts/login/" + HOST + b"Content-Length: 1000\r\n\r\nlogin=",
-    "reads a file": b"GET /static/vendor/echarts/echarts.common.min.js" + HOST + b"\r\n",
+    "reads a file": b"GET /static/vendor/echarts/echarts.js" + HOST + b"\r\n",
 }
 
 

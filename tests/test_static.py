@@ -3,12 +3,15 @@
 import json
 import re
 import runpy
+from itertools import chain
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont
 
 from arqkit.labels import COLOURS, PAGE_KEYS
 from arqkit.protocols.scales import SCALES
+from arqkit.texts.maths.rare_signs import RARE_SIGNS
 from tests.paths import ROOT
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -66,6 +69,7 @@ def test_a_template_has_nothing_inline_and_nothing_from_another_host(path: Path)
 def test_the_static_files_that_a_template_names_exist(path: Path) -> None:
     for named in re.findall(r"{% static ['\"]([^'\"]+)['\"] %}", path.read_text(encoding="utf-8")):
         assert (ROOT / "static" / named).is_file(), named
+        assert (ROOT / "static" / "built" / named).is_file(), f"{named}: run bin/vendor"
 
 
 @pytest.mark.parametrize("path", [*STYLES, *VENDORED], ids=name)
@@ -179,6 +183,24 @@ def test_the_bundles_are_made_of_the_sources() -> None:
     made_of = vendor["STAMP"].read_text(encoding="ascii").strip()
 
     assert made_of == vendor["sources"](), "The sources have changed. Run npm ci, then bin/vendor."
+
+
+def letters(name: str) -> set[int]:
+    """Return the letters of a font below static/vendor/math-font."""
+    return {*TTFont(ROOT / "static" / "vendor" / "math-font" / name).getBestCmap()}
+
+
+def test_the_parts_of_the_math_font_draw_all_its_letters() -> None:
+    style = (ROOT / "static" / "css" / "math-font.css").read_text(encoding="utf-8")
+    drawn: set[int] = set()
+    for name, ranges in re.findall(r"(ArqLabMath-\w+\.woff2).*unicode-range: ([^;]+);", style):
+        ends = re.findall(r"U\+(\w+)-?(\w*)", ranges)
+        runs = [range(int(first, 16), int(last or first, 16) + 1) for first, last in ends]
+        assert {*chain(*runs)} <= letters(name), name
+        drawn |= {*chain(*runs)}
+
+    assert drawn == letters("ArqLabMath.woff2")
+    assert {*map(ord, RARE_SIGNS)} < letters("ArqLabMath-stretched.woff2")
 
 
 def test_no_lock_file_names_a_registry() -> None:

@@ -4,14 +4,13 @@ A Planner numbers the runs' rows once. Each plan is then a count over these numb
 follow a slider.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from arqkit.pooling.pools import (
     PoolSources,
@@ -26,6 +25,8 @@ from arqkit.ranking import Frame
 from arqkit.topics import topic_order
 
 Mask = NDArray[np.bool_]
+COMPARED = 40
+"""The most runs whose overlap a plan counts: no chart shows the pairs of more."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Plan:
       (no item is unjudged down to this rank in any topic; in Task 2 a rank of formulas; at most the
       planner's depth).
     - teams: team, items, unique.
-    - overlap: run, other, shared (items both contribute), for every ordered pair of runs.
+    - overlap: run, other, shared (items both contribute), for every ordered pair of at most
+      `COMPARED` runs: those that contribute the fewest unique items.
     """
 
     topics: pl.DataFrame
@@ -69,6 +71,11 @@ class Plan:
         return Cost(hours, hours * wage)
 
 
+class _PlannedRun(NamedTuple):
+    name: str
+    team: str
+
+
 class Planner:
     """The rows of the runs, numbered once for many plans.
 
@@ -77,12 +84,15 @@ class Planner:
     """
 
     def __init__(self, sources: PoolSources, *, visually_distinct: bool, deepest: int) -> None:
-        self._runs = tuple(sources.runs)
+        # Without their indexes, which are files or as large as the planner itself.
+        self._runs = tuple(_PlannedRun(run.name, run.team) for run in sources.runs)
         self._deepest = deepest
         self._visually_distinct = visually_distinct
         rows = _rows(sources, visual=sources.visual if visually_distinct else None, deepest=deepest)
         # The depth of a pool of a given size depends on all items, also those of earlier pools.
-        self._ranked = rows.filter(pl.col("run").is_not_null()).select("topic", "item", "needs")
+        ranked = rows.lazy().filter(pl.col("run").is_not_null()).group_by("topic", "item")
+        least, most = (ranked.agg(getattr(pl.col("needs"), end)()) for end in ("min", "max"))
+        self._ranked = pl.concat([least, most]).unique().collect()
         rows = without_earlier(rows, sources.earlier)
         topics = topic_order(rows["topic"].unique())
         self._topics = topics.categories.to_list()
@@ -99,11 +109,26 @@ class Planner:
             self._instances = rows.select(
                 "topic", "item", "doc_id", "post", number=_dense("item", numbered("doc_id"))
             )
-        self._rows = rows.select("order", "is_relevant")
+        is_extra = sources.relevant is not None
+        self._rows = rows.select("order", "is_relevant") if is_extra else pl.DataFrame()
+        # Millions of rows: the smallest numbers that are large enough.
+        rows = rows.select(
+            pl.col("run").cast(pl.Int16 if len(self._runs) < 2**15 else pl.Int32),
+            pl.col("item").cast(pl.Int32),
+            pl.col("needs").clip(upper_bound=deepest + 1).cast(pl.Int16),
+            "topic",
+        )
         self._run, self._item, self._needs = (
             rows[name].to_numpy() for name in ("run", "item", "needs")
         )
         self._topic_of = _lookup(self._item, rows["topic"].to_numpy())
+
+    @property
+    def nbytes(self) -> int:
+        """Return about how many bytes it takes."""
+        arrays = (self._run, self._item, self._needs, self._topic_of)
+        frames = (self._ranked, self._instances, self._rows)
+        return sum(array.nbytes for array in arrays) + sum(int(f.estimated_size()) for f in frames)
 
     def plan(self, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Plan:
         """Return the figures of a pool; `kinds` maps the names of runs to their pooling kinds.
@@ -115,17 +140,17 @@ class Planner:
         contributes[self._run[reached], self._item[reached]] = True
         pooled: Mask = np.logical_or.reduce(contributes)
         contributes = contributes[:, pooled]
-        runs = pl.DataFrame(
-            {"run": [run.name for run in self._runs], "team": [run.team for run in self._runs]}
-        )
+        items, unique = _contributions(contributes)
+        fewest = np.argsort(unique.to_numpy(), kind="stable")[:COMPARED]
         return Plan(
             topics=self._per_topic(pooled, reached, protocol),
-            runs=runs.with_columns(
-                *_contributions(contributes),
-                judged_to=pl.Series(self._judged_to(pooled), dtype=pl.Int64),
+            runs=pl.DataFrame(
+                self._runs, schema={"run": pl.String, "team": pl.String}, orient="row"
+            ).with_columns(
+                items, unique, judged_to=pl.Series(self._judged_to(pooled), dtype=pl.Int64)
             ),
             teams=self._per_team(contributes),
-            overlap=self._overlap(contributes[:-1]),
+            overlap=self._overlap(contributes, sorted(fewest.tolist())),
         )
 
     def _reached(self, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Mask:
@@ -141,7 +166,7 @@ class Planner:
             reached = self._needs <= self._rank_by_rank(protocol.size)[self._topic_of[self._item]]
         else:
             reached = self._needs == 0
-        if protocol.extra_depth is not None:
+        if protocol.extra_depth is not None and self._rows.width:
             near = self._rows["order"].to_numpy() <= protocol.extra_depth
             reached |= near & self._rows["is_relevant"].to_numpy()
         return reached
@@ -192,10 +217,12 @@ class Planner:
             *_contributions(together)
         )
 
-    def _overlap(self, contributes: Mask) -> pl.DataFrame:
-        names = [run.name for run in self._runs]
+    def _overlap(self, contributes: Mask, places: Sequence[int]) -> pl.DataFrame:
+        from scipy.sparse import csr_array
+
+        names = [self._runs[place].name for place in places]
         # Most items come from few runs: a dense product would take ten times as long.
-        sparse = csr_array(contributes, dtype=np.int64)
+        sparse = csr_array(contributes[places], dtype=np.int64)
         shared = csr_array(sparse @ sparse.T).toarray()
         pairs = {
             "run": [name for name in names for _ in names],

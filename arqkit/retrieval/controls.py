@@ -8,7 +8,6 @@ from zlib import crc32
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
 
 from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.retrieval.rankings import RANKING, best_of, ranking_of_scores
@@ -44,6 +43,8 @@ def bag_of_symbols(
     `queries` are the symbols of each topic's formula, `formulas` items and their symbols, such as
     `layout_symbols`. Where symbols are does not count.
     """
+    from scipy.sparse import coo_array
+
     rows, columns, counts, items = list[int](), list[int](), list[int](), list[str]()
     numbers = dict[str, int]()
     for row, (item, symbols) in enumerate(formulas):

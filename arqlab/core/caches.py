@@ -7,16 +7,20 @@ computed can push a count out of it (see the settings).
 from __future__ import annotations
 
 import logging
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from django.core.cache import BaseCache, caches
+from django.core.cache.backends.filebased import FileBasedCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 from django.utils.connection import ConnectionProxy
-from redis.exceptions import RedisError
 
 computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
 """What can be computed again, such as scores. A full cache forgets some of it."""
@@ -42,28 +46,108 @@ def key_of(name: str, *facts: object) -> str:
     return f"{name}:{digest.hexdigest()}"
 
 
-def cached_value(key: str, compute: Callable[[], Kept], *, seconds: int | None = DAY) -> Kept:
-    """Return a value from the cache; compute one that is not there, and keep it if it is not None.
+AT_ONCE = 0.3
+"""The seconds that a page may compute. What takes longer is left to a job (`core/computing.py`)."""
+KEPT_NOTHING = 5 * 60
+"""The seconds for which it is known that a value is None, such as that of an unreadable file."""
+_MISSING = object()
+_left: ContextVar[float | None] = ContextVar("seconds that a page may compute", default=None)
 
-    Without `seconds`, it is kept as long as there is room.
+
+class NotComputedError(Exception):
+    """A page lacks a value, with its `key` in the cache, that takes longer than it may compute."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"{key} is not computed yet. A job computes it.")
+        self.key = key
+
+
+@contextmanager
+def computing_at_most(seconds: float | None) -> Iterator[None]:
+    """Raise `NotComputedError` in this block before work beyond so many seconds; None is any."""
+    token = _left.set(seconds)
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def require_time(key: str, work: float) -> None:
+    """Take the seconds of some work from those that a page may compute.
+
+    Raise `NotComputedError` if too few are left. Jobs and commands have any time.
     """
-    return cast(Kept, known_value(key, compute, seconds=seconds))
+    left = _left.get()
+    if left is None:
+        return
+    if work > left:
+        raise NotComputedError(key)
+    _left.set(left - work)
+
+
+def cached_value(
+    key: str, compute: Callable[[], Kept], *, work: float, seconds: int | None = DAY
+) -> Kept:
+    """Return a value from the cache; compute and keep one that is not there.
+
+    `work` is about how many seconds it takes to compute. Pages compute for at most `AT_ONCE`, and
+    raise `NotComputedError` for more. Without `seconds`, it is kept as long as there is room.
+    """
+    value = computed_values.get(key, _MISSING)
+    if value is _MISSING:
+        require_time(key, work)
+        value = compute()
+        computed_values.set(key, value, KEPT_NOTHING if value is None else seconds)
+    return cast(Kept, value)
 
 
 def known_value(
-    key: str, compute: Callable[[], Kept] | None, *, seconds: int | None = DAY
+    key: str, compute: Callable[[], Kept] | None, *, work: float, seconds: int | None = DAY
 ) -> Kept | None:
     """Return the same; without `compute`, a value that is not in the cache is None."""
-    value: Kept | None = computed_values.get(key)
-    if value is None and compute and (value := compute()) is not None:
-        computed_values.set(key, value, timeout=seconds)
-    return value
+    if compute is None:
+        return cast(Kept | None, computed_values.get(key))
+    return cached_value(key, compute, work=work, seconds=seconds)
+
+
+class ComputedFiles(FileBasedCache):
+    """Files that the processes of one machine share, up to a number of bytes.
+
+    The option `MAX_BYTES` sets it. When they are more, those that were written first are deleted.
+    """
+
+    _unchecked = math.inf  # bytes written since the size was last looked at
+
+    def __init__(self, folder: str, params: dict[str, Any]) -> None:
+        super().__init__(folder, params)
+        self._folder = Path(folder)
+        self._most = params.get("OPTIONS", {}).get("MAX_BYTES", 2**28)
+
+    def _write_content(self, file: Any, timeout: Any, value: object) -> None:
+        super()._write_content(file, timeout, value)  # type: ignore[misc]  # unknown to its types
+        self._unchecked += file.tell()
+
+    def _cull(self) -> None:
+        if self._unchecked < self._most / 20:
+            return
+        self._unchecked, known = 0, []
+        for path in self._folder.glob(f"*{self.cache_suffix}"):
+            with suppress(FileNotFoundError):  # another process has deleted it
+                known.append((path.stat().st_mtime, path.stat().st_size, path))
+        total = sum(size for _, size, _ in known)
+        for _, size, path in sorted(known):
+            if total <= self._most * 0.9:
+                break
+            path.unlink(missing_ok=True)
+            total -= size
 
 
 def _or_memory(name: str) -> Callable[..., Any]:
     """Return a method of the cache that uses the memory of the process while Redis is down."""
 
     def method(self: RedisOrMemory, *args: Any, **kwargs: Any) -> Any:
+        from redis.exceptions import RedisError  # a tenth of a second without Redis
+
         if time.monotonic() >= RedisOrMemory.down_until:
             try:
                 return getattr(RedisCache, name)(self, *args, **kwargs)

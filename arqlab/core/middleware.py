@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import MiddlewareNotUsed
+from django.core.signals import request_finished
 from django.db.models import Q
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
+from structlog.contextvars import bind_contextvars, unbind_contextvars
 
+from arqlab.core.caches import AT_ONCE, NotComputedError, computing_at_most
 from arqlab.core.errors import error_body
 from arqlab.core.hashing import PasswordHasher, TooManyPasswordsError
 from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
+from arqlab.core.services.metrics import REQUESTS
 from arqlab.core.views import health
+from arqlab.core.views.computing import being_computed, computing_news
 from arqlab.core.views.error_pages import (
     API,
     SIGNED_OUT,
@@ -47,6 +57,28 @@ class _Middleware:
         return self.get_response(request)
 
 
+class RequestId(_Middleware):
+    """Name each request in the log, in its response and in the tasks that it wakes.
+
+    A proxy may send the name, so that its log and ours agree.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response with its X-Request-ID."""
+        sent = request.headers.get("X-Request-ID", "")
+        name = sent if re.fullmatch(r"[\w.-]{1,64}", sent, re.ASCII) else uuid4().hex
+        bind_contextvars(request_id=name)
+        response = self.get_response(request)
+        response.headers["X-Request-ID"] = name
+        return response
+
+
+@receiver(request_finished)
+def end_request_in_log(**_: Any) -> None:
+    """Log without the request's name. Django writes the line of a failed one after middleware."""
+    unbind_contextvars("request_id")
+
+
 class HealthCheck(_Middleware):
     """Answer the health checks before anything asks which host they were sent to.
 
@@ -57,6 +89,24 @@ class HealthCheck(_Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the answer to a health check, and the response of the view for other paths."""
         return health.VIEWS.get(request.path, self.get_response)(request)
+
+
+class Measured(_Middleware):
+    """Count each request with its view, its status and its seconds, if somebody may ask for it."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        if not settings.METRICS_TOKEN:
+            raise MiddlewareNotUsed
+        super().__init__(get_response)
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view. Static files and unknown paths have no view."""
+        started = time.perf_counter()
+        response = self.get_response(request)
+        view = request.resolver_match.view_name if request.resolver_match else ""
+        seconds = time.perf_counter() - started
+        REQUESTS.labels(view, response.status_code).observe(seconds)
+        return response
 
 
 class NotStored(_Middleware):
@@ -217,6 +267,26 @@ def page_above(path: str) -> str:
             continue
         return above
     return "/"
+
+
+class ComputedLater(_Middleware):
+    """Leave to a job what takes longer than a page may compute, and show that it is computed.
+
+    Forms and actions have any time.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Return the response of the view, or what the page of a job asks for."""
+        if request.method not in SAFE:
+            return self.get_response(request)
+        if key := request.headers.get("HX-Request") and request.GET.get("computing"):
+            return computing_news(key)
+        with computing_at_most(AT_ONCE):
+            return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Return the page of what is being computed."""
+        return being_computed(request, error.key) if isinstance(error, NotComputedError) else None
 
 
 class VisitMiddleware(_Middleware):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.utils import timezone
 
-from arqlab.celery import app, wake_after_commit
-from arqlab.core.faults import due
+from arqlab.celery import app, runs_at_once, wake_after_commit
 from arqlab.core.models import Job
 from arqlab.core.services import jobs
+from arqlab.core.services.computing import KIND, compute_page
 from arqlab.core.services.health import record_heartbeat
-from arqlab.web.jobs import JOB_KINDS
+from arqlab.web.jobs import JOB_KINDS, declare_job
 
 LONGEST_JOB = 24 * 3600
 """Seconds: a collection with millions of posts takes hours."""
+
+declare_job(KIND, "Page", compute_page, is_quick=True, in_archive=True, for_visitors=True)
 
 
 @app.task(time_limit=LONGEST_JOB)
@@ -24,12 +25,10 @@ def run_job(job_id: int) -> None:
 
 @app.task(time_limit=LONGEST_JOB)
 def run_waiting_jobs() -> None:
-    """Run the jobs that lost messages and dead workers left behind."""
-    now = timezone.now()
-    jobs.release_dead_jobs(at=now)
-    waiting = Job.objects.filter(due("updated_at", now), state=Job.State.WAITING).order_by("pk")
-    for job_id in list(waiting.values_list("pk", flat=True)):
-        run_job(job_id)
+    """Run the jobs that take long, and those that lost messages and dead workers left behind."""
+    jobs.release_dead_jobs(at=timezone.now())
+    while jobs.run_next_job(at=timezone.now()):
+        pass
 
 
 @app.task
@@ -41,7 +40,10 @@ def beat() -> None:
 def queue_job(job: Job) -> None:
     """Queue a job for after the commit, when workers can see it.
 
-    In embedded mode, jobs that take long are left to the schedule: quick ones do not wait for them.
+    Quick jobs do not wait for those that take long, which have a queue of their own. A process that
+    does its tasks itself leaves these to the next server.
     """
-    if JOB_KINDS[job.kind].is_quick or not settings.EMBEDDED:
+    if JOB_KINDS[job.kind].is_quick:
         wake_after_commit(run_job, job.pk)
+    elif not runs_at_once():
+        wake_after_commit(run_waiting_jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,19 @@ class IncomingFileUploadHandler(TemporaryFileUploadHandler):
     """
 
     def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
-        """Raise `RequestDataTooBig` for a request that is too large."""
-        content_length = args[2]
+        """Raise `RequestDataTooBig` for a request that is too large for its page, or `OSError`
+        (`ENOSPC`) for one that is too large for the disk.
+        """
+        content_length, room = args[2], room_for_files()
         limit = largest_request()
         if content_length > limit and self._may_load():
-            limit = room_for_files()
+            limit = content_length
         if content_length > limit:
             raise RequestDataTooBig(f"{content_length} bytes were sent; the limit is {limit}.")
+        if content_length > room:
+            raise OSError(
+                errno.ENOSPC, f"{content_length} bytes were sent; the disk has room for {room}"
+            )
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """Create the file."""

@@ -31,6 +31,7 @@ class Visit(StrEnum):
     """The writes of a visit, done after the page was made. Django stores the session then, too."""
 
     NOTICES = "the notices that lead to the page are read"
+    COMPUTING = "what the page lacks is computed by a job"
     TOKEN = "an API token was used"  # noqa: S105
 
 

@@ -21,7 +21,7 @@ class Kind(models.TextChoices):
     """The events of notices. Organizers may edit the text of each except that of messages."""
 
     RUNS_VALIDATED = "runs-validated", "Runs validated"
-    CHECK_FAILING = "check-failing", "Runs that the server cannot check"
+    CHECK_FAILING = "check-failing", "Runs that the server cannot check or score"
     NO_PRIMARY_RUN = "no-primary-run", "No primary run 48 hours before the deadline"
     DEADLINE = "deadline", "Deadline in 24 hours"
     JUDGING_DEADLINE = "judging-deadline", "Items left 48 hours before the judging deadline"

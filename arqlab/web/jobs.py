@@ -17,13 +17,14 @@ class JobKind:
 
     `run` gets the `RunningJob` and returns sentences on what was done. A quick job waits for
     no long one, where there are no Celery workers. A job `in_archive` changes no lab or task,
-    so it also runs when they are archived.
+    so it also runs when they are archived. Jobs `for_visitors` are started without a user.
     """
 
     label: str
     run: Callable[[Any], Iterable[str]]
     is_quick: bool = False
     in_archive: bool = False
+    for_visitors: bool = False
 
 
 JOB_KINDS: dict[str, JobKind] = {}

@@ -24,7 +24,7 @@ class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
         """Return the data, compressed."""
-        return bytes(brotli.compress(data, quality=9))
+        return bytes(brotli.compress(data, quality=10))
 
 
 class HashedFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]

@@ -7,14 +7,15 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import polars as pl
+from django.core.paginator import Paginator
 from django.db.models import QuerySet, Transform
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
@@ -23,9 +24,11 @@ from django.utils.safestring import SafeString
 from arqkit.formats.tables import FILE_ENDINGS
 from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
 from arqlab.web.downloads import table_file
-from arqlab.web.lists import Filter, Listing, Search
+from arqlab.web.lists import ROWS_A_PAGE, Filter, Listing, Search
 
 Value = Callable[[Any], Any] | str
+LONGEST = 200
+"""The most rows that a page shows of a table at once."""
 FORMATS = {"tsv": "TSV", "csv": "CSV", "json": "JSON", "latex": "LaTeX"}
 """The names of the formats of files, by their words in addresses."""
 
@@ -206,7 +209,8 @@ class Table:
     """A table: its name (the id on the page), its columns, and its rows.
 
     - caption: what it shows, above it.
-    - page: the rows on the page if it has only some of them.
+    - page: the rows on the page if it has only some of them. More than `LONGEST` rows are divided
+      into pages, which the address (`asked`) names by the table's own `page_name`.
     - asked, order, searched, filters: of a list that the server searches, the address
       (`request.GET`), the name of its usual order, and what `Listing` reads.
     - file: the name of its file without an ending; a table with a name offers all formats.
@@ -264,7 +268,9 @@ class Table:
     @cached_property
     def listing(self) -> Listing | None:
         """Return the search, filters and order of a list."""
-        if self.asked is None or not isinstance(self.rows, QuerySet | pl.DataFrame):
+        if self.asked is None or not self.order:
+            return None
+        if not isinstance(self.rows, QuerySet | pl.DataFrame):
             return None
         return Listing(
             self.asked,
@@ -279,8 +285,31 @@ class Table:
 
     @cached_property
     def rows_here(self) -> Any:
-        """Return the page of a list, None of a table with all rows."""
-        return self.listing.page if self.listing else self.page
+        """Return the page of a list or of a long table, None of a table with all rows."""
+        if self.listing or self.page is not None:
+            return self.listing.page if self.listing else self.page
+        rows = self.rows
+        rows = rows.to_dicts() if isinstance(rows, pl.DataFrame) else rows
+        if not isinstance(rows, Sequence | QuerySet) or len(rows) <= LONGEST:
+            return None
+        return Paginator(rows, ROWS_A_PAGE).get_page((self.asked or {}).get(self.page_name))
+
+    @property
+    def page_name(self) -> str:
+        """Return the word for its page in addresses."""
+        return "page" if self.listing or self.page is not None else f"{self.name}-page"
+
+    @property
+    def pages_beside(self) -> tuple[str, str]:
+        """Return the addresses of the previous and the next page of a long table."""
+        here, asked = self.rows_here, QueryDict(mutable=True)
+        asked.update(self.asked or {})
+
+        def url(number: int) -> str:
+            asked[self.page_name] = str(number)
+            return f"?{asked.urlencode()}#{self.name}"
+
+        return url(here.number - 1), url(here.number + 1)
 
     @property
     def words(self) -> str:
@@ -348,7 +377,9 @@ def answer(
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
     if not asked:
-        named = {table.name.replace("-", "_"): table for table in tables}
+        named = {
+            table.name.replace("-", "_"): replace(table, asked=request.GET) for table in tables
+        }
         return render(request, template, {**context, **named}, status=status)
     if source is None or not source.file or asked not in FORMATS:
         raise Http404

@@ -24,6 +24,7 @@ from arqkit.records import FileRefusedError, Problem
 from arqlab.core.files import put, written
 from arqlab.core.models import Job
 from arqlab.core.selectors import named_files
+from submissions.services.storage import expire_runs
 
 Uploads = Mapping[str, Iterable[File]]
 """The uploaded files by the form's field."""
@@ -138,9 +139,12 @@ KEPT_FOR = timedelta(days=30)
 def sweep_files(*, at: datetime) -> int:
     """Put unused files aside, and delete those put aside long ago. Return how many were put aside.
 
+    The files of runs that expire are unused.
+
     Unpacked copies of loads that are over are deleted at once, because a repeated load unpacks
     again, and so are the beginnings of files whose upload did not end.
     """
+    expire_runs(at=at)
     root = Path(settings.MEDIA_ROOT)
     unused = list(_unused_paths(root, at))
     for path in unused:

@@ -23,7 +23,7 @@ from collection.selectors.threads import posts_of
 from collection.services.rendering import typeset_titles
 from collection.services.topic_making import make_topic_files
 from desk.forms.choosing import ChosenForm
-from desk.permissions import load_or_404
+from desk.permissions import job_or_404
 from desk.services.loaders import (
     candidates_file,
     collection_to_choose_from,
@@ -44,7 +44,7 @@ class Candidates(NamedTuple):
 
 def candidates_or_404(user: Visitor, load_id: int) -> Candidates:
     """Return the candidates of a load that the user may see, or raise `Http404`."""
-    load = load_or_404(user, load_id)
+    load = job_or_404(user, load_id)
     is_listed = load.kind == "candidates" and load.state == Job.State.DONE
     if load.lab is None or not is_listed:
         raise Http404

@@ -15,10 +15,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator, capfirst
 
 from arqlab.core import permissions
-from arqlab.core.models import Job, Lab, Task
+from arqlab.core.models import Job, Lab, Task, Visitor
 from arqlab.core.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import told
+from arqlab.core.views.error_pages import page_of_form
 from arqlab.web.cells import CHIP, COUNT, ID, TIME
 from arqlab.web.jobs import JOB_KINDS, news
 from arqlab.web.pages import LAB, TASK, Pages
@@ -33,7 +34,7 @@ from desk.forms.loads import (
     QrelsForm,
     TopicsForm,
 )
-from desk.permissions import load_or_404
+from desk.permissions import job_or_404
 from desk.services.load_files import store_files
 
 pages = Pages(section="collection")
@@ -50,6 +51,14 @@ FORMS: dict[str, type[LoadForm]] = {
     "visual-ids": LoadForm,
     "candidates": CandidatesForm,
 }
+
+
+def load_or_404(user: Visitor, load_id: int) -> Job:
+    """Return the job for organizers of its lab if it loads or makes what a form asked for."""
+    job = job_or_404(user, load_id)
+    if job.kind not in FORMS:
+        raise Http404
+    return job
 
 
 @pages.form("load-lab/", "lab-load", section="", sign_in=True, takes_loads=True)
@@ -169,11 +178,11 @@ def _files_table(load: Job) -> Table:
     )
 
 
-@pages.action("loads/<int:load>/stop/", "load-stop", access=load_or_404)
+@pages.action("loads/<int:load>/stop/", "load-stop", access=job_or_404)
 def load_stop(request: HttpRequest, load: Job) -> HttpResponse:
-    """Stop a load that waits, or ask the worker of a running one to stop."""
+    """Stop a job that waits, or ask the worker of a running one to stop."""
     stop_job(job=load, at=timezone.now(), by=permissions.signed_in(request))
-    return redirect(load)
+    return redirect(load if load.kind in FORMS else page_of_form(request))
 
 
 @pages.action("loads/<int:load>/retry/", "load-retry", access=load_or_404)

@@ -22,7 +22,7 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.selectors.threads import corrected_post, posts_of
 from submissions.models import Run, RunQuerySet
-from submissions.selectors import readable, run_index
+from submissions.selectors import run_index
 
 _RULES = 1
 """The version of the rules. Increase it with every change, so that scores are recomputed."""
@@ -72,10 +72,11 @@ def runs_known(task: Task) -> RunQuerySet:
 
 
 def readable_index(run: Run, *columns: str) -> pl.DataFrame:
-    """Return topic, item and further columns of a run, without rows if it cannot be read."""
-    names = ["topic", "item", *columns]
-    index = readable(run, lambda: run_index(run, columns=names))
-    return pl.DataFrame(schema=dict.fromkeys(names, pl.String)) if index is None else index
+    """Return topic, item and further columns of a run.
+
+    Raises `OSError` if the index cannot be read: scores without its answers would be kept.
+    """
+    return run_index(run, columns=["topic", "item", *columns])
 
 
 def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Reference]]:

@@ -16,7 +16,7 @@ from arqkit.records import ItemKind
 from arqkit.reusability.certificate import Certificate, Rescorer, certified_measures, certify
 from arqlab.core.caches import DAY, key_of, known_value
 from arqlab.core.models import Task
-from arqlab.core.services.jobs import RunningJob
+from arqlab.core.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
 from assessment.pools.selectors.frozen import PooledTops, contributions_of, pooled_tops
 from assessment.qrels.selectors.versions import judged_frame
@@ -25,6 +25,9 @@ from evaluation.selectors.boards import released_leaderboard
 from evaluation.selectors.pending_scores import formulas_index_of, measures_of, qrels_rules
 from evaluation.services.scoring import comparable_indexes
 from submissions.models import Run
+
+MINUTE = 60.0
+"""A certificate takes seconds to minutes, so only jobs compute it."""
 
 
 class Certification(NamedTuple):
@@ -43,8 +46,13 @@ class Certification(NamedTuple):
     certificate: Certificate | None = None
 
 
-def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certification:
-    """Return the certificate of qrels from the cache; compute a missing one only if asked."""
+def certification_of(
+    qrel_set: QrelSet, *, computes: bool = False, each: Each[Run] = iter
+) -> Certification:
+    """Return the certificate of qrels from the cache; compute a missing one only if asked.
+
+    `each` yields the runs as they are read.
+    """
     measures = certified_measures(measures_of(qrel_set))
     runs = Run.objects.competing().filter(task=qrel_set.task).select_related("team", "task__lab")
     valid = list(runs.order_by("team__name", "tag", "pk"))
@@ -54,14 +62,16 @@ def certification_of(qrel_set: QrelSet, *, computes: bool = False) -> Certificat
     if certification.obstacle:
         return certification
     key = _key(qrel_set, certification, valid)
-    compute = (lambda: _certificate(qrel_set, certification, valid)) if computes else None
-    return certification._replace(certificate=known_value(key, compute, seconds=30 * DAY))
+    compute = (lambda: _certificate(qrel_set, certification, each(valid))) if computes else None
+    return certification._replace(
+        certificate=known_value(key, compute, work=MINUTE, seconds=30 * DAY)
+    )
 
 
 def compute_certificate(job: RunningJob) -> list[str]:
     """Compute the certificate of the version of the qrels that is the job's key."""
     for qrel_set in QrelSet.objects.select_related("task__lab").filter(pk=job.job.key):
-        certification_of(qrel_set, computes=True)
+        certification_of(qrel_set, computes=True, each=job.each)
     return []
 
 
@@ -102,7 +112,9 @@ def _files(runs: Iterable[Run]) -> list[tuple[object, ...]]:
     return [(run.pk, run.index.name, run.team.name) for run in runs]
 
 
-def _certificate(qrel_set: QrelSet, certification: Certification, runs: list[Run]) -> Certificate:
+def _certificate(
+    qrel_set: QrelSet, certification: Certification, runs: Iterable[Run]
+) -> Certificate:
     judged = judged_frame(qrel_set)
     rescorer = Rescorer(judged, certification.measures)
     for run, index in comparable_indexes(runs, qrel_set, judged):

@@ -20,7 +20,7 @@ from arqkit.comparison.differences import (
     wins_ties_losses,
 )
 from arqkit.comparison.families import FAMILY_TESTS, PairFamily, pair_family
-from arqkit.leaderboard import BoardRun, by_mean
+from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer
@@ -29,12 +29,14 @@ from arqlab.core.caches import cached_value, key_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
-from evaluation.selectors.boards import TopicMatrix, number_or_none, topic_matrix
+from evaluation.selectors.boards import TopicMatrix, board_matrix, number_or_none
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
-from evaluation.services.scoring import comparable_indexes
+from evaluation.services.scoring import comparable_indexes, scoring_work
 from submissions.models import Run
 
 SIGNIFICANT = 0.05
+PAIRS = {"t": 1e-7, "wilcoxon": 2e-7, "randomization": 8e-7, "tukey": 1e-7}
+"""The seconds that a test takes for a topic of two runs."""
 CUTOFF = 10
 
 
@@ -68,7 +70,8 @@ class ComparedRuns(NamedTuple):
         """Return a test of all pairs of the runs."""
         scores = self.matrix.scores
         key = key_of("pair-family-1", test, scores.shape, scores.tobytes())
-        return cached_value(key, lambda: pair_family(scores, test))
+        work = PAIRS[test] * scores.shape[0] * scores.size
+        return cached_value(key, lambda: pair_family(scores, test), work=work)
 
 
 class ComparedTopic(NamedTuple):
@@ -145,9 +148,7 @@ class SeveralRuns(NamedTuple):
 
 def compared_runs(visible: VisibleBoard, measure: Measure) -> ComparedRuns:
     """Return the runs of a board that can be compared in a measure, with their scores."""
-    runs = by_mean((row.run for row in visible.board.rows), measure.name)
-    keys = [run.key for run in runs]
-    matrix = topic_matrix(runs=keys, qrel_set=visible.qrel_set, measure=measure.name)
+    runs, matrix = board_matrix(visible.board, qrel_set=visible.qrel_set, measure=measure.name)
     return ComparedRuns(measure, runs, matrix)
 
 
@@ -243,7 +244,7 @@ def run_similarity(qrel_set: QrelSet, first: int, second: int) -> RunSimilarity 
     runs = Run.objects.select_related("team", "task__lab").in_bulk([first, second])
     both = [runs[first], runs[second]]
     key = key_of("run-similarity", qrels_rules(qrel_set), item_facts(both, qrel_set))
-    return cached_value(key, lambda: _similarity(qrel_set, both))
+    return cached_value(key, lambda: _similarity(qrel_set, both), work=scoring_work(both))
 
 
 def _similarity(qrel_set: QrelSet, runs: list[Run]) -> RunSimilarity | None:

@@ -28,7 +28,7 @@ from assessment.rounds.selectors.items import question_labels
 from assessment.rounds.selectors.votes import round_votes
 from evaluation.models import RunScore, TopicScore
 from evaluation.selectors.pending_scores import measures_of
-from evaluation.services.scoring import comparable_indexes, scorer_of
+from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
 from submissions.models import Run
 
 MEASURES = ("AR", "P@1")
@@ -130,7 +130,8 @@ def _answers_by_run(task: Task, runs: Sequence[Run], answers: pl.DataFrame) -> d
             if (rows := numbered.join(index, on=_ITEM, how="semi")["number"].to_list())
         }
 
-    return cached_value(key_of("special-questions", task.pk, named, answers.write_csv()), compute)
+    key = key_of("special-questions", task.pk, named, answers.write_csv())
+    return cached_value(key, compute, work=scoring_work(runs))
 
 
 def _means_of_questions(task: Task) -> dict[int, RunMeans]:
@@ -257,7 +258,8 @@ def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
     }
     again = pairs["topic"].unique().to_list()
     key = contest.key("second-effect", *qrels.values(), pl.DataFrame({"topic": sorted(again)}))
-    scores = cached_value(key, lambda: _scores(contest, qrels))
+    work = scoring_work(contest.runs, times=2)
+    scores = cached_value(key, lambda: _scores(contest, qrels), work=work)
     whole = _means(scores)
     part = _means(scores.filter(pl.col("topic").is_in(again)))
     effects, again_effects = _effects(whole), _effects(part)
@@ -292,7 +294,11 @@ def draft_scores(
     qrels = contest.qrels(contest.draft.judged)
     key = contest.key("draft-scores", qrels)
     compute = (lambda: _scores(contest, {"first": qrels}).drop("side")) if computes else None
-    return contest.draft, contest.measures, known_value(key, compute)
+    return (
+        contest.draft,
+        contest.measures,
+        known_value(key, compute, work=scoring_work(contest.runs)),
+    )
 
 
 def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
@@ -317,7 +323,8 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     qrels = pl.concat([base, contest.qrels(judged, with_dropped=True)])
     key = contest.key("label-effects", qrels)
     copies = some.select("topic", "name")
-    effects = cached_value(key, lambda: _largest_changes(contest, qrels, copies))
+    work = scoring_work(contest.runs, times=2)
+    effects = cached_value(key, lambda: _largest_changes(contest, qrels, copies), work=work)
     effect_of: dict[int, float] = {}
     for instance, name in some.select("instance", "name").iter_rows():
         effect_of[instance] = max(effect_of.get(instance, 0.0), effects.get(name, 0.0))

@@ -1,13 +1,12 @@
 """Further measures of a board, their correlations, first answers, and progress tests (004).
 
-The values of runs are cached. A request computes for a limited time, and the next one continues.
+The values of runs are cached.
 """
 
 from __future__ import annotations
 
 import logging
 import re
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -25,16 +24,19 @@ from arqkit.measures.names import (
     parse_measures,
 )
 from arqkit.measures.scoring import Scorer, means
-from arqlab.core.caches import DAY, computed_values, key_of
+from arqlab.core.caches import DAY, computed_values, key_of, require_time
 from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import tasks_visible_to
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.permissions import (
+    VISITOR_CUTOFFS,
+    VISITOR_KINDS,
     ScoreAccess,
     VisibleBoard,
     all_runs_of,
+    may_ask_for,
     score_access_of,
     visible_board,
 )
@@ -42,7 +44,7 @@ from evaluation.selectors.boards import qrels_facts, with_post_hoc
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.selectors.references import answers_task
 from evaluation.services.effects import MEASURES, round_answers
-from evaluation.services.scoring import comparable_indexes, scorer_of
+from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
 from submissions.models import Run
 
 
@@ -80,8 +82,9 @@ class SystemProgress(NamedTuple):
 
 def has_linked_runs(visible: VisibleBoard) -> bool:
     """Return whether a team linked a run of the board with runs of other tasks."""
-    keys = [row.run.key for row in visible.board.rows]
-    return Run.objects.filter(pk__in=keys).exclude(system=None).exists()
+    keys = {row.run.key for row in visible.board.rows}
+    linked = Run.objects.filter(task=visible.qrel_set.task_id).exclude(system=None)
+    return not keys.isdisjoint(linked.values_list("pk", flat=True))
 
 
 def system_progress(user: Visitor, task: Task, visible: VisibleBoard) -> SystemProgress:
@@ -138,8 +141,8 @@ def _board(user: Visitor, runs: list[Run]) -> Board | None:
 
 log = logging.getLogger(__name__)
 KEPT_FAILURES = 5 * 60  # seconds
-SECONDS = 1.0
-"""How long a request computes. It finishes the run at which the time is up."""
+SLOWER = 5
+"""How many times as long a further measure may take as those of a task."""
 MOST = 5
 """The most further measures of one request."""
 _CUT = ("ERR", "P", "R", "RR", "nDCG", "AP", "Success", "Judged")
@@ -212,40 +215,30 @@ class FurtherMeasures(NamedTuple):
     - text: as it was written.
     - columns: the number of columns that were added.
     - error: what is wrong with it; the board is then unchanged.
-    - runs, waiting: the number of runs, and of those that are not computed yet.
     """
 
     visible: VisibleBoard
     text: str
     error: str = ""
     columns: int = 0
-    runs: int = 0
-    waiting: int = 0
-
-    @property
-    def done(self) -> int:
-        """Return the number of runs that are computed."""
-        return self.runs - self.waiting
 
 
-def with_further_measures(
-    visible: VisibleBoard, text: str, *, waits: bool = False
-) -> FurtherMeasures:
+def with_further_measures(visible: VisibleBoard, text: str, *, user: Visitor) -> FurtherMeasures:
     """Return a board with the measures in a text, separated by spaces or commas.
 
-    All runs have their values if it `waits`, else as many as the time allows.
+    Which measures a visitor may ask for is said by `may_ask_for`.
     """
     text = " ".join(text.split())
     if not text:
         return FurtherMeasures(visible, "")
     try:
-        measures = _read(visible, text)
+        measures = _read(visible, text, user)
     except MeasureRefusedError as error:
         return FurtherMeasures(visible, text, str(error))
-    return _extended(visible, text, measures, waits=waits)
+    return _extended(visible, text, measures)
 
 
-def _read(visible: VisibleBoard, text: str) -> tuple[Measure, ...]:
+def _read(visible: VisibleBoard, text: str, user: Visitor) -> tuple[Measure, ...]:
     """Return the measures of a text that the board lacks; raise MeasureRefusedError."""
     known, relevant_from = visible.board.measures, visible.qrel_set.relevant_from
     parts = [part for part in _BETWEEN.split(text) if part]
@@ -256,7 +249,15 @@ def _read(visible: VisibleBoard, text: str) -> tuple[Measure, ...]:
     new = [name for name in dict.fromkeys(measure.name for measure in wanted) if name not in names]
     if len(new) > MOST:
         raise MeasureRefusedError(f"You asked for {len(new)} measures. Ask for at most {MOST}.")
-    return parse_measures([*names, *new], relevant_from=relevant_from)[len(names) :]
+    further = parse_measures([*names, *new], relevant_from=relevant_from)[len(names) :]
+    if refused := [one for one in further if not may_ask_for(user, one, visible.qrel_set)]:
+        cutoffs = ", ".join(map(str, VISITOR_CUTOFFS))
+        raise MeasureRefusedError(
+            f"Sign in to ask for {refused[0].label}. Without an account, you may ask for "
+            f"{', '.join(VISITOR_KINDS)}, also of judged items only, with one of the cutoffs "
+            f"{cutoffs} or without."
+        )
+    return further
 
 
 def _extended(
@@ -264,7 +265,6 @@ def _extended(
     text: str,
     measures: Sequence[Measure],
     *,
-    waits: bool,
     answered_only: bool | None = None,
 ) -> FurtherMeasures:
     """Return a board with further columns and their ceilings; None is as the task says."""
@@ -279,10 +279,11 @@ def _extended(
     known = computed_values.get_many(list(cached.values()))
     values = {run.pk: known[key] for run, key in cached.items() if key in known}
     if lacking := [run for run, key in cached.items() if key not in known]:
+        whole = key_of("further-measures-1", *rules, [cached[run] for run in lacking])
+        require_time(whole, scoring_work(lacking, times=SLOWER))
         judged = judged_frame(qrel_set)
         scorer = scorer_of(qrel_set, judged, measures, answered_only=answered_only)
-        indexes = comparable_indexes(lacking, qrel_set, judged)
-        computed = _computed(lacking, indexes, scorer, seconds=None if waits else SECONDS)
+        computed = _computed(lacking, comparable_indexes(lacking, qrel_set, judged), scorer)
         for run, run_means in computed.items():
             is_failed = None in run_means.values()
             computed_values.set(cached[run], run_means, KEPT_FAILURES if is_failed else DAY)
@@ -294,22 +295,16 @@ def _extended(
     best = {**board.ceilings, **qrels_facts(qrel_set, measures).ceilings}
     wider = replace(board, measures=(*board.measures, *measures), ceilings=best)
     visible = replace(visible, board=with_runs(wider, extended))
-    waiting = len(cached) - len(values)
-    return FurtherMeasures(visible, text, "", len(measures), len(keys), waiting)
+    return FurtherMeasures(visible, text, "", len(measures))
 
 
 def _computed(
-    runs: Sequence[Run],
-    indexes: Iterator[tuple[Run, pl.DataFrame]],
-    scorer: Scorer,
-    *,
-    seconds: float | None,
+    runs: Sequence[Run], indexes: Iterator[tuple[Run, pl.DataFrame]], scorer: Scorer
 ) -> dict[Run, dict[str, float | None]]:
-    """Return the means of as many runs as the time allows. Unreadable runs have none."""
+    """Return the means of runs. Unreadable runs have none."""
     nothing: dict[str, float | None] = {measure.name: None for measure in scorer.measures}
     computed: dict[Run, dict[str, float | None]] = {}
     deepest = _deepest(scorer.measures)
-    end = None if seconds is None else time.monotonic() + seconds
     for run, index in indexes:
         try:
             mean_of = means(scorer.score(index.filter(pl.col("order") <= deepest)))
@@ -318,8 +313,6 @@ def _computed(
         except MeasureFailedError:
             log.exception("A measure of run %s (%s) fails.", run.pk, run.tag)
             computed[run] = nothing
-        if end is not None and time.monotonic() > end:
-            return computed
     return dict.fromkeys(runs, nothing) | computed
 
 
@@ -342,7 +335,7 @@ def first_answers_access(user: Visitor, task: Task) -> ScoreAccess | None:
     return access if access.sees_everything and has_board else None
 
 
-def first_answers(visible: VisibleBoard, *, waits: bool = False) -> FurtherMeasures:
+def first_answers(visible: VisibleBoard) -> FurtherMeasures:
     """Return the board with the measures of Task 3 instead of its own.
 
     A mean is over the topics of the qrels that a run answered. Answers without a judgment count 0.
@@ -350,4 +343,4 @@ def first_answers(visible: VisibleBoard, *, waits: bool = False) -> FurtherMeasu
     measures = parse_measures(MEASURES, relevant_from=visible.qrel_set.relevant_from)
     rows = tuple(row._replace(run=replace(row.run, values={})) for row in visible.board.rows)
     bare = replace(visible, board=replace(visible.board, measures=(), ceilings={}, rows=rows))
-    return _extended(bare, "", measures, waits=waits, answered_only=True)
+    return _extended(bare, "", measures, answered_only=True)

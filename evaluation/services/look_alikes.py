@@ -12,11 +12,11 @@ from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
 from arqlab.core.caches import DAY, key_of, known_value
 from arqlab.core.models import Task
-from arqlab.core.services.jobs import RunningJob
+from arqlab.core.services.jobs import Each, RunningJob
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from evaluation.selectors.pending_scores import formulas_index_of
-from evaluation.services.scoring import comparable_indexes
+from evaluation.services.scoring import comparable_indexes, scoring_work
 from submissions.models import Run
 from submissions.selectors import ordered_index, readable, run_items
 
@@ -40,15 +40,21 @@ class Replay(NamedTuple):
 
 def find_look_alikes(job: RunningJob) -> list[str]:
     """Compute the look-alikes and the replays of the job's task. Return how many there are."""
-    pairs, replaying = look_alikes(job.task, computes=True), replays(job.task, computes=True)
+    pairs, replaying = (
+        look_alikes(job.task, computes=True, each=job.each),
+        replays(job.task, computes=True),
+    )
     return [f"{len(pairs or ())} pairs of runs look alike; {len(replaying or ())} replay qrels."]
 
 
-def look_alikes(task: Task, *, computes: bool = False) -> list[LookAlike] | None:
+def look_alikes(
+    task: Task, *, computes: bool = False, each: Each[Run] = iter
+) -> list[LookAlike] | None:
     """Return the pairs of runs of different teams that are copies in many topics, most first.
 
     If they have not been computed, return None, or compute them if asked. Runs with different types
     of items are not compared, nor are the answers of Task 3, which have no ids in common.
+    `each` yields the runs as they are read.
     """
     if task.kind == TaskKind.GENERATED_ANSWERS:
         return []
@@ -56,7 +62,7 @@ def look_alikes(task: Task, *, computes: bool = False) -> list[LookAlike] | None
     for run in _runs(task):
         by_items.setdefault(run_items(run, task), []).append(run)
     compared = [
-        (runs, _likenesses(runs, task.protocol.order, computes=computes))
+        (runs, _likenesses(runs, task.protocol.order, each if computes else None))
         for runs in by_items.values()
     ]
     if any(alike is None for _, alike in compared):
@@ -82,7 +88,8 @@ def replays(task: Task, *, computes: bool = False) -> list[Replay] | None:
     facts = (order, qrel_set.sha256, qrel_set.relevant_from, formulas_index_of(qrel_set))
     names = [(run.pk, run.index.name) for run in runs]
     compute = (lambda: _purities(runs, qrel_set)) if computes or not runs else None
-    purities = known_value(key_of("replays-2", facts, names), compute, seconds=KEPT)
+    work = scoring_work(runs)
+    purities = known_value(key_of("replays-2", facts, names), compute, work=work, seconds=KEPT)
     if purities is None:
         return None
     replaying = [Replay(run, purities[run.pk]) for run in runs if run.pk in purities]
@@ -94,10 +101,13 @@ def _runs(task: Task) -> list[Run]:
     return list(runs.order_by("submitted_at", "pk"))
 
 
-def _likenesses(runs: Sequence[Run], order: OrderBy, *, computes: bool) -> list[Likeness] | None:
+def _likenesses(
+    runs: Sequence[Run], order: OrderBy, each: Each[Run] | None
+) -> list[Likeness] | None:
     names = [(run.index.name, run.report.get("order")) for run in runs]
-    compute = (lambda: likenesses([_ranking(run, order) for run in runs])) if computes else None
-    return known_value(key_of("look-alikes-2", order, names), compute, seconds=KEPT)
+    compute = (lambda: likenesses([_ranking(run, order) for run in each(runs)])) if each else None
+    work = scoring_work(runs, times=2)
+    return known_value(key_of("look-alikes-2", order, names), compute, work=work, seconds=KEPT)
 
 
 def _ranking(run: Run, order: OrderBy) -> pl.DataFrame:

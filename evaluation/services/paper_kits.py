@@ -83,13 +83,8 @@ Values = dict[int, dict[str, float]]
 Trained = Mapping[int, Iterable[str]]
 
 
-def paper_tables(
-    user: Visitor, visible: VisibleBoard, *, waits: bool
-) -> list[PaperTable | CorrelationTable]:
-    """Return the tables for which the board has data, as an organizer sees them.
-
-    Scores that take long are complete if it `waits`.
-    """
+def paper_tables(user: Visitor, visible: VisibleBoard) -> list[PaperTable | CorrelationTable]:
+    """Return the tables for which the board has data, as an organizer sees them."""
     if not visible.board.rows:
         return []
     by_lab = _by_lab(user, visible)
@@ -97,7 +92,7 @@ def paper_tables(
     has_others = len({column.panel for column in by_lab.columns}) > 1
     tables: Iterable[PaperTable | CorrelationTable | None] = (_results(visible),)
     if visible.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
-        first = _first_answers(user, visible, waits=waits)
+        first = _first_answers(user, visible)
         tables = (_generated(visible), _correlations(visible), first)
     return [table for table in (*tables, by_lab if has_others else None) if table]
 
@@ -189,14 +184,14 @@ def _correlations(visible: VisibleBoard) -> CorrelationTable | None:
     )
 
 
-def _first_answers(user: Visitor, board: VisibleBoard, *, waits: bool) -> PaperTable | None:
+def _first_answers(user: Visitor, board: VisibleBoard) -> PaperTable | None:
     """Return the table of 004 (7): Task 1's runs, cut to their first answers."""
     task = board.qrel_set.task
     access = first_answers_access(user, task)
     visible = visible_board(access) if access else None
     if access is None or visible is None or not visible.board.rows:
         return None
-    first = first_answers(visible, waits=waits).visible
+    first = first_answers(visible).visible
     measures = first.board.measures
     return _with_letters(
         "first-answers",
@@ -333,6 +328,10 @@ def _numbered(assessors: Mapping[str, object]) -> dict[str, str]:
     return names | {key: name for key, name in UNNUMBERED.items() if key in assessors}
 
 
+DRAWING = 2.0
+"""The seconds to draw a figure."""
+
+
 class PaperKit(NamedTuple):
     """The texts of a kit by path, its figures, and the name of its archive without the ending.
 
@@ -389,13 +388,10 @@ def draw_figures(job: RunningJob) -> list[str]:
     return [f"{drawn} figures drawn."]
 
 
-def paper_kit(qrel_set: QrelSet, user: Visitor, *, waits: bool = False) -> PaperKit:
-    """Return the paper kit of a version of the qrels, as an organizer sees it.
-
-    Tables with scores that take long are complete if it `waits`.
-    """
+def paper_kit(qrel_set: QrelSet, user: Visitor) -> PaperKit:
+    """Return the paper kit of a version of the qrels, as an organizer sees it."""
     task, visible = qrel_set.task, paper_board(qrel_set)
-    tables = paper_tables(user, visible, waits=waits)
+    tables = paper_tables(user, visible)
     files = {"preamble.tex": PREAMBLE}
     for table in tables:
         files[f"tables/{table.name}.tex"] = table.latex()
@@ -467,4 +463,4 @@ def figure_images(figure: PaperFigure) -> dict[str, bytes]:
 
     They are kept by everything that they show.
     """
-    return cached_value(_key(figure), figure.images, seconds=30 * DAY)
+    return cached_value(_key(figure), figure.images, work=DRAWING, seconds=30 * DAY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 import polars as pl
@@ -26,7 +26,7 @@ from collection.selectors.threads import corrected_post, posts_of
 from collection.services.addresses import post_url
 from collection.services.lookup import snippet_html
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
-from evaluation.services.scoring import comparable_items
+from evaluation.services.scoring import OPENING, comparable_items
 from submissions.models import Run
 from submissions.selectors import ordered_index, run_items
 
@@ -126,9 +126,9 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
 
     The result is cached: neither qrels nor the index of a run ever change.
     """
-    key = key_of("relevant-found", qrels_rules(qrel_set), query_id, item_facts(runs, qrel_set))
+    key = key_of("relevant-found-2", qrels_rules(qrel_set), query_id, item_facts(runs, qrel_set))
 
-    def compute() -> list[tuple[Any, ...]]:
+    def compute() -> pl.DataFrame:
         judged = topic_frame(qrel_set, query_id)
         relevant = relevant_items(qrel_set, query_id)
         parts = [
@@ -137,10 +137,10 @@ def relevant_found(runs: Sequence[Run], *, qrel_set: QrelSet, query_id: str) -> 
             .select("item", pl.lit(run.pk, pl.Int64).alias("run"), "order")
             for run in runs
         ]
-        return pl.concat([pl.DataFrame(schema=_FOUND), *parts]).rows()
+        return pl.concat([pl.DataFrame(schema=_FOUND), *parts])
 
-    known = cached_value(key, compute, seconds=None)
-    return pl.DataFrame(known, schema=_FOUND, orient="row")
+    # Only the rows of the topic are read.
+    return cached_value(key, compute, work=OPENING * len(runs), seconds=None)
 
 
 def _ranking(run: Run, qrel_set: QrelSet, query_id: str, judged: pl.DataFrame) -> pl.DataFrame:

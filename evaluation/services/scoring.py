@@ -23,8 +23,10 @@ from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.overlap import LexicalOverlap, Reference
 from arqkit.measures.scoring import Scorer, means
 from arqkit.records import ItemKind
+from arqlab.core.faults import reason_of
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
+from arqlab.core.turns import in_turns
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
@@ -47,7 +49,9 @@ from evaluation.selectors.references import (
 )
 from submissions.models import Run
 from submissions.selectors import ordered_index, readable, run_index, run_items
+from submissions.services.reminders import notify_of_fault
 
+UNREADABLE = "its index cannot be read, or a measure fails, as the log says"
 SCORES = {"topic": pl.String, "measure": pl.String, "value": pl.Float64}
 
 
@@ -97,6 +101,16 @@ RUNS_AT_ONCE = 20
 """The number of runs stored in one transaction: what a dying worker loses at most."""
 
 
+OPENING, READING, ROWS = 0.003, 2e-6, 1_000
+"""The seconds to open the index of a run and to read and score a row, and the rows of a run whose
+report has no number."""
+
+
+def scoring_work(runs: Iterable[Run], *, times: float = 1) -> float:
+    """Return about how many seconds it takes to score runs, a number of times."""
+    return sum(OPENING + times * READING * (run.report.get("rows") or ROWS) for run in runs)
+
+
 class _ScoredRun(NamedTuple):
     run: Run
     identity: str  # see `item_identity`
@@ -107,8 +121,19 @@ class _ScoredRun(NamedTuple):
 def score_waiting(*, at: datetime, task: Task | None = None) -> int:
     """Score the valid runs that lack scores, of all tasks or of one. Return their number."""
     return sum(
-        score_runs(runs=runs, qrel_set=qrel_set, at=at) for qrel_set, runs in pending_scores(task)
+        _score_or_wait(in_turns((run, run.team_id) for run in runs), qrel_set, at)
+        for qrel_set, runs in pending_scores(task)
     )
+
+
+def _score_or_wait(runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
+    """Score runs, or leave them to the next sweep if the server cannot read what it needs."""
+    try:
+        return score_runs(runs=runs, qrel_set=qrel_set, at=at)
+    except OSError as error:
+        log.error("Runs of %s wait for their scores: %s", qrel_set.task, error)
+        notify_of_fault(runs[0], reason_of(error), at=at, work="score")
+        return 0
 
 
 def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
@@ -139,6 +164,8 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
             _ScoredRun(run, identities[run.pk], topics, _means(topics, scorer, texts))
             for run, topics in _scored(indexes, scorer, texts)
         ]
+        for run in set(part) - {each.run for each in scored}:
+            notify_of_fault(run, UNREADABLE, at=at, work="score")
         done += _store(scored, qrel_set=qrel_set, measures=names, at=at)
     if done:
         log.info("Scored runs of %s with qrels %s: %s.", qrel_set.task, qrel_set.name, done)

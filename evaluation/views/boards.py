@@ -101,7 +101,7 @@ def run_spreads(board: Board, *, qrel_set: QrelSet, measure: Measure) -> list[Ru
     means = [(run.key, run.values[measure.name]) for run in runs]
     key = key_of("run-spreads-1", qrel_set.pk, qrel_set.sha256, measure.name, means)
     keys = [run for run, _ in means]
-    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure))
+    figures = cached_value(key, lambda: _figures(keys, qrel_set, measure), work=0.02)
     return [
         RunSpread(run, run.values[measure.name], *figures[run.key])
         for run in runs
@@ -167,7 +167,7 @@ def leaderboard(request: HttpRequest, task: Task) -> HttpResponse:
     sight = score_access_of(request.user, task)
     visible = visible_board(sight, qrels=request.GET.get("qrels", ""), live="live" in request.GET)
     format_, also = request.GET.get("format"), request.GET.get("also", "")
-    further = with_further_measures(visible, also, waits=bool(format_)) if visible else None
+    further = with_further_measures(visible, also, user=request.user) if visible else None
     visible = further.visible if further else None
     if format_:
         return board_file(visible, format_)
@@ -249,8 +249,12 @@ def _post_hoc_lines(
 ) -> list[BoardLine]:
     """Return the rows of the post-hoc runs that the user may see, which are in no file."""
     everything = all_runs_of(sight, visible)
-    lines = board_lines(everything, sight, part=BoardPartForm(part.data, everything.board))
-    return [line for line in lines if POST_HOC in line.row.run.standings]
+    if everything.board is visible.board:
+        return []
+    part = BoardPartForm(part.data, everything.board)
+    shown = part.shown_board(everything.board).rows
+    rows = [row for row in shown if POST_HOC in row.run.standings]
+    return board_lines(everything, sight, part=part, rows=rows)
 
 
 def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:

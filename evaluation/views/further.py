@@ -214,7 +214,7 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
     source = visible_board(access) if access else None
     if access is None or source is None:
         raise Http404
-    further = first_answers(source, waits=bool(format_))
+    further = first_answers(source)
     visible = further.visible
     if format_:
         return board_file(visible, format_, name="first-answers")
@@ -228,8 +228,7 @@ def first_answers_board(request: HttpRequest, task: Task) -> HttpResponse:
 def correlation_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show how the measures of the board that the user sees correlate, or return it as TSV."""
     access, visible = seen_board(request, task)
-    is_file = request.GET.get("format") == "tsv"
-    further = with_further_measures(visible, request.GET.get("also", ""), waits=is_file)
+    further = with_further_measures(visible, request.GET.get("also", ""), user=request.user)
     rounds = question_rounds(task) if access.organizes else []
     result = measure_correlations(further.visible.board, question_columns(task, rounds))
     query = live_query(visible)

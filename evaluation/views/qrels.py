@@ -295,9 +295,8 @@ def paper_kit_detail(request: HttpRequest, task: Task, version: int) -> HttpResp
     qrel_set = get_object_or_404(versions, task=task, version=version)
     if request.method == "POST":
         return requested(request, "paper-kit", qrel_set.pk, task)
-    is_file = request.GET.get("format") == "zip"
-    kit = paper_kit(qrel_set, request.user, waits=is_file)
-    if is_file:
+    kit = paper_kit(qrel_set, request.user)
+    if request.GET.get("format") == "zip":
         response = HttpResponse(kit.archive(), content_type="application/zip")
         response["Content-Disposition"] = f'attachment; filename="{kit.name}.zip"'
         return response

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import TOPIC_FILTERS
 from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Chart, Column, Table, answer, run_columns, to
+from arqlab.web.tables import LONGEST, Chart, Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame, version_topics
 from assessment.qrels.views.labels import label_shares
@@ -43,7 +42,7 @@ from evaluation.selectors.boards import (
 )
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.rankings import relevant_found, relevant_items
-from evaluation.services.scoring import comparable_indexes, scorer_of
+from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
 from evaluation.views.rankings import ITEM_COLUMNS, item_reader
 from evaluation.views.tables import (
     FEW_BARS,
@@ -80,7 +79,9 @@ def tie_bounds(visible: VisibleBoard, run: Run) -> TieBounds | None:
         return None
     qrel_set, names = visible.qrel_set, [measure.name for measure in measures]
     key = key_of("tie-bounds-1", qrels_rules(qrel_set), names, item_facts([run], qrel_set))
-    bounds = cached_value(key, lambda: _bounds(run, qrel_set, measures))
+    bounds = cached_value(
+        key, lambda: _bounds(run, qrel_set, measures), work=scoring_work([run], times=3)
+    )
     return bounds if bounds and bounds.items else None
 
 
@@ -112,7 +113,7 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in visible.board.rows if row.run.counts]
-    rows = topic_rows(run=run, qrel_set=visible.qrel_set, measure=measure.name, peers=peers)
+    rows = topic_rows(visible.board, run=run.pk, qrel_set=visible.qrel_set, measure=measure.name)
     line = visible.board.row_of(run.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
     query = measure_query(visible, measure)
@@ -198,8 +199,10 @@ def _bounds_table(bounds: TieBounds) -> Table:
     )
 
 
+FEW_FINDERS = 10
+"""The most runs that the page names for an item."""
 FINDER_COLUMNS = (
-    Column("Runs", lambda row: len(row["found_by"]), COUNT, css="place"),
+    Column("Runs", "finders", COUNT, css="place"),
     Column("Found by, at rank", template="evaluation/_finders.html", css="found-by"),
 )
 
@@ -244,8 +247,9 @@ def _values_table(
     spread = spread_of(values)
     runs = [
         {"run": value.run.label, "team": value.run.team, "value": value.value, "url": page(value)}
-        for value in values
+        for value in values[:LONGEST]
     ]
+    those = "of each run" if len(values) <= LONGEST else f"of the best {LONGEST} runs"
     median = spread.median if spread else None
     return Table(
         "run-values",
@@ -254,7 +258,7 @@ def _values_table(
         chart=Chart(
             "run-values",
             {"measure": measure.heading, "median": median, "runs": runs},
-            f"{measure.heading} of each run for the topic, best first, with the median",
+            f"{measure.heading} {those} for the topic, best first, with the median",
             css="chart-middle" if len(values) <= FEW_BARS else "",
         ),
         file=board_file_name(visible.board, visible.board.qrels, query_id, measure),
@@ -290,34 +294,44 @@ def _labels(
     """Return the labels of the topic, and a page of its relevant items with who found them."""
     judged = version_topics(visible.qrel_set, query_id=query_id)
     items = relevant_items(visible.qrel_set, query_id)
-    found_by = _found_by(visible, sight, query_id, query)
+    seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
+    runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
+    found = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
     kind = ItemKind(visible.qrel_set.items)
     page, rows = item_reader(request, visible, sight, query_id)(items, kind)
-    rows = [row | {"found_by": found_by.get(row["item"], [])} for row in rows]
-    has_finders = any(sight.may_open(row.run) for row in visible.board.rows)
+    finders = _finders(found, [row["item"] for row in rows])
+
+    def links(keys: Sequence[int], orders: Sequence[int]) -> list[dict[str, Any]]:
+        return [
+            {
+                "run": seen[key],
+                "order": order,
+                "url": _url(sight.task, seen[key], sight, query_id, query),
+            }
+            for key, order in zip(keys, orders, strict=True)
+        ]
+
+    for row in rows:
+        count, *first = finders.get(row["item"], (0, [], []))
+        row |= {"finders": count, "found_by": links(*first), "others": count - len(first[0])}
     return {
         "shares": label_shares(judged, visible.qrel_set.label_scale),
         "relevant": Table(
             "relevant",
-            [*ITEM_COLUMNS, *(FINDER_COLUMNS if has_finders else ())],
+            [*ITEM_COLUMNS, *(FINDER_COLUMNS if seen else ())],
             rows,
             css="ranking-table relevant-table",
         ),
         "page": page,
-        "retrieved": sum(item in found_by for item in items["item"]),
-        "has_finders": has_finders,
+        "retrieved": found["item"].n_unique(),
+        "has_finders": bool(seen),
     }
 
 
-def _found_by(
-    visible: VisibleBoard, sight: ScoreAccess, query_id: str, query: str
-) -> Mapping[str, list[dict[str, Any]]]:
-    """Return the runs that the user may open by the relevant items that they found."""
-    seen = {row.run.key: row.run for row in visible.board.rows if sight.may_open(row.run)}
-    runs = list(Run.objects.filter(pk__in=seen).order_by("pk"))
-    positions = relevant_found(runs, qrel_set=visible.qrel_set, query_id=query_id)
-    urls = {key: _url(sight.task, run, sight, query_id, query) for key, run in seen.items()}
-    by: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for item, run, order in positions.sort(pl.col("order"), "run").iter_rows():
-        by[item].append({"run": seen[run], "order": order, "url": urls[run]})
-    return by
+def _finders(
+    found: pl.DataFrame, items: Sequence[str]
+) -> dict[str, tuple[int, list[int], list[int]]]:
+    """Return for each of some items how many runs found it, and the first of them with its rank."""
+    here = found.filter(pl.col("item").is_in(items)).sort("order", "run")
+    first = here.group_by("item").agg(pl.len(), pl.col("run", "order").head(FEW_FINDERS))
+    return {item: (count, runs, orders) for item, count, runs, orders in first.iter_rows()}

@@ -55,16 +55,17 @@ def notify_of_validation(run: Run, *, at: datetime) -> None:
     )
 
 
-def notify_of_fault(run: Run, reason: str, *, at: datetime) -> None:
-    """Notify the organizers that the server cannot check runs of a task, once a day."""
+def notify_of_fault(run: Run, reason: str, *, at: datetime, work: str = "check") -> None:
+    """Notify the organizers that the server cannot do its work on runs of a task, once a day."""
     notify(
         run.task,
         Kind.CHECK_FAILING,
         organizers_of(run.task.lab),
         path=runs_page(run.task, [run]),
-        key=f"check-failing {run.task_id} {at:%Y-%m-%d}",
+        key=f"{work}-failing {run.task_id} {at:%Y-%m-%d}",
         run=run.tag,
         team=run.team.name,
+        work=work,
         reason=reason,
     )
 

@@ -31,6 +31,7 @@ from submissions.services.rules import (
     require_tags,
 )
 from submissions.services.run_metadata import RunMetadata, metadata_from_name
+from submissions.services.storage import require_room
 
 NAME_LENGTH = 255
 
@@ -77,13 +78,14 @@ def take_uploads(
     archive that cannot be listed is stored as one run, whose report names the fault. Files can be
     stored only to be checked, at any time and without counting toward the quota. The caller queues
     the validation. Raise `UserError` and store nothing if a rule (role, and for submissions
-    deadline, quota, tags) refuses a run.
+    deadline, quota, tags, storage) refuses a run.
     """
     task = sender.task
     if check_only:
         require_role(sender)
     for file in files:
         require_size(file, task)
+    require_room(sender, files, check_only=check_only)
     by_file = [_metadata(sender, file, metadata) for file in files]
     for baseline in () if check_only else (True, False):
         sent = [own for by_member in by_file for own in by_member.values()]

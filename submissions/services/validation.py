@@ -13,7 +13,7 @@ import polars as pl
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Max
 from django.db.models.fields.files import FieldFile
 
 from arqkit.formats.archives.uploads import UploadRefusedError
@@ -23,6 +23,7 @@ from arqkit.records import ItemKind
 from arqlab.core.faults import due, reason_of
 from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
+from arqlab.core.turns import in_turns
 from collection.selectors.collections import scan_columns
 from submissions.models import Run, RunProblem
 from submissions.selectors import run_bytes, run_items, task_pack
@@ -111,11 +112,20 @@ def release_stale_claims(*, at: datetime) -> int:
     return sum(_release_claim(run, None, at=run.status_changed_at) for run in runs)
 
 
-def waiting_run_ids(*, at: datetime, limit: int = 50) -> list[int]:
-    """Return the keys of the runs whose validation is due, the longest waiting first."""
+def waiting_run_ids(*, at: datetime) -> list[int]:
+    """Return the keys of the runs whose validation is due, in the order of their teams' turns."""
     uploaded = Run.objects.filter(due("status_changed_at", at), status=Run.Status.UPLOADED)
-    waiting = uploaded.order_by("status_changed_at", "pk")
-    return list(waiting.values_list("pk", flat=True)[:limit])
+    waiting = list(uploaded.order_by("status_changed_at", "pk").values_list("pk", "team_id"))
+    runs = Run.objects.filter(team__in={team for _, team in waiting})
+    running = runs.filter(status=Run.Status.VALIDATING).values_list("team_id", flat=True)
+    done = runs.filter(status__in=[Run.Status.VALID, Run.Status.INVALID])
+    served = done.values_list("team_id").annotate(Max("status_changed_at"))
+    return in_turns(waiting, running=running, served=dict(served))
+
+
+def validate_run_in_turn(*, at: datetime) -> bool:
+    """Validate the run whose turn it is. Return False if none waits that no other worker takes."""
+    return any(validate_uploaded_run(run_id=run_id, at=at) for run_id in waiting_run_ids(at=at))
 
 
 def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:

@@ -42,6 +42,7 @@ from submissions.selectors import (
 )
 from submissions.services.rules import Sender, require_named_team
 from submissions.services.run_metadata import RunMetadata, lab_teams_in_names, name_advice
+from submissions.services.storage import CHECKS_KEPT, lab_budget
 from submissions.services.uploads import run_names, take_uploads
 from submissions.tasks import validate_after_commit
 
@@ -57,6 +58,8 @@ def run_list(request: HttpRequest, task: Task) -> HttpResponse:
     runs, context = runs_visible_to(request.user, task).for_lists(), submission_state(request, task)
     organizes = context["organizes"]
     context["identical"] = identical_runs(task) if organizes else []
+    context["budget"] = lab_budget(task.lab) if organizes else None
+    context["kept"] = CHECKS_KEPT.days
     empty = _empty_list(task, context)
     submitted = _runs_table(request, task, runs, organizes=organizes, empty=empty)
     checked = Table("checked", _run_columns(task, "Checked"), runs.filter(check_only=True))

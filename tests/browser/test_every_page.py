@@ -1,5 +1,5 @@
 """Every page, by somebody who may see it, in both widths and both schemes: nothing overflows,
-nothing jumps, axe is content.
+nothing jumps, axe is content, and little is loaded.
 
 The pages are those that the table of `tests/test_access.py` lets somebody see, so a new page is
 visited without a word here.
@@ -22,6 +22,7 @@ from submissions.models import Run
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.browser.conftest import WIDTHS, enter
+from tests.browser.wire import Wire
 from tests.evaluation.factories import make_run
 from tests.factories import Scene, make_lab
 from tests.submissions.factories import BAD_RUN, sent
@@ -52,6 +53,9 @@ FOR_ALL = {
 }
 LONG_TEAM = "Ω-Gruppe für übermäßig-lange-Namen-und-Formelsuche-an-der-Universität-zu-Köln ∑∫√"[:80]
 LONG_TAG = "OutOfCompetitionEnsembleWithReciprocalRankFusionOverAllOfOurOtherRuns"
+REQUESTS, KILOBYTES = 15, 250
+# Charts and formulas in one page: the library of charts weighs 170 kB, the font of formulas 70.
+KILOBYTES_OF_BOTH = 310
 STILL = 0.001  # layout shift that nobody sees
 # A busy machine paints half of a table before it has read the rest. What the page does, it does
 # each time.
@@ -119,12 +123,18 @@ def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
         yield "/no-such-page/"
 
 
-def faults(page: Page, path: str) -> Iterator[str]:
+def faults(page: Page, wire: Wire, path: str) -> Iterator[str]:
     """Look at a page in both widths and schemes, and give what is wrong with it."""
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="light")
+        wire.forget()
         page.goto(path)
+        page.evaluate("document.fonts.ready.then(() => null)")
+        has_both = page.locator(":root:has([data-chart]):has(link[as=font])").count()
+        most = KILOBYTES_OF_BOTH if has_both else KILOBYTES
+        if wire.requests > REQUESTS or wire.kilobytes > most:
+            yield f"{path} {width}: {wire.requests} requests, {wire.kilobytes:.0f} kB"
         page.evaluate(AXE)
         found: list[str] = page.evaluate(JUDGE, None)
         yield from (f"{path} {width}: {violation}" for violation in found)
@@ -148,7 +158,7 @@ def faults(page: Page, path: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_every_page_keeps_to_the_window_does_not_shift_and_breaks_no_rule_of_axe(
+def test_every_page_fits_the_window_does_not_shift_is_light_and_breaks_no_rule_of_axe(
     role, page, tmp_path
 ):
     scene, runs = busy_lab(tmp_path)
@@ -156,8 +166,10 @@ def test_every_page_keeps_to_the_window_does_not_shift_and_breaks_no_rule_of_axe
     page.goto("/health/live")
     if role != "visitor":
         enter(page, scene.people[role])
+    wire = Wire(page)
 
-    assert [fault for path in pages_of(role, scene, runs) for fault in faults(page, path)] == []
+    paths = pages_of(role, scene, runs)
+    assert [fault for path in paths for fault in faults(page, wire, path)] == []
 
 
 def test_the_three_main_measures_appear_in_a_narrow_window_beside_the_run(page, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -49,13 +50,13 @@ def test_a_server_that_works_is_ready_by_any_host_name() -> None:
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_what_does_not_work_is_named_without_its_reason(
-    name: str, monkeypatch: pytest.MonkeyPatch, settings: Any
+    name: str, monkeypatch: pytest.MonkeyPatch, settings: Any, log: io.StringIO
 ) -> None:
     BREAKS[name](monkeypatch, settings)
 
     answer = Client().get("/health/ready")
 
-    assert answer.status_code == 503
+    assert (answer.status_code, log.getvalue()) == (503, "")
     assert answer.json()["checks"] == dict.fromkeys(READINESS, "ok") | {name: "failing"}
     [fault] = filter(None, readiness().values())
     assert fault.found.endswith(".")

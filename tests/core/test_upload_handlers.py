@@ -65,10 +65,12 @@ def test_a_file_on_another_file_system_is_copied(scene, client_of, incoming, mon
 
 def test_a_load_may_fill_the_room_on_the_server_but_not_more(scene, client_of, room, incoming):
     room(len(BIG) // 2)
-    response = send(client_of(scene.organizer))
+    organizer = client_of(scene.organizer)
+    organizer.raise_request_exception = False
+    response = send(organizer)
 
-    assert response.status_code == 413
-    assert "larger than the server accepts" in response.text
+    assert response.status_code == 507
+    assert "The server has no room left to store this" in response.text
     assert not incoming.exists()
     assert not Job.objects.exists()
 

@@ -13,12 +13,14 @@ from collections.abc import Iterable
 import pytest
 
 from arqkit.protocols.presets import PoolProtocol
-from arqlab.core.models import Task
+from arqlab.core.models import Job, Task
+from arqlab.core.services.jobs import run_waiting_job
+from arqlab.web.jobs import JOB_KINDS, JobKind
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from evaluation.models import RunScore
-from evaluation.services.certificates import certification_of
+from evaluation.services.certificates import certification_of, compute_certificate
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from tests.collection.factories import FORMULAS, load_small
@@ -155,6 +157,23 @@ def test_an_unknown_part_has_no_file(office, qrels):
 
     assert office.get(f"{PAGE}?format=tsv&part=nothing").status_code == 404
     assert {row["depth"] for row in rows_of(office, "depths")} == {"1", "2", "3", "5", "6"}
+
+
+def test_organizers_stop_a_certificate_while_runs_are_read(office, qrels, monkeypatch):
+    office.post(PAGE)
+    job = Job.objects.get()
+    assert f'action="/loads/{job.pk}/stop/"' in office.get(PAGE).text
+
+    def stopped(work):
+        office.post(f"/loads/{job.pk}/stop/", headers={"referer": f"http://testserver{PAGE}"})
+        return compute_certificate(work)
+
+    monkeypatch.setitem(JOB_KINDS, job.kind, JobKind("Certificate", stopped))
+    run_waiting_job(job_id=job.pk, at=NOW)
+
+    job.refresh_from_db()
+    assert job.state == Job.State.STOPPED
+    assert "It was stopped on request." in office.get(PAGE).text
 
 
 def test_a_new_run_asks_for_a_new_certificate(qrels, team, lists):

@@ -9,7 +9,6 @@ import pytest
 import pytrec_eval
 from django.urls import reverse
 
-from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from evaluation.models import RunScore
 from evaluation.permissions import score_access_of, visible_board
@@ -26,7 +25,6 @@ TOPICS = [f"A.{number}" for number in range(1, 9)]
 @pytest.fixture
 def asked(scene):
     """Return the scene with random qrels and three scored runs, which miss some topics."""
-    computed_values.clear()
     random = Random(5)
     labels = {topic: {i: random.choice([0, 0, 1, 2, 3]) for i in ITEMS[:20]} for topic in TOPICS}
     qrels = make_qrels(scene.task, labels)
@@ -46,7 +44,7 @@ def asked(scene):
 
 def board_of(asked, text, **options):
     shown = visible_board(score_access_of(asked.organizer, asked.task))
-    return with_further_measures(shown, text, **options)
+    return with_further_measures(shown, text, user=options.get("user", asked.organizer))
 
 
 def values(further, name):
@@ -103,38 +101,10 @@ def test_another_threshold_and_another_index_are_computed_again(asked):
     assert first[asked.runs[1].pk] == second[asked.runs[1].pk]
 
 
-def test_each_request_computes_for_a_limited_time(asked, monkeypatch):
-    monkeypatch.setattr(further_measures, "SECONDS", -1.0)
-    found = [(each.waiting, each.done) for each in (board_of(asked, "R@5") for _ in range(3))]
-
-    assert found == [(2, 1), (1, 2), (0, 3)]
-    assert None not in values(board_of(asked, "R@5"), "R(rel=2)@5").values()
-
-
-def test_a_file_waits_for_all_runs(asked, client_of, monkeypatch):
-    monkeypatch.setattr(further_measures, "SECONDS", -1.0)
-    text = client_of(asked.organizer).get(url(asked, also="R@5", format="tsv")).content.decode()
-    head, *rows = [line.split("\t") for line in text.splitlines()]
-
-    assert head[-1] == "R@5"
-    assert all(float(row[-1]) > 0 for row in rows)
-
-
-def test_the_page_polls_until_all_runs_are_computed(asked, client_of, monkeypatch):
-    monkeypatch.setattr(further_measures, "SECONDS", -1.0)
-    client = client_of(asked.organizer)
-    pages = [client.get(url(asked, also="R@5")).content.decode() for _ in range(3)]
-
-    assert ["Computed for 1 of 3" in pages[0], "Computed for 2 of 3" in pages[1]] == [True, True]
-    assert "hx-get" in pages[1]
-    assert "Computing measures" not in pages[2]
-
-
-def test_an_unreadable_run_has_no_value_and_does_not_wait(asked):
+def test_an_unreadable_run_has_no_value(asked):
     asked.runs[0].index.delete(save=False)
     further = board_of(asked, "R@5")
 
-    assert further.waiting == 0
     assert values(further, "R(rel=2)@5")[asked.runs[0].pk] is None
 
 
@@ -145,7 +115,6 @@ def test_a_failing_measure_leaves_its_cells_empty(asked, monkeypatch):
     monkeypatch.setattr(further_measures, "means", fail)
     further = board_of(asked, "R@5")
 
-    assert further.waiting == 0
     assert set(values(further, "R(rel=2)@5").values()) == {None}
 
 

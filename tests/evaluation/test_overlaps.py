@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from django.core.files.base import ContentFile
 from django.urls import reverse
 
 from arqlab.core.models import Task
@@ -101,12 +102,18 @@ def test_a_withdrawn_run_stays_a_reference(third):
     assert by_topic(third.alpha)["A.1"] == pytest.approx(2 / 6)
 
 
-def test_a_lost_index_is_left_out(third):
-    third.beta.index.storage.delete(third.beta.index.name)
-    run_of(third.team, third.third, "gamma", A_1="one")
-    score_waiting(at=NOW)
+def test_no_run_gets_scores_that_lack_the_answers_of_an_index_that_cannot_be_read(third, caplog):
+    storage, name = third.beta.index.storage, third.beta.index.name
+    before, kept = by_topic(third.alpha), storage.open(name).read()
+    storage.delete(name)
+    gamma = run_of(third.team, third.third, "gamma", A_1="one")
 
-    assert by_topic(third.alpha) == pytest.approx({"A.2": 2 / 4})
+    assert score_waiting(at=NOW) == 0
+    assert by_topic(third.alpha) == before
+    assert "wait for their scores" in caplog.text
+    storage.save(name, ContentFile(kept))
+    assert score_waiting(at=NOW) > 0
+    assert by_topic(gamma)
 
 
 def test_another_tokenizer_scores_again(third, settings):

@@ -37,6 +37,11 @@ HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\en
 VOTES: dict[tuple[str, str], list[int]] = {}
 
 
+@pytest.fixture(autouse=True)
+def nothing_computed() -> None:
+    """Keep the figures, which are drawn once."""
+
+
 @pytest.fixture(scope="module")
 def kit(kept_db) -> SimpleNamespace:
     """A lab with runs of two teams and a baseline, and the files of its kit."""
@@ -150,8 +155,8 @@ def test_the_page_offers_the_kit_when_a_worker_has_drawn_it(kit, client, monkeyp
     waiting = client.get(PAGE).text
     run_waiting_job(job_id=job.pk, at=NOW)
 
-    assert 'hx-get="?seen=waiting-0"' in waiting
-    assert client.get(f"{PAGE}?seen=waiting-0").headers["HX-Refresh"] == "true"
+    assert 'hx-get="?seen=waiting-0-0-False"' in waiting
+    assert client.get(f"{PAGE}?seen=waiting-0-0-False").headers["HX-Refresh"] == "true"
     ready = client.get(PAGE).text
     assert "?format=zip" in ready
     assert "hx-get" not in ready

@@ -13,7 +13,6 @@ from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, main_docu
 from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
 from arqkit.leaderboard import BoardRun
 from arqkit.standings import BASELINE
-from arqlab.core.caches import computed_values
 from assessment.models import PoolInstance, QrelSet
 from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
 from benchmarks.papers.published import MEASURES_OF_TASK_3
@@ -52,7 +51,6 @@ ANSWERS = {
 @pytest.fixture(scope="module")
 def labs(kept_db) -> SimpleNamespace:
     """Two labs with the runs of one system, and a Task 3 with a special question."""
-    computed_values.clear()
     scene = make_lab()
     qrels = make_qrels(scene.task)
     new = make_run(scene.team, scene.task, GOOD, tag="new", data_used="both")
@@ -110,7 +108,7 @@ def tables(labs) -> dict[str, PaperTable | CorrelationTable]:
     """Return the tables of both tasks by name; those of Task 3 are prefixed."""
     found = {}
     for prefix, qrels in (("", labs.qrels), ("third-", labs.third)):
-        for table in paper_tables(labs.organizer, paper_board(qrels), waits=True):
+        for table in paper_tables(labs.organizer, paper_board(qrels)):
             found[f"{prefix}{table.name}"] = table
     return found
 
@@ -151,7 +149,7 @@ def test_a_system_has_its_scores_in_each_lab(labs, tables):
 def test_a_lab_without_a_released_board_has_no_columns_for_organizers_of_another(labs):
     Leaderboard.objects.update(hidden_at=NOW)
 
-    found = paper_tables(labs.organizer, paper_board(labs.qrels), waits=True)
+    found = paper_tables(labs.organizer, paper_board(labs.qrels))
     for table in found:
         assert "Earlier lab" not in table.latex()
         assert "earlier/" not in table.tsv()

@@ -211,10 +211,10 @@ class Drill:
         problems = [f"labels {name}: {getattr(found, name)}" for name in names]
         problems = [text for text in problems if not text.endswith(": 0")]
         end, runs = time.monotonic() + LONGEST, self.uploader.acknowledged
-        while True:
-            stored = {int(run): row for run, row in json.loads(self.site.shell(RUNS)).items()}
-            if time.monotonic() > end or all(state == "valid" for state, _ in stored.values()):
-                break
+        unchecked = "SELECT id FROM submissions_run WHERE status <> 'valid'"
+        while self.site.rows(unchecked) and time.monotonic() < end:
+            time.sleep(0.2)
+        stored = {int(run): row for run, row in json.loads(self.site.shell(RUNS)).items()}
         for run, digest in runs.items():
             if stored.get(run) != ["valid", digest]:
                 problems.append(f"run {run}: {stored.get(run)}")

@@ -98,7 +98,7 @@ class Site(Served):
         """Kill a worker with its children, beat, or a Redis that a fault started."""
         process = self.running.pop(name)
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.communicate()
 
     def stop(self) -> None:
         """Kill what runs."""

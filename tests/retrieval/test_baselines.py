@@ -55,6 +55,18 @@ def make_made(scene, system):
     return Run.objects.get(tag=system)
 
 
+def test_a_stopped_baseline_leads_back_to_the_page_of_the_baselines(scene, small, client_of):
+    choose(scene, client_of, "task1/random")
+    job = Job.objects.get(task=scene.task)
+    client = client_of(scene.organizer)
+    address = {"referer": f"http://testserver{page(scene)}"}
+    response = client.post(reverse("desk:load-stop", args=[job.pk]), headers=address, follow=True)
+
+    job.refresh_from_db()
+    assert (job.state, response.request["PATH_INFO"]) == ("stopped", page(scene))
+    assert client.get(reverse("desk:load-detail", args=[job.pk])).status_code == 404
+
+
 def test_a_chosen_system_makes_a_checked_baseline(scene, small, client_of):
     choose(scene, client_of, "task1/random")
     [job] = run_jobs()

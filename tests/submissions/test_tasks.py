@@ -17,19 +17,19 @@ pytestmark = pytest.mark.django_db
 
 def test_the_task_validates_a_run(scene: Scene) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
-    tasks.validate_run(run.pk)
+    tasks.validate_next_run()
     assert Run.objects.get(pk=run.pk).status == "valid"
 
 
 def test_a_second_message_does_nothing(scene: Scene) -> None:
     run = RunFactory(task=scene.task, team=scene.team)
-    tasks.validate_run(run.pk)
-    tasks.validate_run(run.pk)
+    tasks.validate_next_run()
+    tasks.validate_next_run()
     assert Run.objects.get(pk=run.pk).attempts == 1
 
 
-def test_a_missing_run_is_not_an_error(db: None) -> None:
-    tasks.validate_run(999)
+def test_a_message_without_a_run_is_not_an_error(db: None) -> None:
+    tasks.validate_next_run()
     assert not Run.objects.exists()
 
 

@@ -187,3 +187,16 @@ def test_rows_are_selected_in_the_form_of_the_table():
     assert 'data-choose-all="runs"' in html
     assert html.count('<input type="checkbox" form="runs-form" name="run" value="bm25"') == 1
     assert "=dense" not in html
+
+
+def test_a_long_table_is_divided_into_pages_of_its_own_and_its_file_is_whole():
+    rows = [ROWS[0] | {"tag": f"run{number}"} for number in range(250)]
+    request = RequestFactory().get("/?runs-page=2&measure=AP")
+    html = drawn(make_table(rows, asked=request.GET), "/?runs-page=2&measure=AP")
+
+    assert html.count("<tr") == 101
+    assert "run100<" in html
+    assert 'href="?runs-page=3&amp;measure=AP#runs"' in html
+    assert "Page 2 of 3" in html
+    assert make_table(rows).response("tsv").content.count(b"\n") == 251
+    assert drawn(make_table(rows[:200])).count("<tr") == 201

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from arqkit.texts.html.sanitizer import clean_line
 from arqkit.texts.maths.macros import Definitions
+from arqkit.texts.maths.rare_signs import RARE_SIGNS
 from arqkit.texts.maths.typesetting import Typeset, typeset
 from arqkit.texts.posts import text as posttext
 
@@ -21,6 +22,7 @@ LONG = 40  # characters of LaTeX; longer inline formulas may be wider than a pho
 # A formula's LaTeX without dollars, and whether it is a block.
 Key = tuple[str, bool]
 
+_RARE_SIGN = re.compile(f"[{RARE_SIGNS}]")
 _FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>')
 _REST = r'(?:[^">]|"[^"]*")*'
 _PIECES = re.compile(
@@ -216,6 +218,8 @@ def _formula(done: Typeset, formula: Formula, *, is_highlighted: bool = False) -
         classes += " is-display"
     elif len(formula.latex) > LONG or "<mtable" in inside:
         classes += " is-long"
+    if _RARE_SIGN.search(inside):
+        classes += " has-rare-signs"  # of which the first part of the math font has no sizes
     known = f' data-formula-id="{escape(formula.formula_id)}"' if formula.formula_id else ""
     known += f' data-latex="{escape(formula.latex)}"'
     if is_highlighted:

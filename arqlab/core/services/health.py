@@ -14,8 +14,6 @@ from django.conf import settings
 from django.core.cache import cache as counts
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from redis import Redis
-from redis.exceptions import RedisError
 
 from arqlab.core.selectors import room_for_files
 
@@ -53,6 +51,8 @@ def check_broker() -> Fault | None:
     """Return a fault if Redis is used and does not answer."""
     if settings.EMBEDDED:
         return None
+    from redis import Redis, RedisError
+
     try:
         with Redis.from_url(
             settings.REDIS_URL, socket_timeout=1, socket_connect_timeout=1

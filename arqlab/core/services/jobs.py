@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from django.db import DatabaseError, IntegrityError, connection, transaction
-from django.db.models import F, QuerySet, Value
+from django.db.models import F, Max, QuerySet, Value
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -23,13 +23,17 @@ from arqkit.loads import LoadChoice, problem_groups
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UnconfirmedLoadError, UserError
-from arqlab.core.faults import reason_of, will_pass
+from arqlab.core.faults import due, reason_of, will_pass
 from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, Lab, Task, User
 from arqlab.core.services.archiving import require_unarchived
+from arqlab.core.turns import in_turns
 from arqlab.web.jobs import JOB_KINDS
 
 log = logging.getLogger(__name__)
 State = Job.State
+T = TypeVar("T")
+Each = Callable[[Sequence[T]], Iterable[T]]
+"""Yields what is worked on, and may count it: `RunningJob.each`, or `iter`."""
 STORED_PROBLEMS = 10_000
 """The number of problems stored per job; further problems are only counted."""
 BETWEEN_BEATS = 20.0
@@ -62,6 +66,12 @@ class RunningJob(NamedTuple):
     progress: Callable[[int, int | None], None]
     warnings: list[str]
 
+    def each(self, items: Sequence[T]) -> Iterator[T]:
+        """Yield items, and count them as the progress of the job."""
+        for done, item in enumerate(items):
+            self.progress(done, len(items))
+            yield item
+
     @property
     def choice(self) -> LoadChoice:
         """Return what the organizer decided about the load."""
@@ -93,18 +103,19 @@ def start_job(
     job: Job,
     place: Lab | Task | None,
     at: datetime,
-    by: User,
+    by: User | None,
     store: Callable[[Job], None] | None = None,
 ) -> Job:
     """Store a new job (its kind, options and key), which then waits for a worker.
 
-    The caller queues it. `place` is the lab or task it belongs to; None for a job that makes a lab.
-    `store` stores its files. If one of this kind with this key waits or runs already, return that.
+    The caller queues it; `by` is None for a visitor. `place` is the lab or task it belongs to, None
+    for a job that makes a lab or a page. `store` stores its files. If one of this kind with this
+    key waits or runs already, return that.
     """
     job.lab = place.lab if isinstance(place, Task) else place
     job.task = place if isinstance(place, Task) else None
     job.created_at = job.updated_at = at
-    job.by, job.log = by, _line(at, f"Waiting, started by {by}.")
+    job.by, job.log = by, _line(at, f"Waiting, started by {by or 'a visitor'}.")
     # Before the row, and outside a transaction: a large file would hold up all other writers.
     if store:
         store(job)
@@ -171,6 +182,18 @@ def release_dead_jobs(*, at: datetime) -> int:
     )
 
 
+def run_next_job(*, at: datetime) -> bool:
+    """Run the job whose turn it is. Return False if none waits that no other worker takes."""
+    due_now = Job.objects.filter(due("updated_at", at), state=State.WAITING)
+    waiting = due_now.order_by("pk").values_list("pk", "by_id")
+    running = Job.objects.filter(state=State.RUNNING, kind__in=JOB_KINDS)
+    over = Job.objects.exclude(state__in=[State.WAITING, State.RUNNING])
+    served = over.order_by().values_list("by_id").annotate(Max("updated_at"))
+    owners = running.values_list("by_id", flat=True)
+    turns = in_turns(waiting, running=owners, served=dict(served))
+    return any(run_waiting_job(job_id=job_id, at=at) for job_id in turns)
+
+
 def run_waiting_job(*, job_id: int, at: datetime) -> bool:
     """Run a job and store its report. Return False if it was not waiting.
 
@@ -185,7 +208,8 @@ def run_waiting_job(*, job_id: int, at: datetime) -> bool:
         warnings: list[str] = []
         with panics_as_errors(), _heartbeat(job):
             _require_unarchived(job)  # it may have been archived while the job waited
-            work = RunningJob(job, at, _user_of(job), _JobProgress(job), warnings)
+            by = cast(User, _user_of(job))
+            work = RunningJob(job, at, by, _JobProgress(job), warnings)
             lines = list(JOB_KINDS[job.kind].run(work))
     except FileRefusedError as refused:
         _finish(job, State.REFUSED, problems=refused.problems)
@@ -237,8 +261,8 @@ def _mine(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=State.RUNNING, attempts=job.attempts)
 
 
-def _user_of(job: Job) -> User:
-    if job.by is None:
+def _user_of(job: Job) -> User | None:
+    if job.by is None and not JOB_KINDS[job.kind].for_visitors:
         raise UserError("The account that started this job was deleted. Start it again.")
     return job.by
 

@@ -9,7 +9,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from arqlab.core.models import Job, Lab, Task
-from arqlab.core.permissions import signed_in
+from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.services.jobs import retry_job, start_job
 from arqlab.core.tasks import queue_job
 from arqlab.web.jobs import news
@@ -28,6 +28,7 @@ def page_of_job(
     request: HttpRequest, template: str, context: dict[str, Any], kind: str, key: object
 ) -> HttpResponse:
     """Return the page of a result that a job makes; the page includes `components/made.html`."""
-    job = Job.objects.filter(kind=kind, key=str(key)).first()
-    seen = f"{job.state}-{job.done}" if job else ""
-    return news(request, template, {**context, "job": job, "seen": seen})
+    job = Job.objects.select_related("lab").filter(kind=kind, key=str(key)).first()
+    seen = f"{job.state}-{job.done}-{job.attempts}-{job.is_stopping}" if job else ""
+    may_stop = job is not None and job.lab is not None and may_organize(request.user, job.lab)
+    return news(request, template, {**context, "job": job, "seen": seen, "may_stop": may_stop})

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from arqkit.pooling.plans import Cost, Plan, Planner
-from arqkit.protocols.presets import RunKind
+from arqkit.pooling.pools import gather_for, pooled_rows, without_earlier
+from arqkit.protocols.presets import PoolProtocol, RunKind
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.selectors.frozen import TopicSize
@@ -25,19 +29,23 @@ USUAL_DEPTH = 200
 
 Time and memory grow with the depth.
 """
-KEPT_PLANNERS, KEPT_DEEP_PLANNERS = 3, 1
-"""The numbers of cached planners, so that going back to a task is fast.
+KEPT_BYTES = 64_000_000
+"""How many bytes of planners a process keeps, so that figures follow a slider.
 
-With 40 runs, a planner takes about 60 MB, or 300 MB at the full depth of the runs.
+A row of a run takes about 10.
 """
+MOST_ROWS = 2_000_000
+"""The most rows of a planner that pages use; plans of more rows are computed one by one."""
+READING, ROWS = 2e-6, 1_000
+"""The seconds to read and number a row, and the rows of a run whose report has no number."""
 
 
 class RunPlan(NamedTuple):
     """A run of a plan: its kind and depth, the items it contributes, and those only it contributes.
 
     All its items down to the rank `judged_to` are in the pool; `is_fully_judged` means down to the
-    depth that was read. `shared` has the number of its items that each run of the plan contributes
-    too.
+    depth that was read. `shared` has the number of its items that each compared run of the plan
+    contributes too; it is empty for a run that is not compared (`Plan.overlap`).
     """
 
     run: Run
@@ -102,9 +110,8 @@ def plan_pool(*, task: Task, choice: PoolChoice) -> PoolPlan:
         return PoolPlan([TopicSize(topic, 0, 0) for topic in topics], [], [], sources)
     deepest = _deepest(task, choice)
     wanted = _Wanted(deepest, choice.protocol.visually_distinct, sources_state(sources), sources)
-    planner = (_usual_planner if deepest <= USUAL_DEPTH else _deep_planner)(wanted)
     kinds = {str(run.pk): choice.kind_of(run) for run in sources.runs}
-    plan = planner.plan(choice.protocol, kinds)
+    plan = _plan(wanted, choice.protocol, kinds)
     sizes = {
         topic: TopicSize(topic, items, labels) for topic, items, labels in plan.topics.iter_rows()
     }
@@ -117,23 +124,59 @@ def plan_pool(*, task: Task, choice: PoolChoice) -> PoolPlan:
     )
 
 
+def contributing_runs(sources: TaskSources) -> set[int]:
+    """Return the runs (keys) that have items for a pool of the task that no earlier pool has.
+
+    Raise `UserError` if two runs have different texts for one answer.
+    """
+    protocol = sources.choice.protocol
+    key = key_of("contributing-runs-1", sources_state(sources), sources.choice)
+
+    def compute() -> set[int]:
+        kernel = kernel_sources(sources, generated_answers(sources))
+        rows = pooled_rows(gather_for(protocol, kernel), protocol, kernel)
+        return set(map(int, without_earlier(rows, kernel.earlier)["run"].unique()))
+
+    return cached_value(key, compute, work=READING * _rows_of(sources))
+
+
 @dataclass(frozen=True)
 class _Wanted:
-    """The key of a cached planner, with the sources to read if it is not cached."""
+    """A planner: the depth to which it reads the runs, and the sources."""
 
     deepest: int
     visually_distinct: bool
     state: tuple[Any, ...]
-    sources: TaskSources = field(compare=False)
+    sources: TaskSources = field(compare=False, repr=False)
+
+    def planner(self) -> Planner:
+        """Read the runs."""
+        kernel = kernel_sources(self.sources, generated_answers(self.sources))
+        return Planner(kernel, visually_distinct=self.visually_distinct, deepest=self.deepest)
 
 
-def _planner(wanted: _Wanted) -> Planner:
-    kernel = kernel_sources(wanted.sources, generated_answers(wanted.sources))
-    return Planner(kernel, visually_distinct=wanted.visually_distinct, deepest=wanted.deepest)
+_kept: OrderedDict[_Wanted, Planner] = OrderedDict()
 
 
-_usual_planner = lru_cache(maxsize=KEPT_PLANNERS)(_planner)
-_deep_planner = lru_cache(maxsize=KEPT_DEEP_PLANNERS)(_planner)
+def _plan(wanted: _Wanted, protocol: PoolProtocol, kinds: Mapping[str, RunKind]) -> Plan:
+    rows = _rows_of(wanted.sources)
+    if rows > MOST_ROWS:
+        key = key_of("plan-1", wanted, protocol, kinds)
+        return cached_value(
+            key, lambda: wanted.planner().plan(protocol, kinds), work=READING * rows
+        )
+    planner = _kept.pop(wanted, None) or cached_value(
+        key_of("planner-1", wanted), wanted.planner, work=READING * rows
+    )
+    _kept[wanted] = planner
+    with suppress(KeyError):  # another thread may do the same
+        while len(_kept) > 1 and sum(one.nbytes for one in [*_kept.values()]) > KEPT_BYTES:
+            _kept.popitem(last=False)
+    return planner.plan(protocol, kinds)
+
+
+def _rows_of(sources: TaskSources) -> int:
+    return sum(run.report.get("rows") or ROWS for run in (*sources.runs, *sources.written))
 
 
 def _deepest(task: Task, choice: PoolChoice) -> int:
@@ -143,8 +186,9 @@ def _deepest(task: Task, choice: PoolChoice) -> int:
 
 
 def _runs(plan: Plan, sources: TaskSources, deepest: int) -> list[RunPlan]:
-    choice, shared = sources.choice, plan.overlap["shared"].to_list()
-    rows, counts = len(sources.runs), plan.runs.select("items", "unique", "judged_to").iter_rows()
+    choice, counts = sources.choice, plan.runs.select("items", "unique", "judged_to").iter_rows()
+    compared = plan.overlap.group_by("run", maintain_order=True).agg("shared")
+    shared = dict(compared.iter_rows())
     return [
         RunPlan(
             run,
@@ -154,9 +198,7 @@ def _runs(plan: Plan, sources: TaskSources, deepest: int) -> list[RunPlan]:
             unique,
             judged_to,
             is_fully_judged=judged_to >= deepest,
-            shared=shared[number * rows : (number + 1) * rows],
+            shared=shared.get(str(run.pk), []),
         )
-        for number, (run, (items, unique, judged_to)) in enumerate(
-            zip(sources.runs, counts, strict=True)
-        )
+        for run, (items, unique, judged_to) in zip(sources.runs, counts, strict=True)
     ]

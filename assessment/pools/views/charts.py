@@ -96,7 +96,12 @@ def plan_tables(task: Task, plan: PoolPlan) -> list[Table]:
 
 
 def _overlap_table(runs: Sequence[RunPlan]) -> Table:
-    """Return the % of the items of each run that each run also retrieved, as a heat map too."""
+    """Return the % of the items of each run that each run also retrieved, as a heat map too.
+
+    Of many runs, those are compared that contribute the fewest unique items.
+    """
+    every, runs = len(runs), [run for run in runs if run.shared]
+    those = "" if len(runs) == every else f" for the {len(runs)} runs with the fewest unique items"
     numbered = list(enumerate(runs, start=1))
     size = "is-large" if len(runs) > 24 else "is-middle" if len(runs) > 10 else ""
     return Table(
@@ -110,7 +115,7 @@ def _overlap_table(runs: Sequence[RunPlan]) -> Table:
             *(_overlap_column(number, run) for number, run in numbered),
         ],
         numbered,
-        caption="% of the row run's items that the column run also retrieved.",
+        caption=f"% of the row run's items that the column run also retrieved{those}.",
         css="overlap",
         fold="Overlap as a table",
         chart=Chart(
@@ -119,7 +124,7 @@ def _overlap_table(runs: Sequence[RunPlan]) -> Table:
                 "runs": [str(run.run) for run in runs],
                 "percents": [[_percent(run, place) for place in range(len(runs))] for run in runs],
             },
-            "Overlap of runs as a heat map. The table below lists all percentages.",
+            f"Overlap of runs as a heat map{those}. The table below lists all percentages.",
             css=f"overlap-chart {size}",
             caption="The stronger the colour, the more of the row run's items the column run also "
             "retrieved. The runs are numbered as in the table below.",

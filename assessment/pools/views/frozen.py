@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -33,7 +34,7 @@ from assessment.pools.selectors.frozen import (
     pool_sizes,
     topic_sizes,
 )
-from assessment.pools.selectors.plans import plan_pool
+from assessment.pools.selectors.plans import contributing_runs
 from assessment.pools.selectors.sources import task_sources
 from assessment.pools.services.changing import close_pool, discard_pool, open_pool
 from assessment.pools.views.charts import POOLED_AS, topic_sizes_table
@@ -86,16 +87,18 @@ def pool_news(task: Task, pools: Sequence[Pool]) -> PoolNews:
     )
 
 
-def _late(task: Task, choice: PoolChoice, known: dict[int, str]) -> list[Run]:
+def _late(task: Task, choice: PoolChoice, known: Container[int]) -> list[Run]:
     sources = task_sources(task, choice)
-    runs = [run for run in sources.runs if run.pk not in known]
+    runs = tuple(run for run in sources.runs if run.pk not in known)
     written = [run for run in sources.written if run.pk not in known]
     if runs:  # read indexes only in this case
+        # How deep other runs reach, rank by rank, depends on all.
+        read = runs if choice.protocol.method == "depth" else sources.runs
         try:
-            brought = {plan.run.pk: plan.items for plan in plan_pool(task=task, choice=choice).runs}
+            brought = contributing_runs(replace(sources, runs=read))
         except UserError:  # Two runs differ in an answer; the page of the supplement reports it.
             return [*runs, *written]
-        runs = [run for run in runs if brought[run.pk]]
+        runs = tuple(run for run in runs if run.pk in brought)
     return [*runs, *written]
 
 

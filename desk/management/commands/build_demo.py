@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 from django.utils import timezone
 
 from arqlab.core.management.labcommand import LabCommand
@@ -19,7 +20,8 @@ class Command(LabCommand):
     help = "Build the demo lab, and print its accounts and the run files to try."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Build the lab unless it exists, then print the accounts and files."""
+        """Migrate, build the lab unless it exists, then print the accounts and files."""
+        call_command("migrate", interactive=False, verbosity=0)
         folder = Path(settings.DATA_DIR) / "demo"
         kept = folder / "password"
         if Lab.objects.filter(slug=demo.SLUG).exists():

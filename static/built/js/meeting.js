@@ -1,1 +1,1 @@
-import"./DWC5Y5VC.js";var r={n:"next",p:"prev"};document.addEventListener("keydown",e=>{let t=r[e.key.toLowerCase()];!t||e.altKey||e.ctrlKey||e.metaKey||e.target.closest("input, select, textarea")||document.querySelector(`a[rel="${t}"]`)?.click()});
+import"./site.js";var r={n:"next",p:"prev"};document.addEventListener("keydown",e=>{let t=r[e.key.toLowerCase()];!t||e.altKey||e.ctrlKey||e.metaKey||e.target.closest("input, select, textarea")||document.querySelector(`a[rel="${t}"]`)?.click()});

@@ -1,1 +1,1 @@
-import"./DPPGGTRO.js";import"./DWC5Y5VC.js";
+import"./DPPGGTRO.js";import"./site.js";

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arqlab.core.services.labs import change_task
+from arqlab.notices.models import Notice
 from evaluation.models import RunScore, Scoring, TopicScore
 from evaluation.selectors.pending_scores import pending_scores, unscored_runs
 from evaluation.services.scoring import score_runs, score_waiting
@@ -153,6 +154,20 @@ def test_a_run_with_an_unreadable_index_is_skipped(team, task, caplog):
     assert "cannot be read" in caplog.text
 
 
+def test_a_run_is_scored_when_its_index_is_back_and_organizers_are_notified_once(scene, media):
+    make_qrels(scene.task)
+    run = make_run(scene.team, scene.task)
+    (media / "indexes").rename(media / "elsewhere")
+    assert [score_waiting(at=NOW) for _ in range(3)] == [0, 0, 0]
+    (media / "elsewhere").rename(media / "indexes")
+
+    assert score_waiting(at=NOW) == 1
+    assert Scoring.objects.get().run == run
+    notice = Notice.objects.get()
+    assert (notice.user, notice.kind) == (scene.organizer, "check-failing")
+    assert notice.subject == "Answer retrieval: the server cannot score runs"
+
+
 def test_a_run_by_visual_ids_is_scored_against_visual_ids_only(team):
     task = FormulaTaskFactory(lab=team.lab, slug="formulas")
     by_instance = make_qrels(task, {"B.1": {"f1": 3}}, items="formula-ids")
@@ -175,14 +190,17 @@ def test_formula_ids_without_visual_ids_in_the_collection_cannot_be_scored(team)
     assert "does not map one to the other" in reason
 
 
-def test_finding_waiting_runs_needs_three_queries(
+def test_finding_no_waiting_run_needs_three_queries_and_reads_none(
     team, other_team, task, django_assert_num_queries
 ):
     make_qrels(task), make_qrels(task)
     make_run(team, task), make_run(other_team, task)
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(5):
         assert [len(runs) for _, runs in pending_scores()] == [2, 2]
+    score_waiting(at=NOW)
+    with django_assert_num_queries(3):
+        assert pending_scores() == []
 
 
 def test_the_periodic_task_scores_waiting_runs(team, task):

@@ -39,7 +39,7 @@ def test_a_long_list_of_runs_needs_few_queries(
 ) -> None:
     organizer = client_of(scene.organizer)
     ValidRunFactory.create_batch(30, task=scene.task, team=scene.team)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         organizer.get(url("run-list"))
 
 

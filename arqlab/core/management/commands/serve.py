@@ -1,6 +1,7 @@
 """`manage.py serve`: migrate the database and serve ArqLab."""
 
 import logging
+import os
 import signal
 import socket
 import threading
@@ -11,13 +12,14 @@ from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import Error, register
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connections
+from django.db import connection, connections
 from granian._granian import SocketHolder
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
@@ -33,6 +35,8 @@ from arqlab.web import static_files
 logger = logging.getLogger(__name__)
 CONNECTIONS = 4096
 """Connections of a web process, also those of slow clients; further ones wait."""
+MIGRATING = 7_467_227
+"""The number of the lock of PostgreSQL under which one server migrates."""
 LAST_SECONDS = 20
 """Time of the requests in flight when the server stops."""
 
@@ -67,9 +71,18 @@ class Command(BaseCommand):
         register(partial(check_workers, options["workers"]))
         return super().get_check_kwargs(options)
 
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Run the command with a folder in which its processes count requests together.
+
+        It is named before the checks import all views, and `arqlab.core.services.metrics`.
+        """
+        with TemporaryDirectory(prefix="arqlab-metrics-") as folder:
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+            return super().execute(*args, **options)
+
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
-        call_command("migrate", interactive=False, verbosity=0)
+        migrate_once()
         static_files.collect()
         connections.close_all()
         bind = options["bind"]
@@ -87,6 +100,14 @@ class Command(BaseCommand):
         place = "a process beside it" if settings.EMBEDDED else "Celery workers"
         self.stdout.write(f"ArqLab is running at http://{bind}/ (tasks run in {place}).")
         self.stdout.flush()
+
+
+def migrate_once() -> None:
+    """Migrate the database; servers that start at once wait for the first."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])  # until the connection ends
+        call_command("migrate", interactive=False, verbosity=0)
 
 
 def check_workers(workers: int, app_configs: object, **_: Any) -> list[Error]:

@@ -1,0 +1,88 @@
+"""A disk that is really full: a tmpfs of one megabyte holds the files."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError, connections
+from django.db.backends.sqlite3.base import DatabaseWrapper as Sqlite
+from django.test import Client
+
+from arqlab.core import selectors
+from arqlab.core.faults import is_disk_full
+from arqlab.core.files import DurableStorage
+from arqlab.core.services.health import check_disk
+from arqlab.core.views.error_pages import DISK_FULL
+from submissions.models import Upload
+from tests.core.views.test_error_pages import says, sentences
+from tests.factories import Scene
+
+UPLOAD = "/labs/arqmath-x/tasks/task1/runs/upload/"
+API = "/api/labs/arqmath-x/tasks/task1/runs/"
+BIG = b"A.1\t10\t1\t2.5\tours\n" * 80_000
+
+
+@pytest.fixture
+def disk(settings, tmp_path: Path) -> Iterator[Path]:
+    """A disk of a megabyte."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "arqlab-test", str(tmp_path)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("Only root can mount a small disk.")
+    settings.MEDIA_ROOT = tmp_path
+    backend = {"BACKEND": "arqlab.core.files.DurableStorage"}
+    settings.STORAGES = settings.STORAGES | {"default": backend}
+    yield tmp_path
+    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+
+
+def files_on(disk: Path) -> list[Path]:
+    return [path for path in disk.rglob("*") if path.is_file()]
+
+
+def test_a_file_that_does_not_fit_leaves_nothing_behind(disk: Path) -> None:
+    with pytest.raises(OSError, match="No space left on device"):
+        DurableStorage().save("uploads/run.tsv", ContentFile(BIG))
+
+    assert files_on(disk) == []
+    DurableStorage().save("uploads/run.tsv", ContentFile(b"small"))
+
+
+def test_a_database_without_room_is_a_full_disk_and_keeps_what_it_has(db: None, disk: Path) -> None:
+    usual = connections["default"].settings_dict
+    with closing(Sqlite(usual | {"NAME": disk / "a.sqlite3", "OPTIONS": {}})) as full:
+        full.cursor().execute("CREATE TABLE one (text)")
+        full.cursor().execute("INSERT INTO one VALUES ('kept')")
+        with pytest.raises(OperationalError) as caught:
+            full.cursor().execute("INSERT INTO one VALUES (%s)", ["x" * 2**20])
+
+        assert is_disk_full(caught.value)
+        assert full.cursor().execute("SELECT text FROM one").fetchall() == [("kept",)]
+
+
+@pytest.mark.parametrize("spare", [2**30, -(2**30)], ids=["kept free", "used up"])
+def test_pages_and_the_api_say_that_the_disk_is_full_and_readiness_does(
+    scene: Scene, client_of, disk: Path, monkeypatch, spare: int
+) -> None:
+    monkeypatch.setattr(selectors, "SPARE", spare)  # below 0, only the disk itself refuses
+    client: Client = client_of(scene.member)
+    client.raise_request_exception = False
+
+    def send(address: str, **fields: int):
+        file = SimpleUploadedFile("Alpha-task1-x-auto-both-A.tsv", BIG)
+        return client.post(address, {"file": file, **fields})
+
+    page, program = send(UPLOAD, team=scene.team.pk), send(API)
+
+    assert says(page, DISK_FULL)
+    assert (program.status_code, program.json()["message"]) == (507, sentences(DISK_FULL))
+    assert int(page["Retry-After"]) > 0
+    assert (check_disk() is None) == (spare < 0)
+    assert not Upload.objects.exists()
+    assert files_on(disk) == []
+    assert client.get(UPLOAD).status_code == 200
