@@ -69,6 +69,7 @@ def test_a_template_has_nothing_inline_and_nothing_from_another_host(path: Path)
 def test_the_static_files_that_a_template_names_exist(path: Path) -> None:
     for named in re.findall(r"{% static ['\"]([^'\"]+)['\"] %}", path.read_text(encoding="utf-8")):
         assert (ROOT / "static" / named).is_file(), named
+        assert (ROOT / "static" / "built" / named).is_file(), f"{named}: run bin/vendor"
 
 
 @pytest.mark.parametrize("path", [*STYLES, *VENDORED], ids=name)

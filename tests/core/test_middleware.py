@@ -92,3 +92,19 @@ def test_a_cookie_names_who_is_signed_in_until_they_sign_out_or_another_signs_in
         assert "arqlab_user" not in browser.get("/").cookies
         browser.post("/accounts/logout/")
         assert browser.cookies["arqlab_user"].value == ""
+
+
+HAS_NAME = 0x08  # flag of gzip: the padding is a file name of random length
+
+
+def test_a_page_is_compressed_with_padding_and_a_file_is_sent_as_it_is(scene, client_of):
+    client = client_of(scene.organizer)
+    page, table = (
+        client.get(f"/labs/arqmath-x/tasks/task1/runs/{query}", headers={"Accept-Encoding": "gzip"})
+        for query in ("", "?format=tsv")
+    )
+
+    assert page["Content-Encoding"] == "gzip"
+    assert page.content[3] & HAS_NAME
+    assert "Content-Encoding" not in table
+    assert table["Content-Type"].startswith("text/tab-separated-values")
