@@ -1,8 +1,8 @@
 """Pages are answered as fast behind slow clients as alone.
 
-`manage.py serve` on SQLite, as one command starts it, with eight threads. The slow clients send half
-a header, send half a form or do not read a download; the last two
-stop a server whose threads wait for their clients.
+`manage.py serve` runs on SQLite with eight threads, as one command starts it. The slow clients send
+half a header, send half a form, or do not read a download; the last two stop a server whose threads
+wait for their clients.
 """
 
 from __future__ import annotations
