@@ -4,6 +4,7 @@ Sources: protocol §4, last line; 000 table A1; 004 tables 3 to 5. Baselines com
 by their best run, and within a team its runs, all by the first (main) measure.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -273,34 +274,40 @@ def _falling(run: BoardRun, measure: str) -> tuple[float, str, str, int]:
 def _rows(
     runs: Sequence[BoardRun], measures: Sequence[Measure], *, groups: bool
 ) -> tuple[BoardRow, ...]:
-    best = {measure.name: _best_values(runs, measure.name) for measure in measures}
+    competing = [run for run in runs if run.counts]
+    never = (math.inf, math.inf)
+    columns = [
+        (measure, _best_values(competing, measure.name) if measure.is_rating else never)
+        for measure in measures
+    ]
     rows = []
     before: object = None
     for run in runs:
-        cells = tuple(_cell(run, measure, best[measure.name]) for measure in measures)
-        rows.append(BoardRow(run, cells, opens_group=groups and run.group != before))
-        before = run.group
+        group, is_baseline, counts = run.group, run.is_baseline, run.counts
+        cells = tuple(
+            BoardCell(
+                measure,
+                value := run.values.get(measure.name),
+                counts and value is not None and round(value, DECIMALS) >= best[is_baseline] > 0,
+            )
+            for measure, best in columns
+        )
+        rows.append(BoardRow(run, cells, opens_group=groups and group != before))
+        before = group
     return tuple(rows)
 
 
-def _cell(run: BoardRun, measure: Measure, best: tuple[float, float]) -> BoardCell:
-    value = run.values.get(measure.name)
-    counts = value is not None and run.counts and measure.is_rating
-    is_best = counts and round(value or 0.0, DECIMALS) >= best[run.is_baseline] > 0
-    return BoardCell(measure, value, is_best)
-
-
-def _best_values(runs: Iterable[BoardRun], measure: str) -> tuple[float, float]:
+def _best_values(competing: Iterable[BoardRun], measure: str) -> tuple[float, float]:
     """Return the lowest best value for runs of teams, and for baselines.
 
     As in tables 5 and 7 of the third overview, the best team score is in bold, and so is a baseline
     that beats it.
     """
     teams, baselines = 0.0, 0.0
-    for run in runs:
+    for run in competing:
         value = round(run.values.get(measure, 0.0), DECIMALS)
-        if run.is_baseline and run.counts:
+        if run.is_baseline:
             baselines = max(baselines, value)
-        elif run.counts:
+        else:
             teams = max(teams, value)
     return teams, max(teams, baselines)

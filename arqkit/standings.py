@@ -146,5 +146,5 @@ class PublishedRuns(StrEnum):
 
     def publishes(self, standing: Standing, *, is_primary: bool) -> bool:
         """Return whether a run on the leaderboard is published. Baselines go with primary runs."""
-        is_chosen = self is PublishedRuns.ALL or is_primary or standing is BASELINE
+        is_chosen = self is PublishedRuns.ALL or is_primary or standing == BASELINE
         return self is not PublishedRuns.NONE and is_chosen and standing.may_publish

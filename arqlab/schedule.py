@@ -17,6 +17,7 @@ from typing import Any
 import django
 from django.conf import settings
 from django.db import close_old_connections
+from structlog.contextvars import bound_contextvars
 
 from arqlab.celery import app
 
@@ -95,10 +96,11 @@ def end_with_parent() -> None:
 
 def _run(task: str, args: Any = (), headers: Any = None) -> None:
     close_old_connections()
-    try:
-        # apply() instead of a plain call keeps the worker's limits and logging.
-        app.tasks[task].apply(args, throw=True, headers=headers)
-    except Exception:
-        logger.exception("Scheduled task %s failed.", task)
-    finally:
-        close_old_connections()
+    with bound_contextvars(**(headers or {})):
+        try:
+            # apply() instead of a plain call keeps the worker's limits and logging.
+            app.tasks[task].apply(args, throw=True, headers=headers)
+        except Exception:
+            logger.exception("Scheduled task %s failed.", task)
+        finally:
+            close_old_connections()

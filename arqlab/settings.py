@@ -241,6 +241,7 @@ GENERATION_KEY = env("ARQLAB_GENERATION_KEY")
 # The queues of tasks, and in embedded mode the threads: jobs that may take hours keep nothing else
 # waiting, and one team's uploads nothing but uploads.
 QUEUES = {
+    "arqlab.core.tasks.beat": "runs",  # which no task holds up for long
     "arqlab.core.tasks.run_waiting_jobs": "jobs",
     "evaluation.tasks.certify_released_boards": "jobs",
     "arqlab.core.tasks.run_job": "quick-jobs",

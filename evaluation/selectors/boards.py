@@ -8,7 +8,7 @@ from statistics import fmean, median, pstdev
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import JSONField, QuerySet, TextField
 
 from arqkit.comparison.families import mean_intervals, p_values_against
 from arqkit.leaderboard import Board, BoardRun, by_mean, with_runs
@@ -93,34 +93,31 @@ class TopicScoreRow(NamedTuple):
         return None if self.own is None or self.median is None else self.own - self.median
 
 
-def topic_rows(
-    *, run: Run, qrel_set: QrelSet, measure: str, peers: Iterable[int]
-) -> list[TopicScoreRow]:
-    """Return one row per topic of the qrels, in topic order.
+def topic_rows(board: Board, *, run: int, qrel_set: QrelSet, measure: str) -> list[TopicScoreRow]:
+    """Return one row per topic of the qrels for a run (its key), in topic order.
 
-    Median and best are those of its `peers` (keys of runs).
+    Median and best are those of the runs of the board that count.
     """
-    peers = set(peers)
+    runs, (names, scores) = board_matrix(board, qrel_set=qrel_set, measure=measure)
     judgments = topic_judgments(qrel_set)
     topics = {
         topic.query_id: topic
         for topic in Topic.objects.filter(task=qrel_set.task_id).defer("body", "body_html")
     }
-    own: dict[str, float] = {}
-    values: dict[str, list[float]] = defaultdict(list)
-    scores = TopicScore.objects.filter(qrel_set=qrel_set, measure=measure, run__in={run.pk, *peers})
-    for run_id, query_id, value in scores.values_list("run", "query_id", "value"):
-        if run_id in peers:
-            values[query_id].append(value)
-        if run_id == run.pk:
-            own[query_id] = value
+    peers = scores[[peer.counts for peer in runs]]
+    values = {
+        topic: column[~np.isnan(column)].tolist()
+        for topic, column in zip(names, peers.T, strict=True)
+    }
+    [mine] = scores[[peer.key == run for peer in runs]].tolist() or [[]]
+    own = {topic: number_or_none(value) for topic, value in zip(names, mine, strict=False)}
     return [
         TopicScoreRow(
             query_id=query_id,
             topic=topics.get(query_id),
             own=own.get(query_id),
-            median=median(values[query_id]) if values[query_id] else None,
-            best=max(values[query_id], default=None),
+            median=median(values[query_id]) if values.get(query_id) else None,
+            best=max(values.get(query_id, ()), default=None),
             judgments=judgments[query_id],
         )
         for query_id in sorted(judgments, key=natural_key)
@@ -144,6 +141,8 @@ def scores_by_topic(
 
 
 SIGNIFICANT = 0.05
+READING = 3e-6
+"""The seconds to read a score from the database."""
 BOOTSTRAP = 3e-6
 """The seconds that the interval of a mean takes for a topic of a run."""
 
@@ -153,6 +152,24 @@ class TopicMatrix(NamedTuple):
 
     topics: list[str]
     scores: Reals
+
+
+def board_matrix(
+    board: Board, *, qrel_set: QrelSet, measure: str
+) -> tuple[list[BoardRun], TopicMatrix]:
+    """Return the runs of a board by their means in a measure, and their scores by topic.
+
+    The scores are cached by the means and the qrels.
+    """
+    runs = by_mean((row.run for row in board.rows), measure)
+    means = [(run.key, run.values[measure]) for run in runs]
+    keys = [run.key for run in runs]
+    matrix = cached_value(
+        key_of("topic-matrix-1", qrel_set.pk, qrel_set.sha256, measure, means),
+        lambda: topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure),
+        work=READING * len(keys) * board.topics,
+    )
+    return runs, matrix
 
 
 def topic_matrix(*, runs: Sequence[int], qrel_set: QrelSet, measure: str) -> TopicMatrix:
@@ -192,7 +209,7 @@ def certainties(board: Board, *, qrel_set: QrelSet, measure: Measure) -> dict[in
 
     def compute() -> dict[int, Certainty]:
         keys = [run for run, _ in means]
-        scores = topic_matrix(runs=keys, qrel_set=qrel_set, measure=measure.name).scores
+        scores = board_matrix(board, qrel_set=qrel_set, measure=measure.name)[1].scores
         if not scores.size:
             return {}
         is_below = np.nansum(scores - scores[0], axis=1) < 0
@@ -230,7 +247,10 @@ def qrels_facts(qrel_set: QrelSet, measures: Iterable[Measure]) -> QrelsFacts:
         return QrelsFacts(frame["topic"].n_unique(), best)
 
     return cached_value(
-        key_of("qrels-facts", qrel_set.sha256, rules), compute, work=0.1, seconds=None
+        key_of("qrels-facts", qrel_set.sha256, rules),
+        compute,
+        work=READING * qrel_set.lines,
+        seconds=None,
     )
 
 
@@ -274,11 +294,33 @@ def board_states(labs: Iterable[Lab]) -> dict[int, str]:
 
 
 def released_board(leaderboard: Leaderboard) -> Board:
-    """Return a board as it was released. Runs that were withdrawn later are on it and marked."""
-    measures = parse_measures(leaderboard.measures)
-    scores = {int(run): values for run, values in leaderboard.scores.items()}
-    runs, apart = leaderboard.runs.select_related("team"), leaderboard.apart
-    return board_of(leaderboard.qrel_set, measures, runs, scores, apart=apart)
+    """Return a board as it was released. Runs that were withdrawn later are on it and marked.
+
+    It is cached by the version, which never changes, and by what is known of its runs.
+    """
+    qrel_set, runs = leaderboard.qrel_set, leaderboard.runs.select_related("team")
+
+    def compute() -> Board:
+        measures = parse_measures(leaderboard.measures)
+        scores = {int(run): values for run, values in leaderboard.scores.items()}
+        return board_of(qrel_set, measures, runs, scores, apart=leaderboard.apart)
+
+    version = leaderboard.pk, leaderboard.released_at, leaderboard.out_of_competition
+    rules = str(qrel_set.task), qrel_set.sha256, qrel_set.relevant_from, qrel_set.scale
+    facts = list(runs.order_by("pk").values_list(*_RUN_FACTS))
+    return cached_value(
+        key_of("released-board-1", version, rules, facts), compute, work=1e-4 * len(facts)
+    )
+
+
+_RUN_FACTS = (
+    "team__name",
+    *(
+        field.attname
+        for field in Run._meta.concrete_fields
+        if not isinstance(field, JSONField | TextField)
+    ),
+)
 
 
 def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board:

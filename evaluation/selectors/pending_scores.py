@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 
-from django.db.models import CharField, OuterRef, Subquery, Value
+from django.db.models import CharField, Exists, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from arqkit.measures.names import Measure, parse_measures
@@ -107,19 +107,17 @@ def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> st
 def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
     """Return the valid runs that lack scores for each of the qrels, of all tasks or of one.
 
-    Takes three queries whatever the number of labs, because Celery beat calls it every few seconds,
-    and some more for a Task 3 whose measures compare texts.
+    Celery beat calls it every few seconds, so the database says what may lack scores, with three
+    queries whatever the number of labs, and only these runs are read.
     """
-    qrel_sets = (
-        QrelSet.objects.select_related("task__lab")
-        .annotate(formulas_index=FORMULAS_INDEX)
-        .order_by("pk")
-    )
-    runs = Run.objects.scorable().filter(task__qrel_sets__isnull=False).distinct().order_by("pk")
-    scorings = Scoring.objects.filter(run__in=Run.objects.scorable())
-    if task is not None:
-        qrel_sets, runs = qrel_sets.filter(task=task), runs.filter(task=task)
-        scorings = scorings.filter(qrel_set__task=task)
+    sets = QrelSet.objects.select_related("task__lab").annotate(formulas_index=FORMULAS_INDEX)
+    qrel_sets = list((sets if task is None else sets.filter(task=task)).order_by("pk"))
+    scorable = Run.objects.scorable()
+    suspects = Q(pk__in=_unscored(qrel_sets)) | Q(task__in=_tasks_with_stale_scores(qrel_sets))
+    runs = list(scorable.filter(suspects).order_by("pk"))
+    if not runs:
+        return []
+    scorings = Scoring.objects.filter(run__in=runs, qrel_set__in=qrel_sets)
     by_task: dict[int, list[Run]] = defaultdict(list)
     for run in runs:
         by_task[run.task_id].append(run)
@@ -135,6 +133,33 @@ def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
         if lacking:
             waiting.append((qrel_set, lacking))
     return waiting
+
+
+def _unscored(qrel_sets: Iterable[QrelSet]) -> list[int]:
+    """Return the runs (keys) that were never scored against some of their qrels."""
+    runs = Run.objects.scorable().filter(task__qrel_sets__in=qrel_sets)
+    known = Scoring.objects.filter(run=OuterRef("pk"), qrel_set=OuterRef("task__qrel_sets"))
+    return list(runs.filter(~Exists(known)).order_by().values_list("pk", flat=True).distinct())
+
+
+def _tasks_with_stale_scores(qrel_sets: Iterable[QrelSet]) -> set[int]:
+    """Return the tasks (keys) with scores that are not valid any more.
+
+    Scores of one task have few kinds, except those of Task 3, which are all looked at.
+    """
+    by_key = {qrel_set.pk: qrel_set for qrel_set in qrel_sets}
+    is_text = {key for key, one in by_key.items() if one.items == ItemKind.ANSWERS}
+    scorings = Scoring.objects.filter(run__in=Run.objects.scorable(), qrel_set__in=by_key)
+    facts = ("qrel_set", "measures", "order", "identity", "run__items", "run__report__items")
+    kinds = scorings.exclude(qrel_set__in=is_text).order_by().values_list(*facts).distinct()
+    stale = {by_key[key].task_id for key in is_text}
+    for key, measures, order, identity, items, found in kinds:
+        qrel_set, scoring = by_key[key], Scoring(measures=measures, order=order, identity=identity)
+        like = Run(items=items, report={"items": found})
+        index = vars(qrel_set)["formulas_index"]  # annotated
+        if _lacking([like], qrel_set, {(like.pk, key): scoring}, formulas_index=index):
+            stale.add(qrel_set.task_id)
+    return stale
 
 
 def unscored_runs(qrel_set: QrelSet, scored: Iterable[int]) -> list[tuple[Run, str]]:

@@ -20,7 +20,7 @@ from arqkit.comparison.differences import (
     wins_ties_losses,
 )
 from arqkit.comparison.families import FAMILY_TESTS, PairFamily, pair_family
-from arqkit.leaderboard import BoardRun, by_mean
+from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer
@@ -29,7 +29,7 @@ from arqlab.core.caches import cached_value, key_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
-from evaluation.selectors.boards import TopicMatrix, number_or_none, topic_matrix
+from evaluation.selectors.boards import TopicMatrix, board_matrix, number_or_none
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.scoring import comparable_indexes, scoring_work
 from submissions.models import Run
@@ -148,9 +148,7 @@ class SeveralRuns(NamedTuple):
 
 def compared_runs(visible: VisibleBoard, measure: Measure) -> ComparedRuns:
     """Return the runs of a board that can be compared in a measure, with their scores."""
-    runs = by_mean((row.run for row in visible.board.rows), measure.name)
-    keys = [run.key for run in runs]
-    matrix = topic_matrix(runs=keys, qrel_set=visible.qrel_set, measure=measure.name)
+    runs, matrix = board_matrix(visible.board, qrel_set=visible.qrel_set, measure=measure.name)
     return ComparedRuns(measure, runs, matrix)
 
 

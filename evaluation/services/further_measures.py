@@ -82,8 +82,9 @@ class SystemProgress(NamedTuple):
 
 def has_linked_runs(visible: VisibleBoard) -> bool:
     """Return whether a team linked a run of the board with runs of other tasks."""
-    keys = [row.run.key for row in visible.board.rows]
-    return Run.objects.filter(pk__in=keys).exclude(system=None).exists()
+    keys = {row.run.key for row in visible.board.rows}
+    linked = Run.objects.filter(task=visible.qrel_set.task_id).exclude(system=None)
+    return not keys.isdisjoint(linked.values_list("pk", flat=True))
 
 
 def system_progress(user: Visitor, task: Task, visible: VisibleBoard) -> SystemProgress:

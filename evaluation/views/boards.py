@@ -249,8 +249,12 @@ def _post_hoc_lines(
 ) -> list[BoardLine]:
     """Return the rows of the post-hoc runs that the user may see, which are in no file."""
     everything = all_runs_of(sight, visible)
-    lines = board_lines(everything, sight, part=BoardPartForm(part.data, everything.board))
-    return [line for line in lines if POST_HOC in line.row.run.standings]
+    if everything.board is visible.board:
+        return []
+    part = BoardPartForm(part.data, everything.board)
+    shown = part.shown_board(everything.board).rows
+    rows = [row for row in shown if POST_HOC in row.run.standings]
+    return board_lines(everything, sight, part=part, rows=rows)
 
 
 def board_file(visible: VisibleBoard | None, format_: str, *, name: str = "") -> HttpResponse:

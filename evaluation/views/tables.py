@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from django import forms
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest
 from django.utils.safestring import SafeString, mark_safe
 
@@ -25,7 +26,8 @@ from arqkit.measures.names import Measure, definition_of
 from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.web.cells import ID, SAFE
-from arqlab.web.tables import Column, to
+from arqlab.web.lists import ROWS_A_PAGE
+from arqlab.web.tables import LONGEST, Column, to
 from evaluation.permissions import ScoreAccess, VisibleBoard, score_access_of, visible_board
 from evaluation.selectors.boards import Certainty, TopicScoreRow, certainties
 from submissions.models import Run
@@ -75,6 +77,10 @@ class BoardPartForm(forms.Form):
             runs = list(first.values())
         return {run.key for run in runs}
 
+    def shown_board(self, board: Board, further: int = 0) -> Board:
+        """Return the part of a board, whose last measures (`further`) were asked for."""
+        return part_of_board(board, self.shown_measures(further), self.shown_runs())
+
     def _shows(self, run: BoardRun) -> bool:
         asked = self.cleaned_data
         return (
@@ -104,11 +110,11 @@ def board_lines(
     sight: ScoreAccess,
     *,
     part: BoardPartForm,
-    sort: str = "",
+    rows: Iterable[BoardRow] | None = None,
     further: int = 0,
     task_url: str = "",
 ) -> list[BoardLine]:
-    """Return the rows of a part of a leaderboard, sorted by a column if requested.
+    """Return the rows of a part of a leaderboard, or some of them, such as a page.
 
     The last columns (`further`) are not stored, and have no links. The others lead to addresses
     relative to the leaderboard's, to keep long pages small. On a page below another task or address
@@ -122,8 +128,9 @@ def board_lines(
         measure: certainties(board, qrel_set=visible.qrel_set, measure=measure)
         for measure in main_measures(board.measures)
     }
-    selected = part_of_board(sorted_board(board, sort), measures, part.shown_runs())
-    return [_line(row, sight, ends, certain, task_url or "../") for row in selected.rows]
+    if rows is None:
+        rows = part.shown_board(board, further).rows
+    return [_line(row, sight, ends, certain, task_url or "../") for row in rows]
 
 
 def link_ends(visible: VisibleBoard, sight: ScoreAccess, measures: Iterable[Measure]) -> list[str]:
@@ -232,16 +239,20 @@ def lines_context(
 ) -> dict[str, Any]:
     """Return what `_board_table.html` shows of the part of a board that the address asks for."""
     sort, part = request.GET.get("sort", ""), BoardPartForm(request.GET, visible.board)
+    selected = part.shown_board(sorted_board(visible.board, sort), further).rows
+    page = Paginator(selected, ROWS_A_PAGE).get_page(request.GET.get("page"))
+    rows = page.object_list if len(selected) > LONGEST else selected
     return {
         "visible": visible,
         "sight": sight,
         "columns": columns_in("page"),
+        "page": page if len(selected) > LONGEST else None,
         "sort": sort,
         "definitions": [(measure, definition_of(measure)) for measure in visible.board.measures],
         "part": part,
         "measures": part.shown_measures(further),
         "lines": board_lines(
-            visible, sight, part=part, sort=sort, further=further, task_url=task_url
+            visible, sight, part=part, rows=rows, further=further, task_url=task_url
         ),
     }
 

@@ -113,7 +113,7 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     peers = [row.run.key for row in visible.board.rows if row.run.counts]
-    rows = topic_rows(run=run, qrel_set=visible.qrel_set, measure=measure.name, peers=peers)
+    rows = topic_rows(visible.board, run=run.pk, qrel_set=visible.qrel_set, measure=measure.name)
     line = visible.board.row_of(run.pk)
     scores = {cell.value for cell in line.cells if not cell.measure.is_count}
     query = measure_query(visible, measure)
@@ -199,7 +199,7 @@ def _bounds_table(bounds: TieBounds) -> Table:
     )
 
 
-FEW_FINDERS = 20
+FEW_FINDERS = 10
 """The most runs that the page names for an item."""
 FINDER_COLUMNS = (
     Column("Runs", "finders", COUNT, css="place"),

@@ -33,8 +33,10 @@ logger = logging.getLogger("arqlab.tests")
 
 @app.task(name="tests.speak")
 def speak(word: str) -> None:
-    """Log a word."""
+    """Log a word; an empty one is an error."""
     logger.warning("The task says %s.", word)
+    if not word:
+        raise ValueError("no word")
 
 
 @pytest.fixture
@@ -109,6 +111,25 @@ def test_the_background_process_names_the_request_that_woke_it(
     assert "request_id=abc" in spoken
     assert "task=tests.speak" in spoken
     assert "=" not in after
+
+
+def test_a_task_that_fails_is_logged_with_the_request_that_woke_it(
+    db: None, log: io.StringIO
+) -> None:
+    schedule._run("tests.speak", ("",), {"request_id": "abc"})
+
+    [line] = [line for line in log.getvalue().splitlines() if "tests.speak failed" in line]
+    assert line.endswith("request_id=abc")
+
+
+def test_the_page_of_our_mistake_names_its_request(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("desk.views.labs.labs_visible_to", None)
+    answer = Client(raise_request_exception=False).get("/labs/")
+
+    assert answer.status_code == 500
+    assert f"<code>{answer['X-Request-ID']}</code>" in answer.content.decode()
 
 
 @pytest.mark.servers

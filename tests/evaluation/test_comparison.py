@@ -10,7 +10,7 @@ from django.urls import reverse
 from scipy import stats
 
 from arqlab.core.models import Task
-from evaluation.models import Leaderboard, TopicScore
+from evaluation.models import Leaderboard, RunScore, TopicScore
 from evaluation.permissions import score_access_of, visible_board
 from evaluation.selectors.boards import topic_matrix
 from evaluation.services.comparison import compared_runs, run_pair, run_similarity
@@ -158,7 +158,8 @@ def test_runs_without_common_topics_cannot_be_compared(compared, client_of):
 
 def test_a_changed_score_changes_the_tests(compared):
     before = pair_of(compared)
-    TopicScore.objects.filter(run=compared.alpha, query_id="A.3").update(value=0.5)
+    for scores in (TopicScore.objects.filter(query_id="A.3"), RunScore.objects):
+        scores.filter(run=compared.alpha).update(value=0.5)
 
     assert pair_of(compared).tests != before.tests
 

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 from django.urls import reverse
 
-from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from evaluation.permissions import visible_board
 from evaluation.services.further_measures import first_answers, first_answers_access
@@ -25,7 +24,6 @@ ITEMS = [f"p{number}" for number in range(1, 9)]
 @pytest.fixture
 def both(scene):
     """Return the scene with a Task 3, and runs of Task 1 that miss random topics and items."""
-    computed_values.clear()
     random = Random(7)
     # 5 and 6 are no judgments, and p8 has none.
     labels = {topic: {i: random.choice([0, 1, 2, 3, 5, 6]) for i in ITEMS[:7]} for topic in TOPICS}

@@ -9,7 +9,6 @@ import pytest
 import pytrec_eval
 from django.urls import reverse
 
-from arqlab.core.caches import computed_values
 from arqlab.core.models import Task
 from evaluation.models import RunScore
 from evaluation.permissions import score_access_of, visible_board
@@ -26,7 +25,6 @@ TOPICS = [f"A.{number}" for number in range(1, 9)]
 @pytest.fixture
 def asked(scene):
     """Return the scene with random qrels and three scored runs, which miss some topics."""
-    computed_values.clear()
     random = Random(5)
     labels = {topic: {i: random.choice([0, 0, 1, 2, 3]) for i in ITEMS[:20]} for topic in TOPICS}
     qrels = make_qrels(scene.task, labels)

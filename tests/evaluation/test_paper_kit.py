@@ -37,6 +37,11 @@ HOSTILE = ["[x] ~^\\{$%_#}&", "*<é|ą>* 北京 Ω''``", "-- \u200b′Ł½ {\\en
 VOTES: dict[tuple[str, str], list[int]] = {}
 
 
+@pytest.fixture(autouse=True)
+def nothing_computed() -> None:
+    """Keep the figures, which are drawn once."""
+
+
 @pytest.fixture(scope="module")
 def kit(kept_db) -> SimpleNamespace:
     """A lab with runs of two teams and a baseline, and the files of its kit."""

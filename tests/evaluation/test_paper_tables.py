@@ -13,7 +13,6 @@ from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, main_docu
 from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
 from arqkit.leaderboard import BoardRun
 from arqkit.standings import BASELINE
-from arqlab.core.caches import computed_values
 from assessment.models import PoolInstance, QrelSet
 from benchmarks.papers.published import ANSWERS as ANSWERS_OF_004
 from benchmarks.papers.published import MEASURES_OF_TASK_3
@@ -52,7 +51,6 @@ ANSWERS = {
 @pytest.fixture(scope="module")
 def labs(kept_db) -> SimpleNamespace:
     """Two labs with the runs of one system, and a Task 3 with a special question."""
-    computed_values.clear()
     scene = make_lab()
     qrels = make_qrels(scene.task)
     new = make_run(scene.team, scene.task, GOOD, tag="new", data_used="both")

@@ -25,6 +25,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
+from structlog.contextvars import get_contextvars
 
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
@@ -171,7 +172,10 @@ def error_response(
             error_body(f"{text.happened} {text.todo}", CODES[status]), status=status
         )
     # Without the request, so that no context processor asks the database.
-    page = render_to_string("error.html", {"text": text, "links": links})
+    context: dict[str, Any] = {"text": text, "links": links}
+    if status == 500:
+        context["reference"] = get_contextvars().get("request_id")
+    page = render_to_string("error.html", context)
     return HttpResponse(page, status=status)
 
 

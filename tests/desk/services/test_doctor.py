@@ -31,12 +31,9 @@ LONG_AGO = timezone.now() - timedelta(days=3)
 
 
 @pytest.fixture
-def works(scene: Scene, settings: Any, tmp_path: Path) -> Scene:
+def works(scene: Scene, media: Path) -> Scene:
     """A lab with a run and a load, on a server that works and keeps its files in a folder."""
-    settings.MEDIA_ROOT = tmp_path / "files"
-    settings.MEDIA_ROOT.mkdir(mode=0o700)
-    backend = "django.core.files.storage.FileSystemStorage"
-    settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": backend}}
+    media.mkdir(mode=0o700)
     file = ContentFile(b"A.1\t10\t1\t2.5\tours\n", name="Alpha-task1-r-auto-both-P.tsv")
     [run] = submit_upload(file=file, task=scene.task, team=scene.team, by=None, at=timezone.now())
     validate_uploaded_run(run_id=run.pk, at=timezone.now())

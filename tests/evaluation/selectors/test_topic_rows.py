@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.selectors.boards import topic_rows
+from evaluation.selectors.boards import live_board, topic_rows
 from evaluation.services.scoring import score_waiting
 from tests.evaluation.factories import GOOD, NOW, POOR, make_qrels, make_run
 
 P10 = "P(rel=2,judged_only=True)@10"
 
 
+def rows_of(run, qrel_set):
+    return topic_rows(live_board(qrel_set), run=run.pk, qrel_set=qrel_set, measure=P10)
+
+
 def test_a_row_has_the_runs_score_and_the_median_and_best_of_all_runs(team, task):
     qrel_set = make_qrels(task)
-    good, poor = make_run(team, task, GOOD), make_run(team, task, POOR)
+    _, poor = make_run(team, task, GOOD), make_run(team, task, POOR)
     score_waiting(at=NOW)
 
-    peers = [good.pk, poor.pk]
-    first, second = topic_rows(run=poor, qrel_set=qrel_set, measure=P10, peers=peers)
+    first, second = rows_of(poor, qrel_set)
     assert (first.own, first.median, first.best) == pytest.approx((0.1, 0.15, 0.2))
     assert second.gain == pytest.approx(-0.05)
 
@@ -27,7 +30,7 @@ def test_a_row_counts_the_judged_and_the_relevant_items(team, task):
     run = make_run(team, task)
     score_waiting(at=NOW)
 
-    rows = topic_rows(run=run, qrel_set=qrel_set, measure=P10, peers=[])
+    rows = rows_of(run, qrel_set)
     assert [tuple(row.judgments) for row in rows] == [(4, 2), (2, 1)]  # 5 and 6 are no judgments
 
 
@@ -35,10 +38,7 @@ def test_a_topic_without_score_has_none(team, task):
     qrel_set = make_qrels(task)
     run = make_run(team, task)
 
-    assert [row.own for row in topic_rows(run=run, qrel_set=qrel_set, measure=P10, peers=[])] == [
-        None,
-        None,
-    ]
+    assert [row.own for row in rows_of(run, qrel_set)] == [None, None]
 
 
 def test_the_rows_need_three_queries(team, task, django_assert_num_queries):
@@ -46,5 +46,8 @@ def test_the_rows_need_three_queries(team, task, django_assert_num_queries):
     runs = [make_run(team, task) for _ in range(4)]
     score_waiting(at=NOW)
 
+    board = live_board(qrel_set)
     with django_assert_num_queries(3):
-        topic_rows(run=runs[0], qrel_set=qrel_set, measure=P10, peers=[run.pk for run in runs])
+        topic_rows(board, run=runs[0].pk, qrel_set=qrel_set, measure=P10)
+    with django_assert_num_queries(2):
+        topic_rows(board, run=runs[1].pk, qrel_set=qrel_set, measure=P10)

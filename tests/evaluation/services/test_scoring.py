@@ -190,14 +190,17 @@ def test_formula_ids_without_visual_ids_in_the_collection_cannot_be_scored(team)
     assert "does not map one to the other" in reason
 
 
-def test_finding_waiting_runs_needs_three_queries(
+def test_finding_no_waiting_run_needs_three_queries_and_reads_none(
     team, other_team, task, django_assert_num_queries
 ):
     make_qrels(task), make_qrels(task)
     make_run(team, task), make_run(other_team, task)
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(5):
         assert [len(runs) for _, runs in pending_scores()] == [2, 2]
+    score_waiting(at=NOW)
+    with django_assert_num_queries(3):
+        assert pending_scores() == []
 
 
 def test_the_periodic_task_scores_waiting_runs(team, task):
