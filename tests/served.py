@@ -79,6 +79,12 @@ def start_on(
     return subprocess.Popen(words, cwd=ROOT, pass_fds=[taken_over.fileno()], **options)
 
 
+def largest_script(folder: Path) -> bytes:
+    """Return the path of the largest script below a folder."""
+    path = max(folder.rglob("*.js"), key=lambda path: path.stat().st_size)
+    return str(path.relative_to(folder)).encode()
+
+
 @contextmanager
 def running_server(folder: Path) -> Iterator[Server]:
     """Start the server on the database of this process, with its files and log below a folder."""

@@ -34,14 +34,21 @@ PODS = {
     for item in ITEMS
     if item["kind"] == "Deployment"
 }
+[CRON_JOB] = [item["spec"] for item in ITEMS if item["kind"] == "CronJob"]
+PODS["arqlab-backup"] = CRON_JOB["jobTemplate"]["spec"]["template"]["spec"]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
 """What each part of a server runs is decided there."""
-PARTS = ("web", "worker", "jobs", "beat")
+PARTS = ("web", "worker", "jobs", "beat", "backup")
 
 
 def words(command: str | list[str]) -> list[str]:
-    """Return a command without the folder of its program and the host that it binds to."""
-    parts = command.split() if isinstance(command, str) else command
+    """Return a command without the folder of its program and the host that it binds to.
+
+    Compose, which has no timer, repeats the backup in a loop.
+    """
+    if isinstance(command, str):
+        command = re.sub("^.*do (.*?);.*$", r"\1", command).replace("/var/lib/arqlab-", "/").split()
+    parts = command
     return [
         parts[0].rpartition("/")[2],
         *(re.sub(r"^[\d.]+:8000$", "", part) for part in parts[1:]),
@@ -69,6 +76,19 @@ def test_nothing_else_is_deployed_and_nothing_runs_as_root():
         assert pod["securityContext"]["runAsNonRoot"]
         assert pod["securityContext"]["runAsUser"] == int(user[1])
     assert "\nUSER arqlab\n" in (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze not found")
+def test_systemd_accepts_the_units():
+    units = [str(path) for path in DEPLOY.glob("systemd/arqlab-*.[st]*") if path.is_file()]
+    own = os.environ | {"SYSTEMD_UNIT_PATH": f"{DEPLOY}/systemd:"}
+    command = ["systemd-analyze", "verify", *units]
+    found = subprocess.run(command, env=own, capture_output=True, text=True, check=False).stderr
+
+    assert len(units) == len(PARTS) + 1  # the timer
+    # The checkout lies elsewhere.
+    own_lines = [line for line in found.splitlines() if line.startswith(("arqlab", "Unit arqlab"))]
+    assert [line for line in own_lines if "is not executable" not in line] == []
 
 
 def test_the_proxies_let_pass_what_a_page_takes():

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.served import listening
+from tests.served import largest_script, listening
 from tests.served_lab import ask, first_score, form_with_a_run, load_small_lab, sign_in
 
 EMBEDDED = {
@@ -25,10 +25,14 @@ EMBEDDED = {
 
 @contextmanager
 def serving(folder: Path, **variables: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """Serve a folder in embedded mode; yield the process and its port. It is to end well."""
+    """Serve a folder in embedded mode; yield the process and its port. It is to end well.
+
+    As on many systems, the process may open few files unless it asks for more.
+    """
     environment = environment_of(folder) | variables
     command = [sys.executable, "manage.py", "serve", "--bind", "{bind}", "--threads", str(THREADS)]
-    server, port = listening(command, env=environment, stderr=subprocess.PIPE, text=True)
+    limited = ["sh", "-c", f'ulimit -S -n {FILES}; exec "$@"', "sh", *command]
+    server, port = listening(limited, env=environment, stderr=subprocess.PIPE, text=True)
     try:
         yield server, port
         if server.poll() is None:
@@ -44,12 +48,12 @@ def environment_of(folder: Path) -> dict[str, str]:
     return EMBEDDED | {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
 
 
-THREADS = 2
+THREADS, FILES = 2, 96
 HOST = b" HTTP/1.1\r\nHost: localhost\r\n"
 SLOW = {
     "sends a header": b"GET /" + HOST + b"X-Slow: ",
     "sends a form": b"POST /accounts/login/" + HOST + b"Content-Length: 1000\r\n\r\nlogin=",
-    "reads a file": b"GET /static/vendor/echarts/echarts.js" + HOST + b"\r\n",
+    "reads a file": b"GET /static/%s" + HOST + b"\r\n",
 }
 
 
@@ -64,9 +68,11 @@ def slow_client(port: int, request: bytes) -> socket.socket:
 
 def test_slow_clients_do_not_keep_others_from_their_pages(tmp_path: Path) -> None:
     with serving(tmp_path) as (_, port), ExitStack() as stack:
+        ask(port, "/health/live")  # it has collected its static files
+        large = largest_script(tmp_path / "static")
         for request in SLOW.values():
-            for _ in range(4 * THREADS):
-                stack.enter_context(slow_client(port, request))
+            for _ in range(FILES // len(SLOW)):
+                stack.enter_context(slow_client(port, request.replace(b"%s", large)))
         # They send and read nothing more until the page is there.
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/accounts/login/", timeout=60) as page:
             assert page.status == 200

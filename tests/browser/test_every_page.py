@@ -123,8 +123,9 @@ def pages_of(role: str, scene: Scene, runs: dict[str, Run]) -> Iterator[str]:
         yield "/no-such-page/"
 
 
-def faults(page: Page, wire: Wire, path: str) -> Iterator[str]:
+def faults(page: Page, path: str) -> Iterator[str]:
     """Look at a page in both widths and schemes, and give what is wrong with it."""
+    wire = Wire(page)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="light")
@@ -150,6 +151,7 @@ def faults(page: Page, wire: Wire, path: str) -> Iterator[str]:
             shift = min(shift, page.evaluate("window.shift"))
         if shift > STILL:
             yield f"{path} {width}: shifts by {shift:.4f}"
+    wire.close()
     # What the scheme changes are colours.
     page.emulate_media(color_scheme="dark")
     yield from (
@@ -166,10 +168,8 @@ def test_every_page_fits_the_window_does_not_shift_is_light_and_breaks_no_rule_o
     page.goto("/health/live")
     if role != "visitor":
         enter(page, scene.people[role])
-    wire = Wire(page)
 
-    paths = pages_of(role, scene, runs)
-    assert [fault for path in paths for fault in faults(page, wire, path)] == []
+    assert [fault for path in pages_of(role, scene, runs) for fault in faults(page, path)] == []
 
 
 def test_the_three_main_measures_appear_in_a_narrow_window_beside_the_run(page, tmp_path):

@@ -13,7 +13,7 @@ class Wire:
     def __init__(self, page: Page) -> None:
         self.answers: dict[str, dict[str, Any]] = {}
         self.sizes: dict[str, int] = {}
-        session = page.context.new_cdp_session(page)
+        self.session = session = page.context.new_cdp_session(page)
         session.send("Network.enable")
         session.send("Network.setCacheDisabled", {"cacheDisabled": True})
         session.on("Network.responseReceived", self._begin)
@@ -24,6 +24,10 @@ class Wire:
 
     def _end(self, event: dict[str, Any]) -> None:
         self.sizes[event["requestId"]] = event["encodedDataLength"]
+
+    def close(self) -> None:
+        """Weigh nothing more, and let the browser keep files again."""
+        self.session.detach()
 
     def forget(self) -> None:
         """Weigh the next page, not those before it."""

@@ -1,6 +1,4 @@
-"""The web process is killed while assessors judge. The long version is `python -m
-tests.assessment.judging.kills`.
-"""
+"""A worker of the web server dies while a label is stored."""
 
 from __future__ import annotations
 
@@ -8,18 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.assessment.judging.kills import judge_through_kills, kill_at_each_step, served_lab
 from tests.databases import new_database
+from tests.faults.judging import kill_at_each_step, served_lab
 
 pytestmark = pytest.mark.servers
-
-
-def test_no_confirmed_label_of_32_assessors_is_lost_doubled_or_torn(tmp_path: Path) -> None:
-    with served_lab(tmp_path, new_database(tmp_path), items=400) as served:
-        found, times = judge_through_kills(served, submits=300, kills=2)
-
-    assert found.acknowledged >= len(times) >= 300
-    assert found[3:] == (0, 0, 0, 0, 0)
 
 
 def test_a_submit_is_stored_whole_or_not_at_all_when_its_worker_dies(tmp_path: Path) -> None:

@@ -814,7 +814,10 @@ SENT_BY_COMMAND = {
     "import_formulas": ("f.tsv", [INDEX.format("x"), INDEX.format("y")]),
 }
 LOAD_NOTHING = {"build_pool", "check_run", "submit_run", "make_baseline", "make_topics"}
-"""Commands that read files and store no data of organizers in place of other data."""
+LOAD_NOTHING |= {"backup", "restore"}
+"""Commands that read files and store no data of organizers in place of other data; `restore` needs
+an empty server, or `--replace`.
+"""
 
 
 def stored() -> list[object]:

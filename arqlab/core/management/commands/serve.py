@@ -2,6 +2,7 @@
 
 import logging
 import os
+import resource
 import signal
 import socket
 import threading
@@ -82,6 +83,7 @@ class Command(BaseCommand):
 
     def handle(self, **options: Any) -> None:
         """Serve until a signal stops the process."""
+        allow_connections()
         migrate_once()
         static_files.collect()
         connections.close_all()
@@ -100,6 +102,16 @@ class Command(BaseCommand):
         place = "a process beside it" if settings.EMBEDDED else "Celery workers"
         self.stdout.write(f"ArqLab is running at http://{bind}/ (tasks run in {place}).")
         self.stdout.flush()
+
+
+def allow_connections() -> None:
+    """Let processes open as many files as their connections need, or as the system allows.
+
+    Many systems give 1,024 to a process that asks for no more.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 2 * CONNECTIONS)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))
 
 
 def migrate_once() -> None:

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 import pytest
 
-from tests.assessment.judging.kills import Seat, Served, served_lab
 from tests.databases import UseDatabase
+from tests.faults.judging import Seat, Served, served_lab
 
 
 @pytest.fixture(scope="module")

@@ -1,33 +1,22 @@
-"""Assessors at a served lab whose web process is killed: what was acknowledged is there once, and
-nothing is torn.
-
-    python -m tests.assessment.judging.kills --submits 7000 --kills 2
-
-The lab is on the database that DATABASE_URL names, else on SQLite in a folder of its own. Prints
-what was found.
-"""
+"""Assessors at a served lab: what was acknowledged is there once, and nothing is torn."""
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
 import random
+import secrets
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
-import threading
-import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -147,7 +136,8 @@ class Served:
             "ARQLAB_LOG_LEVEL": "CRITICAL",
         }
         if database:
-            self.environment |= {"DATABASE_URL": database}
+            key = secrets.token_hex(32)
+            self.environment |= {"DATABASE_URL": database, "ARQLAB_SECRET_KEY": key}
         # Requests wait here while no server runs.
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port: int = self.listening.getsockname()[1]
@@ -226,7 +216,6 @@ class Seat:
         self.headers["Cookie"] = f"sessionid={session}; csrftoken={CSRF}"
         self.chance = random.Random(number)
         self.acknowledged: dict[str, tuple[int, int]] = {}
-        self.times: list[float] = []
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """Ask once, over a connection of its own; raises `OSError` or `HTTPException` when nobody
@@ -263,22 +252,6 @@ class Seat:
             one["key"]: (one["instance"], one["label"]) for one in answer["saved"]
         }
 
-    def judge(self, over: threading.Event, submitted: SimpleQueue[bool]) -> None:
-        """Judge until it is over, and report each submit as true and the end as false; what is
-        under way then is sent to its end.
-        """
-        try:
-            item = self.insist("GET", "next/", None)["item"]
-            while item and not over.is_set():
-                start, body = time.monotonic(), self.labels(item)
-                answer = self.insist("POST", "judgments/", body)
-                self.times.append(time.monotonic() - start)
-                self.note(answer)
-                submitted.put(True)
-                item = answer["next"]
-        finally:
-            submitted.put(False)
-
 
 @contextlib.contextmanager
 def served_lab(
@@ -293,29 +266,6 @@ def served_lab(
         if served.process.poll() is None:
             served.kill()
         served.listening.close()
-
-
-def judge_through_kills(served: Served, *, submits: int, kills: int) -> tuple[Found, list[float]]:
-    """Have 32 assessors submit so many items, and kill the web processes so often meanwhile; return
-    also the times of submits."""
-    seats = [Seat(served, number) for number in range(ASSESSORS)]
-    over, submitted = threading.Event(), SimpleQueue[bool]()
-    threads = [
-        threading.Thread(target=seat.judge, args=(over, submitted), daemon=True) for seat in seats
-    ]
-    for thread in threads:
-        thread.start()
-    for number in range(kills + 1):
-        for _ in range(submits // (kills + 1)):
-            assert submitted.get(), "An assessor stopped judging."
-        if number < kills:
-            served.kill()
-            served.start()
-    over.set()
-    for thread in threads:
-        thread.join()
-    acknowledged = {key: said for seat in seats for key, said in seat.acknowledged.items()}
-    return served.found(acknowledged), [took for seat in seats for took in seat.times]
 
 
 def kill_at_each_step(served: Served) -> Found:
@@ -335,22 +285,3 @@ def kill_at_each_step(served: Served) -> Found:
         seat.note(answer)
         item = answer["next"]
     return served.found(seat.acknowledged)
-
-
-def main() -> None:
-    """Run the long version and print what was found."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--submits", type=int, default=7_000)
-    parser.add_argument("--kills", type=int, default=2)
-    options = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        served_lab(Path(folder), os.environ.get("DATABASE_URL"), items=5_000) as served,
-    ):
-        start = time.monotonic()
-        found, times = judge_through_kills(served, submits=options.submits, kills=options.kills)
-        print(f"32 assessors: {found}, {len(times) / (time.monotonic() - start):.0f} submits/s")  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()

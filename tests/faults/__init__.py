@@ -1,0 +1,1 @@
+"""Assessors and teams at work while parts of the server fail."""

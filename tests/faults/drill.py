@@ -1,0 +1,257 @@
+"""Judge and upload through faults, and count what is lost and what is there twice.
+
+    python -m tests.faults.drill [--submits 400]
+
+Prints the table of docs/operations.md: for the embedded mode, and for PostgreSQL and Redis.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from tests.everywhere import postgresql_server, redis_server
+from tests.faults.judging import Seat
+from tests.faults.site import EMBEDDED, LARGE, RUNS, Fault, Site
+
+JUDGES, UPLOAD_EVERY = 8, 20
+"""Assessors, and the submits after which a team uploads another run."""
+OUTAGE = 16
+"""Answers that fail before a part that pages need is mended."""
+LONGEST = 300
+"""Seconds to wait for a label, and in which every uploaded run is checked in the end."""
+HEAD = "| fault | in flight | labels | uploads | recovered |\n| --- | --- | --- | --- | --- |"
+
+
+class Row(NamedTuple):
+    """A fault: requests in flight when it began, labels and uploads acknowledged until the site has
+    recovered, and the seconds from the mending to the next label.
+    """
+
+    fault: str
+    in_flight: int
+    acknowledged: int
+    uploads: int
+    recovered: float
+
+
+class Client:
+    """What all clients of a drill share: how many requests are in flight, and what happened."""
+
+    def __init__(self) -> None:
+        self.changed, self.happened = threading.Condition(), Counter[str]()
+        self.in_flight = 0
+
+    def tell(self, event: str) -> None:
+        """Count an event."""
+        with self.changed:
+            self.happened[event] += 1
+            self.changed.notify_all()
+
+    def wait(self, event: str, count: int) -> None:
+        """Wait for so many events from now on; raises `AssertionError` if somebody gave up."""
+        with self.changed:
+            end = self.happened[event] + count
+            self.changed.wait_for(
+                lambda: self.happened["gave up"] or self.happened[event] >= end, LONGEST
+            )
+            assert not self.happened["gave up"], "An answer was neither 200 nor 503."
+            assert self.happened[event] >= end, f"Nothing happened: {self.happened}"
+
+    @contextlib.contextmanager
+    def asking(self) -> Iterator[None]:
+        """Count a request; one that nobody answers, or that is answered with 503, has failed."""
+        self.in_flight += 1
+        try:
+            yield
+        except (OSError, HTTPException):
+            self.tell("failed")
+            time.sleep(0.05)  # as a page, which does not ask at once again
+            raise
+        finally:
+            self.in_flight -= 1
+
+
+class Judge(Seat):
+    """An assessor whose page takes 503 as an outage."""
+
+    def __init__(self, site: Site, number: int, client: Client) -> None:
+        super().__init__(site, number)
+        self.client = client
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        """Ask once; raises `OSError` or `HTTPException` also for 503."""
+        with self.client.asking():
+            try:
+                return super().ask(method, path, body, **headers)
+            except AssertionError as problem:
+                if " answers 503" in str(problem):
+                    raise ConnectionError(str(problem)) from problem
+                raise
+
+    def work(self, over: threading.Event) -> None:
+        """Judge until it is over."""
+        try:
+            item = self.insist("GET", "next/", None)["item"]
+            while item and not over.is_set():
+                answer = self.insist("POST", "judgments/", self.labels(item))
+                self.note(answer)
+                self.client.tell("label")
+                item = answer["next"]
+        except BaseException:
+            self.client.tell("gave up")
+            raise
+
+
+class Uploader:
+    """A team that uploads a run whenever it is asked to, and again until it is answered."""
+
+    def __init__(self, site: Site, client: Client) -> None:
+        self.site, self.client = site, client
+        self.wanted: SimpleQueue[int] = SimpleQueue()
+        self.acknowledged: dict[int, str] = {}
+        """By run: the SHA-256 of what was sent."""
+
+    def work(self) -> None:
+        """Upload until asked for 0."""
+        while number := self.wanted.get():
+            lines = "".join(f"A.0\t{doc}\t{doc}\t{1 / doc}\tu{number}\n" for doc in range(1, 500))
+            while number:
+                with contextlib.suppress(OSError, HTTPException), self.client.asking():
+                    [run] = self.upload(f"Alpha-task1-u{number}-auto-both-A.tsv", lines.encode())
+                    self.acknowledged[run["id"]] = sha256(lines.encode()).hexdigest()
+                    number = 0
+
+    def upload(self, name: str, content: bytes) -> Any:
+        """Return the JSON of the runs; raises `ConnectionError` for 503."""
+        head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+        more = '\r\n--b\r\nContent-Disposition: form-data; name="check_only"\r\n\r\ntrue\r\n--b--'
+        headers = {"Authorization": f"Bearer {self.site.token}"}
+        headers["Content-Type"] = "multipart/form-data; boundary=b"
+        connection = HTTPConnection("127.0.0.1", self.site.port, timeout=30)
+        with contextlib.closing(connection):
+            body = head.encode() + content + more.encode()
+            connection.request("POST", "/api/labs/lab/tasks/task1/runs/", body, headers)
+            response = connection.getresponse()
+            text = response.read()
+        if response.status == 503:
+            raise ConnectionError(text.decode())
+        assert response.status == 202, text
+        return json.loads(text)
+
+
+class Drill:
+    """Judges and a team at a site; `rows` are the faults so far."""
+
+    def __init__(self, site: Site) -> None:
+        self.site, self.client, self.over = site, Client(), threading.Event()
+        self.judges = [Judge(site, number, self.client) for number in range(JUDGES)]
+        self.uploader = Uploader(site, self.client)
+        self.threads = [
+            *(
+                threading.Thread(target=one.work, args=(self.over,), daemon=True)
+                for one in self.judges
+            ),
+            threading.Thread(target=self.uploader.work, daemon=True),
+        ]
+        self.uploads, self.rows, self.found = 0, list[Row](), list[str]()
+
+    def go_on(self, submits: int) -> None:
+        """Wait for so many labels, and upload meanwhile."""
+        for _ in range(0, submits, UPLOAD_EVERY):
+            self.uploads += 1
+            self.uploader.wanted.put(self.uploads)
+            self.client.wait("label", min(UPLOAD_EVERY, submits))
+
+    def run(self, faults: Mapping[str, Fault], submits: int) -> None:
+        """Have each fault happen in the middle of so many submits."""
+        for thread in self.threads:
+            thread.start()
+        for name, fault in faults.items():
+            self.go_on(submits // 2)
+            labels, uploads = self.counts()
+            in_flight = self.client.in_flight
+            with fault(self.site):
+                if "PostgreSQL" in name:
+                    self.client.wait("failed", OUTAGE)
+                elif "web" not in name:
+                    self.go_on(submits // 4)
+                mended = time.monotonic()
+            self.client.wait("label", 1)
+            took = time.monotonic() - mended
+            self.go_on(submits // 2)
+            now = self.counts()
+            self.rows.append(Row(name, in_flight, now[0] - labels, now[1] - uploads, took))
+        self.over.set()
+        self.uploader.wanted.put(0)
+        for thread in self.threads:
+            thread.join()
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many labels and uploads were acknowledged so far."""
+        labels = sum(len(judge.acknowledged) for judge in self.judges)
+        return labels, len(self.uploader.acknowledged)
+
+    def problems(self) -> list[str]:
+        """Return what is lost, changed, torn or there twice, once every run is checked."""
+        labels = {key: said for one in self.judges for key, said in one.acknowledged.items()}
+        found = self.site.found(labels)
+        names = found._fields[3:]
+        problems = [f"labels {name}: {getattr(found, name)}" for name in names]
+        problems = [text for text in problems if not text.endswith(": 0")]
+        end, runs = time.monotonic() + LONGEST, self.uploader.acknowledged
+        unchecked = "SELECT id FROM submissions_run WHERE status <> 'valid'"
+        while self.site.rows(unchecked) and time.monotonic() < end:
+            time.sleep(0.2)
+        stored = {int(run): row for run, row in json.loads(self.site.shell(RUNS)).items()}
+        for run, digest in runs.items():
+            if stored.get(run) != ["valid", digest]:
+                problems.append(f"run {run}: {stored.get(run)}")
+        return problems
+
+
+def drilled(folder: Path, faults: Mapping[str, Fault], submits: int, *, embedded: bool) -> Drill:
+    """Run the faults at a site of its own, and return the drill with the site stopped."""
+    with contextlib.ExitStack() as stack:
+        server = queue = ""
+        if not embedded:
+            server = stack.enter_context(postgresql_server(fsync=True)) or ""
+            queue = stack.enter_context(redis_server()) or ""
+        items = 400 + 2 * submits * len(faults)  # enough, although some assessors are faster
+        site = Site(folder, server, queue, items=items)
+        stack.callback(site.stop)
+        site.start()
+        drill = Drill(site)
+        drill.run(faults, submits)
+        drill.found = drill.problems()
+        return drill
+
+
+def main() -> None:
+    """Run all faults in both modes and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--submits", type=int, default=400)
+    submits = parser.parse_args().submits
+    for title, faults in (("Embedded", EMBEDDED), ("PostgreSQL and Redis", LARGE)):
+        with tempfile.TemporaryDirectory() as folder:
+            drill = drilled(Path(folder), faults, submits, embedded=title == "Embedded")
+        print(f"{title}: {drill.found or 'nothing lost, nothing twice'}")  # noqa: T201
+        print(HEAD)  # noqa: T201
+        for row in drill.rows:
+            cells = [*map(str, row[:4]), f"{row.recovered:.1f} s"]
+            print(f"| {' | '.join(cells)} |", flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

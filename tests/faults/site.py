@@ -1,0 +1,238 @@
+"""A site with all its processes, embedded or on PostgreSQL and Redis, and the faults it must stand.
+
+Each fault is a context: within it a part is broken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import psycopg2
+import redis
+from celery import Celery
+
+from tests.everywhere import postgresql_binaries, wait_for_line
+from tests.faults.judging import Served
+from tests.paths import ROOT
+from tests.served import start_on
+
+TEAM = """
+from datetime import UTC, datetime
+from arqlab.core.models import *
+from arqlab.core.services.tokens import create_token
+lab = Lab.objects.get()
+user = User.objects.create_user("member")
+team = Team.objects.create(lab=lab, name="Alpha")
+Membership.objects.create(lab=lab, user=user, role="member", team=team)
+at = datetime.now(UTC)
+print(create_token(user=user, name="uploads", scope="write", days=1, at=at))
+"""
+# By run: its state, and whether its file is as it was sent.
+RUNS = """
+import json
+from hashlib import sha256
+from submissions.models import Run
+print(json.dumps({
+    run.pk: [run.status, sha256(run.upload.file.open().read()).hexdigest()]
+    for run in Run.objects.select_related("upload")
+}))
+"""
+
+
+class Site(Served):
+    """The web process, and what does background work; `server` and `queue` name PostgreSQL and
+    Redis, or are empty for the embedded mode.
+    """
+
+    def __init__(self, folder: Path, server: str, queue: str, *, items: int) -> None:
+        super().__init__(folder, server or None, items=items)
+        self.queue = queue
+        if queue:
+            self.environment |= {"REDIS_URL": queue}
+        else:
+            self.environment.pop("REDIS_URL")
+        self.token = self.shell(TEAM)
+        self.running: dict[str, subprocess.Popen[Any]] = {}
+        self.words: dict[str, list[str]] = {}
+
+    def start(self) -> None:
+        """Start every process that does not run."""
+        self.start_web()
+        if self.queue:
+            worker = ["worker", "--concurrency", "2", "--without-gossip", "--without-mingle"]
+            beat = ["beat", "--schedule", str(Path(self.environment["ARQLAB_DATA"]) / "beat")]
+            for words in (worker, beat):
+                self.start_celery(words)
+
+    def start_web(self) -> None:
+        """Serve, and wait for the first answer."""
+        options = ["--bind", "{bind}", "--threads", "8"]
+        command = [sys.executable, "manage.py", "serve", *options]
+        self.process = start_on(
+            self.listening, command, env=self.environment, start_new_session=True
+        )
+        urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health/live", timeout=300).close()
+
+    def start_celery(self, words: list[str]) -> None:
+        """Start a worker or beat, as compose does."""
+        command = [sys.executable, "-m", "celery", "--app", "arqlab.celery", *words]
+        command += ["--loglevel", "critical"]
+        self.running[words[0]] = subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, start_new_session=True
+        )
+        self.words[words[0]] = words
+
+    def kill_one(self, name: str) -> None:
+        """Kill a worker with its children, beat, or a Redis that a fault started."""
+        process = self.running.pop(name)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+    def stop(self) -> None:
+        """Kill what runs."""
+        for name in list(self.running):
+            self.kill_one(name)
+        if self.process.poll() is None:
+            self.kill()
+        self.listening.close()
+
+
+@contextlib.contextmanager
+def web_killed(site: Site) -> Iterator[None]:
+    """All processes of the web server are killed, as by a power cut."""
+    site.kill()
+    yield
+    site.start_web()
+
+
+@contextlib.contextmanager
+def background_killed(site: Site) -> Iterator[None]:
+    """The process of the scheduled tasks is killed; the server starts another."""
+    for child in psutil.Process(site.process.pid).children():
+        if "spawn_main" in " ".join(child.cmdline()) and child.nice() > 0:
+            child.kill()
+    yield
+
+
+def celery_killed(name: str) -> Callable[[Site], contextlib.AbstractContextManager[None]]:
+    """Return the fault that the worker or beat is killed."""
+
+    @contextlib.contextmanager
+    def fault(site: Site) -> Iterator[None]:
+        words = site.words[name]
+        site.kill_one(name)
+        yield
+        site.start_celery(words)
+
+    return fault
+
+
+def redis_process(site: Site) -> psutil.Process:
+    """Return the process of Redis."""
+    return psutil.Process(int(redis.from_url(site.queue).info("server")["process_id"]))
+
+
+@contextlib.contextmanager
+def redis_killed(site: Site) -> Iterator[None]:
+    """Redis is killed, and what it held is lost."""
+    process, port = redis_process(site), urlsplit(site.queue).port
+    process.kill()
+    process.wait()
+    yield
+    site.running["redis"] = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", ""],
+        cwd=site.environment["ARQLAB_DATA"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    wait_for_line(site.running["redis"].stdout, "Ready to accept connections")
+
+
+@contextlib.contextmanager
+def redis_hung(site: Site) -> Iterator[None]:
+    """Redis takes connections and answers nothing."""
+    process = redis_process(site)
+    process.suspend()
+    yield
+    process.resume()
+
+
+@contextlib.contextmanager
+def messages_lost(site: Site) -> Iterator[None]:
+    """Redis forgets all messages."""
+    redis.from_url(site.queue).flushall()
+    yield
+
+
+@contextlib.contextmanager
+def messages_twice(site: Site) -> Iterator[None]:
+    """A worker is asked twice more to check each run."""
+    app = Celery(broker=site.queue)
+    for run in site.rows("SELECT id FROM submissions_run"):
+        for _ in range(2):
+            app.send_task("submissions.tasks.validate_run", run)
+    yield
+
+
+@contextlib.contextmanager
+def postgresql_killed(site: Site) -> Iterator[None]:
+    """PostgreSQL ends at once, as by a crash, and starts again."""
+    url = site.environment["DATABASE_URL"]
+    with contextlib.closing(psycopg2.connect(url)) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SHOW data_directory")
+        [folder] = cursor.fetchone()
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    binaries = postgresql_binaries()
+    control = [*user, str(binaries / "pg_ctl"), "-D", folder, "-w", "-s"]
+    options = shlex.split((Path(folder) / "postmaster.opts").read_text())[3:]
+    subprocess.run([*control, "-m", "immediate", "stop"], check=True, cwd="/")
+    yield
+    log = str(Path(folder).parent / "log")
+    subprocess.run([*control, "-o", shlex.join(options), "-l", log, "start"], check=True, cwd="/")
+
+
+@contextlib.contextmanager
+def slow_clients(site: Site) -> Iterator[None]:
+    """Others send half of a header, or a form at no speed, over 80 connections."""
+    halves = (
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
+        b"POST /accounts/login/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\na",
+    )
+    with contextlib.ExitStack() as stack:
+        for number in range(80):
+            client = socket.create_connection(("127.0.0.1", site.port))
+            stack.enter_context(client).sendall(halves[number % 2])
+        yield
+
+
+Fault = Callable[[Site], contextlib.AbstractContextManager[None]]
+EMBEDDED: dict[str, Fault] = {
+    "web process killed": web_killed,
+    "background process killed": background_killed,
+    "80 slow clients": slow_clients,
+}
+LARGE: dict[str, Fault] = {
+    "web processes killed": web_killed,
+    "worker killed": celery_killed("worker"),
+    "beat killed": celery_killed("beat"),
+    "Redis killed": redis_killed,
+    "Redis hangs": redis_hung,
+    "messages lost": messages_lost,
+    "messages delivered twice": messages_twice,
+    "PostgreSQL killed": postgresql_killed,
+    "80 slow clients": slow_clients,
+}
