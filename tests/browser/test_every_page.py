@@ -36,7 +36,7 @@ ROLES = ("visitor", "member", "assessor", "organizer")
 # Answers that are no page of ours: files, fragments, machines' addresses, and what drf-spectacular
 # and Django draw.
 NO_PAGES = {"admin:index", "submissions:run-file", "submissions:run-problems"}
-NO_PAGES |= {"core:topic-information-csv"}
+NO_PAGES |= {"core:topic-information-csv", "core:account-data"}
 NO_PAGES |= {"assessment:qrels-draft", "assessment:offline-worker"}
 NO_PAGES |= {"desk:lab-download", "desk:task-download", "submissions:run-map"}
 NO_PAGES |= {"submissions:run-repaired", "submissions:run-guess"}
