@@ -5,13 +5,20 @@ The tests of all pairs are cached by the scores, so that each is computed once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from arqkit.comparison.correlation import jaccard, rank_biased_overlap
+from arqkit.comparison.correlation import (
+    GroupPair,
+    TopicGroup,
+    group_pairs,
+    jaccard,
+    rank_biased_overlap,
+)
 from arqkit.comparison.differences import (
     bootstrap_intervals,
     effect_sizes,
@@ -37,6 +44,8 @@ from submissions.models import Run
 SIGNIFICANT = 0.05
 PAIRS = {"t": 1e-7, "wilcoxon": 2e-7, "randomization": 8e-7, "tukey": 1e-7}
 """The seconds that a test takes for a topic of two runs."""
+TAU = 5e-7
+"""The seconds that Kendall's tau takes for two runs."""
 CUTOFF = 10
 
 
@@ -223,6 +232,14 @@ def _summary(compared: ComparedRuns, first: int, second: int, values: Reals) -> 
     p, topics = number_or_none(values[first, second]), differences.shape[1]
     runs = compared.runs[first], compared.runs[second]
     return PairSummary(*runs, p=p, topics=topics, **_figures(differences))
+
+
+def group_correlations(groups: Sequence[TopicGroup]) -> list[GroupPair]:
+    """Return how the rankings of the runs by groups of topics correlate, cached by the means."""
+    facts = [(group.name, group.means.tobytes(), group.ranked) for group in groups]
+    ranked = max((group.ranked for group in groups), default=0)
+    work = TAU * ranked**2 * math.comb(len(groups), 2)
+    return cached_value(key_of("group-pairs-1", facts), lambda: group_pairs(groups), work=work)
 
 
 class RunSimilarity(NamedTuple):

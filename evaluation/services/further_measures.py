@@ -24,7 +24,7 @@ from arqkit.measures.names import (
     parse_measures,
 )
 from arqkit.measures.scoring import Scorer, means
-from arqlab.core.caches import DAY, computed_values, key_of, require_time
+from arqlab.core.caches import DAY, cached_value, computed_values, key_of, require_time
 from arqlab.core.models import Task, Visitor
 from arqlab.core.permissions import tasks_visible_to
 from assessment.models import Round
@@ -141,6 +141,8 @@ def _board(user: Visitor, runs: list[Run]) -> Board | None:
 
 log = logging.getLogger(__name__)
 KEPT_FAILURES = 5 * 60  # seconds
+COEFFICIENT = 2.5e-6
+"""The seconds that the coefficients of two measures take for a run."""
 SLOWER = 5
 """How many times as long a further measure may take as those of a task."""
 MOST = 5
@@ -183,7 +185,12 @@ def measure_correlations(
     columns = [*own, *further]
     values = np.array([[column.values.get(run.key, np.nan) for column in columns] for run in runs])
     matrix = values.reshape(len(runs), len(columns)).astype(float)
-    return MeasureCorrelations(columns, len(runs), correlations(matrix))
+    found = cached_value(
+        key_of("correlations-1", matrix.shape, matrix.tobytes()),
+        lambda: correlations(matrix),
+        work=COEFFICIENT * matrix.size * len(columns),
+    )
+    return MeasureCorrelations(columns, len(runs), found)
 
 
 def question_rounds(task: Task) -> list[Round]:

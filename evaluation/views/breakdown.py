@@ -9,13 +9,7 @@ from urllib.parse import urlencode
 import numpy as np
 from django.http import Http404, HttpRequest, HttpResponse
 
-from arqkit.comparison.correlation import (
-    GroupPair,
-    TopicGroup,
-    group_pairs,
-    topic_group,
-    topic_groups,
-)
+from arqkit.comparison.correlation import GroupPair, TopicGroup, topic_group, topic_groups
 from arqkit.leaderboard import BoardRun, main_measures
 from arqkit.measures.names import Measure
 from arqkit.records import ItemKind, TaskKind
@@ -31,7 +25,7 @@ from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import live_board, number_or_none, topic_matrix
-from evaluation.services.comparison import ComparedRuns
+from evaluation.services.comparison import ComparedRuns, group_correlations
 from evaluation.views.comparison import compared_board
 from evaluation.views.tables import board_file_name, scores_page
 
@@ -94,7 +88,7 @@ def instance_scores(qrel_set: QrelSet, other: QrelSet) -> InstanceScores:
             )
             for version, matrix in zip(versions, matrices, strict=True)
         ]
-        measures.append(MeasureSides(measure, sides, group_pairs(sides)[0]))
+        measures.append(MeasureSides(measure, sides, group_correlations(sides)[0]))
         topics = max(topics, len(common))
     return InstanceScores(versions, runs, measures, topics)
 
@@ -200,7 +194,7 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     }
     tables = (
         _groups_table(chosen, columns, compared, context["visible"]),
-        _taus_table(GROUPS, group_pairs(groups), "", "of the runs by two groups"),
+        _taus_table(GROUPS, group_correlations(groups), "", "of the runs by two groups"),
     )
     return answer(request, "evaluation/breakdown.html", context, *tables if groups else ())
 

@@ -36,7 +36,7 @@ from submissions.selectors import run_items
 pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", run_of_task_or_404, section="runs")
 
 
-ROWS_A_PAGE = 50
+ROWS_A_PAGE = 40
 UNJUDGED = mark_safe('<span class="muted">unjudged</span>')
 ITEM_COLUMNS = (
     Column("Item", template="evaluation/_item_text.html", is_head=True),
