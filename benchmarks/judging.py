@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import psycopg2
+from django.apps import AppConfig
 
 from arqlab.asgi import Buffered
 from benchmarks.common import (
@@ -333,6 +334,12 @@ def arqlab() -> Buffered:
     return buffered(application)
 
 
+class Users(AppConfig):
+    """The users of ArqLab for the peer, without what else the app starts."""
+
+    name, label = "arqlab.core", "core"
+
+
 def peer() -> Buffered:
     """Return the peer: Django with the middleware of a new project, and one view for users who are
     signed in.
@@ -355,7 +362,7 @@ def peer() -> Buffered:
             "django.contrib.auth",
             "django.contrib.contenttypes",
             "django.contrib.sessions",
-            "arqlab.core",
+            "benchmarks.judging.Users",
         ],
         MIDDLEWARE=[
             *(f"django.middleware.{name}" for name in middleware),
