@@ -59,6 +59,8 @@ class Site(Served):
     def __init__(self, folder: Path, server: str, queue: str, *, items: int) -> None:
         super().__init__(folder, server or None, items=items)
         self.queue = queue
+        # What a killed worker had begun is free again after a minute, not after five.
+        self.environment |= {"ARQLAB_CLAIM_SECONDS": "60"}
         if queue:
             self.environment |= {"REDIS_URL": queue}
         else:
