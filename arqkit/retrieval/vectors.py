@@ -55,7 +55,7 @@ class VectorIndex:
     ) -> VectorIndex:
         """Return the index of blocks of ids and vectors (float32, a row for each id).
 
-        Blocks are read once. Raises ValueError if there are none, or if a vector has length 0.
+        Each block is read once. Raises ValueError if there are no blocks or a vector has length 0.
         """
         with needs_extra("models"):
             import faiss

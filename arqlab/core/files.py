@@ -42,7 +42,7 @@ class DurableStorage(FileSystemStorage):
 
 @contextmanager
 def written(part: Path) -> Iterator[None]:
-    """Have the system write what the block writes to the disk itself; delete it if that fails."""
+    """Flush the file that the block writes to the disk, or delete it if either fails."""
     try:
         yield
         _write_through(part)

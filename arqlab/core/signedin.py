@@ -10,9 +10,11 @@ from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.sessions.backends import db
-from django.db import InterfaceError, OperationalError, connection
+from django.db import Error as DatabaseError
+from django.db import connection
 from django.utils import timezone
 
+from arqlab.core.faults import is_database_lost
 from arqlab.core.models import User
 
 _SESSION = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
@@ -34,8 +36,8 @@ def _first_row(statement: str, parameters: list[Any]) -> Any:
     connection.health_check_done = True  # type: ignore[attr-defined]
     try:
         return _row(statement, parameters)
-    except (OperationalError, InterfaceError):
-        if not was_open:
+    except DatabaseError as error:
+        if not (was_open and is_database_lost(error)):
             raise
     connection.close()
     return _row(statement, parameters)

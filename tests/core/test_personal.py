@@ -11,8 +11,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from arqlab.core.models import Membership, User
-from arqlab.core.services.personal import SECRETS
+from arqlab.core.services.personal import SECRETS, delete_account
 from arqlab.core.services.tokens import create_token
+from arqlab.notices.models import Invitation
+from arqlab.notices.services.invitations import invite_people
 from assessment.models import Judgment
 from tests.assessment.factories import judge, make_pool
 from tests.desk.views.test_home import text_of
@@ -85,6 +87,21 @@ def test_a_deleted_account_keeps_its_judgments_under_a_pseudonym(judgment, clien
         stored = json.dumps(list(model._base_manager.values()), default=str)
         assert f'"{name}"' not in stored, model
         assert not address or address not in stored, model
+
+
+def test_two_people_with_open_invitations_of_one_lab_can_be_deleted(scene):
+    people = [scene.member, scene.other_member]
+    addresses = [person.email for person in people]
+    invite_people(
+        lab=scene.lab, addresses=addresses, role="assessor", team=None, by=scene.organizer
+    )
+
+    for person in people:
+        delete_account(user=person, by=None)
+
+    known = Invitation.objects.values_list("address", flat=True)
+    assert len(known) == 2
+    assert not set(known) & set(addresses)
 
 
 def test_the_last_organizer_of_a_lab_stays(scene, client_of):

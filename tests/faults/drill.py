@@ -175,7 +175,7 @@ class Drill:
             self.client.wait("label", min(UPLOAD_EVERY, submits))
 
     def run(self, faults: Mapping[str, Fault], submits: int) -> None:
-        """Have each fault happen in the middle of so many submits."""
+        """Trigger each fault halfway through the given number of submissions."""
         for thread in self.threads:
             thread.start()
         for name, fault in faults.items():

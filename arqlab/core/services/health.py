@@ -95,7 +95,6 @@ READINESS: Mapping[str, Callable[[], Fault | None]] = {
     "workers": check_schedule,
     "disk": check_disk,
 }
-TODO = "Start the database, or correct DATABASE_URL."
 
 
 def or_fault(check: Callable[[], Fault | None]) -> Fault | None:
@@ -103,7 +102,8 @@ def or_fault(check: Callable[[], Fault | None]) -> Fault | None:
     try:
         return check()
     except DatabaseError as error:
-        return Fault(f"The database does not answer: {' '.join(str(error).split())}", TODO)
+        found = f"The database does not answer: {' '.join(str(error).split())}"
+        return Fault(found, "Start the database, or correct DATABASE_URL.")
 
 
 def readiness() -> dict[str, Fault | None]:

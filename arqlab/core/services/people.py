@@ -67,12 +67,9 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
     """
     # Lock the lab, so that two organizers cannot revoke each other at the same time.
     Lab.objects.select_for_update().get(pk=lab.pk)
+    if role in Role.organizing():
+        require_another_organizer(lab, user)
     having = Membership.objects.filter(lab=lab, role=role, team=None)
-    if role in Role.organizing() and not having.exclude(user=user).exists():
-        raise UserError(
-            f"{user.name} is the last organizer of {lab}. Add another organizer first.",
-            code="last-organizer",
-        )
     removed, _ = having.filter(user=user).delete()
     if not removed:
         raise UserError(
@@ -80,6 +77,16 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
             code="no-such-role",
         )
     record_event("role.revoke", user, by, lab=lab, role=role)
+
+
+def require_another_organizer(lab: Lab, user: User) -> None:
+    """Raise `UserError` if nobody else organizes a lab, whose row the caller has locked."""
+    organizers = Membership.objects.filter(lab=lab, role__in=Role.organizing(), team=None)
+    if not organizers.exclude(user=user).exists():
+        raise UserError(
+            f"{user.name} is the last organizer of {lab}. Add another organizer first.",
+            code="last-organizer",
+        )
 
 
 @transaction.atomic

@@ -26,6 +26,7 @@ from django.utils import timezone
 from arqlab.core.errors import UserError
 from arqlab.core.models import ApiToken, AuditEvent, Lab, Role, User
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.people import require_another_organizer
 
 SIGN_IN = "person.sign-in"
 SIGN_INS_ARE_KEPT = timedelta(days=365)
@@ -110,7 +111,7 @@ def delete_account(*, user: User, by: User | None) -> str:
     pseudonym = f"deleted-{token_hex(4)}"
     _rename_in_log(user, pseudonym)
     if user.email:
-        _forget_address(user.email)
+        _forget_address(user.email, f"{pseudonym}@deleted.invalid")
     user.username, user.first_name, user.last_name, user.email = pseudonym, "", "", ""
     user.is_active = user.is_staff = user.is_superuser = False
     user.set_unusable_password()
@@ -122,11 +123,7 @@ def delete_account(*, user: User, by: User | None) -> str:
 def _refuse_the_last(user: User) -> None:
     organized = user.memberships.filter(role__in=Role.organizing()).values("lab")
     for lab in Lab.objects.select_for_update().filter(pk__in=organized):
-        if not lab.memberships.filter(role__in=Role.organizing()).exclude(user=user).exists():
-            raise UserError(
-                f"{user.name} is the last organizer of {lab}. Add another organizer first.",
-                code="last-organizer",
-            )
+        require_another_organizer(lab, user)
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
     if user.is_superuser and not others.exists():
         raise UserError(
@@ -151,13 +148,15 @@ def _rename_in_log(user: User, pseudonym: str) -> None:
         event.save(update_fields=["detail"])
 
 
-def _forget_address(address: str) -> None:
-    """Empty every field for addresses that has this one, such as that of an invitation."""
+def _forget_address(address: str, replacement: str) -> None:
+    """Replace an address in every field for addresses, such as that of an invitation: not by an
+    empty one, because open invitations of a lab must differ.
+    """
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, EmailField) and model not in (User, EmailAddress):
                 named = model._base_manager.filter(**{f"{field.name}__iexact": address})
-                named.update(**{field.name: ""})
+                named.update(**{field.name: replacement})
 
 
 @transaction.atomic
