@@ -6,6 +6,10 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+# The judging page fetches its next items once it is ready for work: some before a test looks,
+# some after, and none is part of the page.
+READ_AHEAD = "/judging/next/"
+
 
 class Wire:
     """The requests of a page, as the browser's network sees them: compressed, with their heads."""
@@ -23,7 +27,8 @@ class Wire:
         self.answers[event["requestId"]] = event["response"]
 
     def _end(self, event: dict[str, Any]) -> None:
-        self.sizes[event["requestId"]] = event["encodedDataLength"]
+        if READ_AHEAD not in self.answers.get(event["requestId"], {}).get("url", ""):
+            self.sizes[event["requestId"]] = event["encodedDataLength"]
 
     def close(self) -> None:
         """Weigh nothing more, and let the browser keep files again."""
