@@ -167,10 +167,10 @@ def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
     an added line), and its text, shortened if it is too long to read.
     """
     repaired = repaired_run(data, rules)
-    return [] if repaired is None else changed_lines(data, repaired)
+    return [] if repaired is None else repair_lines(data, repaired)
 
 
-def changed_lines(before: bytes, after: bytes) -> list[dict[str, Any]]:
+def repair_lines(before: bytes, after: bytes) -> list[dict[str, Any]]:
     """Return the first lines of the diff from a file to another, as `repair_facts` describes."""
     if b"\r" in after:  # the repair kept them, so they are not a change
         before, after = before.replace(b"\r\n", b"\n"), after.replace(b"\r\n", b"\n")
@@ -188,21 +188,21 @@ def _diff(old: list[str], new: list[str]) -> Iterator[dict[str, Any]]:
     """Yield the lines of a diff. Removed and added lines are in pairs if there are as many."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
     start = max(same - CONTEXT, 0)
-    parts = [file[start : start + COMPARED] for file in (old, new)]
+    was, now = (file[start : start + COMPARED] for file in (old, new))
     is_cut = max(len(old), len(new)) > start + COMPARED
-    for group in SequenceMatcher(None, *parts, autojunk=False).get_grouped_opcodes(CONTEXT):
+    for group in SequenceMatcher(None, was, now, autojunk=False).get_grouped_opcodes(CONTEXT):
         if is_cut and group[-1][0] != "equal" and group[-1][1] > CONTEXT:
             group.pop()  # the lines beyond may be the same
         if len(group) == 1 and group[0][0] == "equal":
             return
         yield _diff_line("gap", None, f"@@ line {start + group[0][1] + 1:,} @@")
         for tag, i, end, j, new_end in group:
-            numbered = enumerate(parts[0][i:end], start + i + 1)
+            numbered = enumerate(was[i:end], start + i + 1)
             if tag == "equal":
                 yield from (_diff_line("", number, f" {line}") for number, line in numbered)
                 continue
             removed = [_diff_line("removed", number, f"-{line}") for number, line in numbered]
-            added = [_diff_line("added", None, f"+{line}") for line in parts[1][j:new_end]]
+            added = [_diff_line("added", None, f"+{line}") for line in now[j:new_end]]
             is_paired = len(removed) == len(added)
             pairs = zip(removed, added, strict=True) if is_paired else (removed, added)
             yield from chain.from_iterable(pairs)

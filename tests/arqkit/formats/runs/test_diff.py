@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arqkit.formats.runs import results
-from arqkit.formats.runs.results import DIFF_LINES, changed_lines
+from arqkit.formats.runs.results import DIFF_LINES, repair_lines
 
 FILES = st.lists(st.sampled_from("abcdefgh"), max_size=30).map(
     lambda lines: "".join(f"{line}\n" for line in lines).encode()
@@ -14,11 +14,11 @@ FILES = st.lists(st.sampled_from("abcdefgh"), max_size=30).map(
 
 
 def shown(before: bytes, after: bytes) -> list[tuple[int | None, str]]:
-    return [(line["line"], line["text"]) for line in changed_lines(before, after)]
+    return [(line["line"], line["text"]) for line in repair_lines(before, after)]
 
 
 def test_equal_files_have_no_diff():
-    assert changed_lines(b"a\n", b"a\n") == []
+    assert repair_lines(b"a\n", b"a\n") == []
 
 
 def test_a_changed_line_appears_beside_what_it_became():
@@ -59,7 +59,7 @@ def test_a_long_diff_is_cut_and_shows_how_much_was_left_out():
 def test_the_diff_makes_one_file_out_of_the_other(before, after):
     lines, results.DIFF_LINES = results.DIFF_LINES, 1_000
     try:
-        assert patched(before, changed_lines(before, after)) == after.decode().splitlines()
+        assert patched(before, repair_lines(before, after)) == after.decode().splitlines()
     finally:
         results.DIFF_LINES = lines
 
@@ -85,7 +85,7 @@ def test_100_000_lines_take_no_time_to_speak_of():
     before = b"".join(b"A.1\t%d\t%d\t1.0\tt\n" % (number, number + 1) for number in range(100_000))
     after = b"".join(b"A.1\t%d\t%d\t1.0\tt\n" % (number, number) for number in range(0, 100_000, 2))
     start = time.process_time()
-    changed_lines(before, after)
+    repair_lines(before, after)
 
     assert time.process_time() - start < 2
 
