@@ -1,8 +1,8 @@
 """Tables of results: measures of rankings with their intervals, differences, and controls.
 
 On a sample of a collection, few answers of a topic are judged, and any order scores high. So a
-table has controls beside the systems, such as the ideal order and a bag of symbols, qrels restricted to the items
-that could be found, and the number of judged pairs.
+table has controls beside the systems, such as the ideal order and a bag of symbols, qrels
+restricted to the items that could be found, and the number of judged pairs.
 """
 
 from collections import Counter
