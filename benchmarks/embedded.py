@@ -33,10 +33,9 @@ def main(bench: Benchmark) -> None:
         folder, port = Path(name), free_port()
         variables = environment(folder)
         score.make_lab(folder, 1 / 3, runs=runs, topics=topics)
-        sessions, _ = in_process(
-            judging.make_lab, variables, items=bench.sized(8000, 1600), used=8, posts=bench.sized(None, 40),
-            assessors=ASSESSORS,
-        )  # fmt: skip
+        size = {"items": bench.sized(8000, 1600), "posts": bench.sized(None, 40)}
+        people = {"used": ASSESSORS, "assessors": ASSESSORS}
+        sessions, _ = in_process(judging.make_lab, variables, **size, **people)
         command = ["manage.py", "serve", "--bind", f"127.0.0.1:{port}"]
         with serving(command, port, variables):
             place = judging.Place(port, variables, "", sessions, [], 1)
@@ -77,7 +76,7 @@ def judge(place: judging.Place, folder: Path, least: int, *, runs: int) -> list[
     if runs:
         with database(folder) as connection:
             for table in SCORES:
-                connection.execute(f"DELETE FROM {table}")  # noqa: S608  # our names
+                connection.execute(f"DELETE FROM {table}")  # our names
     for thread in threads:
         thread.start()
     wait_for_scores(folder, runs)
@@ -100,9 +99,9 @@ def wait_for_scores(folder: Path, runs: int) -> None:
 @contextlib.contextmanager
 def database(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open the database of the server for a transaction."""
-    with contextlib.closing(sqlite3.connect(folder / "arqlab.sqlite3", timeout=60)) as connection:
-        with connection:
-            yield connection
+    opened = sqlite3.connect(folder / "arqlab.sqlite3", timeout=60)
+    with contextlib.closing(opened) as connection, connection:
+        yield connection
 
 
 if __name__ == "__main__":
