@@ -33,7 +33,7 @@ def main(bench: Benchmark) -> None:
         folder, port = Path(name), free_port()
         variables = environment(folder)
         score.make_lab(folder, 1 / 3, runs=runs, topics=topics)
-        size = {"items": bench.sized(8000, 1600), "posts": bench.sized(None, 40)}
+        size = {"items": bench.sized(8000, 1600), "posts": bench.sized(None, 600)}
         people = {"used": ASSESSORS, "assessors": ASSESSORS}
         sessions, _ = in_process(judging.make_lab, variables, **size, **people)
         command = ["manage.py", "serve", "--bind", f"127.0.0.1:{port}"]
