@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from itertools import groupby
 from typing import Any, BinaryIO, NamedTuple
 
 import polars as pl
@@ -69,7 +70,15 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
-    """Yield the changes: each old line is looked up among the remaining new lines."""
+    """Yield the changes: each old line is looked up among the remaining new lines, but in its own
+    place if no line was omitted.
+    """
+    if len(old) == len(new):
+        for is_same, places in groupby(range(len(old)), lambda at: old[at] == new[at]):
+            if not is_same:
+                run = list(places)
+                yield _Change(run[0], run[-1] + 1, run[0], run[-1] + 1)
+        return
     places: dict[str, list[int]] = defaultdict(list)
     for index in range(len(new) - 1, -1, -1):
         places[new[index]].append(index)
