@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from celery import Celery
-from celery.signals import setup_logging, task_postrun, task_prerun
+from celery.signals import setup_logging, task_postrun, task_prerun, worker_init
 from kombu.exceptions import OperationalError
 from structlog.contextvars import bind_contextvars, get_contextvars, reset_contextvars
 
@@ -26,6 +26,8 @@ SUBJECTS = ["assessment.judging", "assessment.pools", "assessment.radar", "asses
 """The packages inside an app that have tasks; a worker knows no tasks of others."""
 app.autodiscover_tasks(SUBJECTS)
 logger = logging.getLogger(__name__)
+NICENESS = 10
+"""Pages come first where they and background work want the same core."""
 
 _background: Connection | None = None
 Message = tuple[Any, tuple[Any, ...], dict[str, str]]
@@ -38,6 +40,12 @@ def use_our_log(**_: Any) -> None:
     from django.conf import settings
 
     logging.config.dictConfig(settings.LOGGING)
+
+
+@worker_init.connect
+def let_pages_go_first(**_: Any) -> None:
+    """Lower the priority of this process and of those that it starts."""
+    os.nice(NICENESS)
 
 
 @task_prerun.connect

@@ -19,10 +19,8 @@ from django.conf import settings
 from django.db import close_old_connections
 from structlog.contextvars import bound_contextvars
 
-from arqlab.celery import app
+from arqlab.celery import app, let_pages_go_first
 
-NICENESS = 10
-"""Pages come first where both want the same core."""
 logger = logging.getLogger(__name__)
 
 
@@ -75,7 +73,7 @@ def run_background(asked: Connection) -> None:
     It is the main function of a process, which the server starts.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server, which gets it too, ends this process
-    os.nice(NICENESS)
+    let_pages_go_first()
     threading.Thread(target=end_with_parent, name="parent", daemon=True).start()
     django.setup()
     running = lanes()

@@ -96,7 +96,9 @@ def topic_ids(count: int) -> tuple[str, ...]:
     return tuple(f"A.{number}" for number in range(1, count + 1))
 
 
-def make_run(posts: pl.DataFrame, topics: tuple[str, ...], *, is_odd: bool) -> bytes:
+def make_run(
+    posts: pl.DataFrame, topics: tuple[str, ...], *, is_odd: bool, items: int = ITEMS
+) -> bytes:
     """Make a run of ARQMath Task 1 with scores in full precision, a tenth of which tie.
 
     An odd run has nearly every problem that is accepted.
@@ -106,7 +108,7 @@ def make_run(posts: pl.DataFrame, topics: tuple[str, ...], *, is_odd: bool) -> b
     lines = []
     for topic in topics:
         score = 30.0
-        for rank, item in enumerate(chance.sample(answers, ITEMS), start=1):
+        for rank, item in enumerate(chance.sample(answers, items), start=1):
             score -= chance.random() * 0.02 * (chance.random() > (0.9 if is_odd else 0.1))
             shown = 2 * rank + 1 if is_odd else rank
             lines.append(f"{topic}\t{item}\t{shown}\t{score!r}\trun_1")

@@ -103,6 +103,7 @@ def measure(rounds: int) -> dict[str, Any]:
 
     from django.utils import timezone
 
+    import arqlab.wsgi  # noqa: F401  # which sets up a web process
     from arqlab.celery import send_to_background
     from arqlab.core.models import Task, User
     from evaluation.services.scoring import score_waiting

@@ -14,8 +14,23 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import Resolver404, resolve
 from psycopg2.extensions import TRANSACTION_STATUS_INERROR
 
-from arqlab.core.visits import CACHE_TABLES, WRITING_PAGES
-
+_INDEX = "builds the index of a small collection that is not indexed yet"
+_LEASES = "leases the item that it shows"
+WRITING_PAGES = {
+    "assessment:judge": _LEASES,
+    "assessment:round-judge": _LEASES,
+    "assessment:api-judging-next": _LEASES,
+    "assessment:api-judging-item": _LEASES,
+    "assessment:round-api-judging-next": _LEASES,
+    "assessment:round-api-judging-item": _LEASES,
+    "collection:formula-detail": _INDEX,
+    "collection:post-list": _INDEX,
+    "assessment:guideline-entry-add": _INDEX,
+    "account_confirm_email": "signs out another account (allauth)",
+}
+"""The pages that write while a GET request is answered, and why."""
+CACHE_TABLES = ("core_typesetformula",)
+"""The tables of what a page computes if it is missing, and stores for the next one."""
 SAFE = ("GET", "HEAD", "OPTIONS")
 # A session ends when its account was deactivated or has another password.
 LISTED = (*(f'INSERT INTO "{table}"' for table in CACHE_TABLES), 'DELETE FROM "django_session"')

@@ -15,7 +15,6 @@ PROJECT = tomllib.loads((KERNEL / "pyproject.toml").read_text(encoding="utf-8"))
 NO_PACKAGE = "The package {} is not installed. Run: pip install 'arqkit[{}]'"
 NEED_EXTRAS = {  # modules that are imported when they are needed: their package, its extra
     "arqkit.retrieval.approach0_engine": ("_pya0", "approach0"),
-    "arqkit.retrieval.equation_training": ("torch", "models"),
     "arqkit.retrieval.equations": ("torch", "models"),
     "arqkit.retrieval.pairs": ("numba", "retrieval"),
     "arqkit.retrieval.walks": ("numba", "retrieval"),

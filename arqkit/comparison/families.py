@@ -79,9 +79,8 @@ def _points(low: float, high: float, nodes: int) -> tuple[Reals, Reals]:
     return low + half * (places + 1), half * weights
 
 
-EXACT_TOPICS, EXACT_TIED_TOPICS = 50, 13
-"""The most topics for which `scipy.stats.wilcoxon` computes the exact distribution, without and
-with ties or zeros."""
+EXACT_TIED_TOPICS = 13
+"""The most topics for which `scipy.stats.wilcoxon` computes the exact distribution of ties."""
 TOLERANCE = 1e-12
 """Sums of differences that are closer than this, by their size, are equal."""
 PAIRS_AT_ONCE = 200
@@ -104,24 +103,19 @@ def wilcoxon_signed_rank(differences: Reals) -> Reals:
     """Return the p-value of the Wilcoxon signed-rank test of each pair.
 
     As in `scipy.stats.wilcoxon`, topics without a difference are dropped. The distribution is exact
-    for up to 50 topics without ties and zeros, and for up to 13 topics with them, else normal with
-    the correction for ties.
+    for up to 50 topics without ties and zeros, and for up to 13 topics with them, where SciPy tries
+    all signs of each pair; else it is normal with the correction for ties.
     """
-    from scipy.stats import rankdata
+    from scipy.stats import rankdata, wilcoxon
 
-    sizes, zeros = np.abs(differences), (differences == 0).sum(axis=1, keepdims=True)
-    low, high = (rankdata(sizes, method=way, axis=1) for way in ("min", "max"))
-    ranks = np.where(differences == 0, 0.0, (low + high) / 2 - zeros)
-    tied = np.where(differences == 0, 1.0, high - low + 1)
-    topics, is_even = differences.shape[1], (zeros[:, 0] == 0) & (tied == 1).all(axis=1)
-    is_exact = (is_even & (topics <= EXACT_TOPICS)) | (topics <= EXACT_TIED_TOPICS)
-    plus = (ranks * (differences > 0)).sum(axis=1)
-    p_values = np.empty(len(differences))
-    p_values[is_exact] = _exact_signed_ranks(ranks[is_exact], plus[is_exact])
-    rest = ~is_exact
-    counts = topics - zeros[rest, 0]
-    p_values[rest] = _normal_signed_ranks(plus[rest], counts, (tied[rest] ** 2 - 1).sum(axis=1))
-    return p_values
+    is_zero = differences == 0
+    if differences.shape[1] > EXACT_TIED_TOPICS:
+        with np.errstate(invalid="ignore"):  # of equal runs
+            p_values = wilcoxon(differences, axis=1).pvalue
+        return np.asarray(np.where(is_zero.all(axis=1), 1.0, p_values))
+    ranks = rankdata(np.abs(differences), axis=1) - is_zero.sum(axis=1, keepdims=True)
+    ranks[is_zero] = 0
+    return _exact_signed_ranks(ranks, (ranks * (differences > 0)).sum(axis=1))
 
 
 def randomization(differences: Reals, *, resamples: int = RESAMPLES, seed: int = 0) -> Reals:
@@ -166,15 +160,6 @@ def _exact_signed_ranks(ranks: Reals, plus: Reals) -> Reals:
     return np.minimum(p_values, 1.0)
 
 
-def _normal_signed_ranks(plus: Reals, counts: Reals, ties: Reals) -> Reals:
-    from scipy.special import ndtr
-
-    mean = counts * (counts + 1) / 4
-    error = np.sqrt((counts * (counts + 1) * (2 * counts + 1) - ties / 2) / 24)
-    score = np.divide(np.abs(plus - mean), error, out=np.zeros(len(plus)), where=error > 0)
-    return np.asarray(2 * ndtr(-score))
-
-
 def holm(values: Reals) -> Reals:
     """Return p-values adjusted by Holm, which controls the probability of any false rejection."""
     order = np.argsort(values)
@@ -186,11 +171,9 @@ def holm(values: Reals) -> Reals:
 
 def benjamini_hochberg(values: Reals) -> Reals:
     """Return p-values adjusted by Benjamini and Hochberg: the rate of false rejections."""
-    order = np.argsort(values)[::-1]
-    factors = len(values) / np.arange(len(values), 0, -1)
-    adjusted = np.empty(len(values))
-    adjusted[order] = np.minimum(np.minimum.accumulate(values[order] * factors), 1.0)
-    return adjusted
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(values))
 
 
 TUKEY = "tukey"

@@ -1,8 +1,5 @@
-"""Rankings beside which a system's scores mean something: random order, a bag of symbols, the ideal
-order, and answers of linked posts.
-"""
+"""Rankings beside which a system's scores mean something: random order, answers of linked posts."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from zlib import crc32
 
@@ -10,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from arqkit.formats.runs.writing import MOST_ITEMS
-from arqkit.retrieval.rankings import RANKING, best_of, ranking_of_scores
+from arqkit.retrieval.rankings import RANKING, best_of
 
 
 def shuffled_items(
@@ -24,46 +21,6 @@ def shuffled_items(
         scores = np.arange(len(drawn), 0, -1, dtype=np.float64)
         rows.append(pl.DataFrame({"topic": topic, "item": items.gather(drawn), "score": scores}))
     return pl.concat(rows)
-
-
-def ideal_order(qrels: pl.DataFrame) -> pl.DataFrame:
-    """Return the judged items of qrels (topic, item, label) as a ranking, highest labels first."""
-    labels = pl.col("label").cast(pl.Float64)
-    return best_of(qrels.drop_nulls("label").with_columns(score=labels), limit=qrels.height)
-
-
-def bag_of_symbols(
-    queries: Mapping[str, Iterable[str]],
-    formulas: Iterable[tuple[str, Iterable[str]]],
-    *,
-    limit: int = MOST_ITEMS,
-) -> pl.DataFrame:
-    """Return the ranking of formulas by the cosine of their symbol counts (002 §5).
-
-    `queries` are the symbols of each topic's formula, `formulas` items and their symbols, such as
-    `layout_symbols`. Where symbols are does not count.
-    """
-    from scipy.sparse import coo_array
-
-    rows, columns, counts, items = list[int](), list[int](), list[int](), list[str]()
-    numbers = dict[str, int]()
-    for row, (item, symbols) in enumerate(formulas):
-        items.append(item)
-        for symbol, count in Counter(symbols).items():
-            rows.append(row)
-            columns.append(numbers.setdefault(symbol, len(numbers)))
-            counts.append(count)
-    shape = len(items), len(numbers)
-    bags = coo_array((np.array(counts, float), (np.array(rows), np.array(columns))), shape).tocsr()
-    lengths = np.maximum(np.sqrt(np.asarray(bags.power(2).sum(axis=1))), 1)
-    ids, rankings = pl.Series(items, dtype=pl.String), [pl.DataFrame(schema=RANKING)]
-    for topic, symbols in queries.items():
-        bag, query = Counter(symbols), np.zeros(len(numbers))
-        known = bag.keys() & numbers.keys()
-        query[[numbers[symbol] for symbol in known]] = [bag[symbol] for symbol in known]
-        length = max(np.sqrt(sum(count**2 for count in bag.values())), 1)
-        rankings.append(ranking_of_scores(topic, ids, bags @ query / lengths / length, limit=limit))
-    return pl.concat(rankings)
 
 
 def linked_answers_by_votes(

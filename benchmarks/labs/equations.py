@@ -21,8 +21,13 @@ from numpy.typing import NDArray
 from arqkit.comparison.differences import bootstrap_intervals
 from arqkit.formats.dumps.blocks import rows
 from arqkit.formats.dumps.records import read_post
-from arqkit.retrieval.equation_training import HELD_OUT, HELD_OUT_TRIPLETS, train, training_data
-from arqkit.retrieval.equations import EquationModel
+from arqkit.retrieval.equations import (
+    HELD_OUT,
+    HELD_OUT_TRIPLETS,
+    EquationModel,
+    train,
+    training_data,
+)
 from arqkit.retrieval.graphs import NOTHING, Graphs, ParsedFormula, parse_formula
 from arqkit.retrieval.triplets import Contexts, TrainingSettings, right_order
 from arqkit.retrieval.vectors import Vectors

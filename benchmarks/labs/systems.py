@@ -24,12 +24,12 @@ from arqkit.formats.qrels.read import read_qrels
 from arqkit.formats.topics.files import read_topics
 from arqkit.formulas.layout import layout_string
 from arqkit.formulas.similarity import layout_symbols
-from arqkit.retrieval.controls import bag_of_symbols, ideal_order, shuffled_items
+from arqkit.retrieval.controls import shuffled_items
 from arqkit.retrieval.formulas import FormulaIndex, FormulaIndexPart, FormulaQuery, IndexedFormula
-from arqkit.retrieval.fusion import min_max_average
 from arqkit.retrieval.mathml import query_mathml
-from arqkit.retrieval.results import results_table
+from arqkit.retrieval.rankings import min_max_average
 from arqkit.texts.maths.typesetting import presentation_mathml
+from benchmarks.labs.results import bag_of_symbols, ideal_order, results_table
 from tests.paths import ROOT, SHARED_DATA
 
 EDITIONS = {1: "2020", 2: "2021", 3: "2022"}

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from django.urls import reverse
 
 from arqkit.texts.html.comments import with_markup
-from arqkit.texts.html.highlights import matching_formulas
 from arqkit.texts.html.rendering import (
     Key,
     PostText,
@@ -17,6 +16,7 @@ from arqkit.texts.html.rendering import (
     addresses_of,
     compose,
     keys_of,
+    matching_formulas,
     read_text,
 )
 from arqkit.texts.maths.macros import Definitions

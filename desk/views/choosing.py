@@ -22,7 +22,7 @@ from arqlab.web.problems import problem_table
 from collection.selectors.threads import posts_of
 from collection.services.rendering import typeset_titles
 from collection.services.topic_making import make_topic_files
-from desk.forms.choosing import ChosenForm
+from desk.forms.loads import ChosenForm
 from desk.permissions import job_or_404
 from desk.services.loaders import (
     candidates_file,

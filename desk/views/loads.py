@@ -25,8 +25,8 @@ from arqlab.web.jobs import JOB_KINDS, news
 from arqlab.web.pages import LAB, TASK, Pages
 from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Empty, Table, answer, to
-from desk.forms.choosing import CandidatesForm
 from desk.forms.loads import (
+    CandidatesForm,
     CollectionFilesForm,
     JudgmentsForm,
     LabFilesForm,

@@ -26,9 +26,11 @@ from arqkit.formats.papers.sentences import (
     results_sentences,
     runs_sentence,
 )
-from arqkit.formats.papers.tables import PaperRun, PaperTable, ScoreColumn
-from arqkit.formats.papers.words import (
+from arqkit.formats.papers.tables import (
     PAPER_WORDS,
+    PaperRun,
+    PaperTable,
+    ScoreColumn,
     binarization,
     caption,
     correlations_caption,

@@ -9,8 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from arqkit.retrieval.equation_training import TooFewFormulasError, train, training_data
-from arqkit.retrieval.equations import EquationIndex, EquationModel
+from arqkit.retrieval.equations import (
+    EquationIndex,
+    EquationModel,
+    TooFewFormulasError,
+    train,
+    training_data,
+)
 from arqkit.retrieval.triplets import TrainingSettings
 from arqlab.core.errors import UserError
 from retrieval.selectors import Sources

@@ -2,25 +2,121 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 import polars as pl
+from django.conf import settings as django_settings
 
+from arqkit.formats.runs.answers import ANSWERS
 from arqkit.records import TASK_WORDS, TaskKind
 from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
-from arqkit.retrieval.fusion import min_max_average, reciprocal_rank_fusion
+from arqkit.retrieval.generation import Endpoint, GenerationError, GenerationSettings, short_answer
+from arqkit.retrieval.rankings import min_max_average, reciprocal_rank_fusion
 from arqkit.retrieval.triplets import TrainingSettings
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
+from retrieval.models import SystemRun
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
-from retrieval.services import generation
 from retrieval.services.indexes import Progress
 from submissions.models import Run
+
+KEPT = "The answers so far are kept: make the baseline again to ask for the others only."
+
+
+def endpoint() -> Endpoint:
+    """Return the API that the server's settings name."""
+    return Endpoint(django_settings.GENERATION_URL, django_settings.GENERATION_KEY)
+
+
+def needs_model(sources: Sources) -> str:
+    """Return what to do if no language model is configured."""
+    if not (django_settings.GENERATION_URL and django_settings.GENERATION_MODEL):
+        return (
+            "No language model is configured. Set ARQLAB_GENERATION_URL and "
+            "ARQLAB_GENERATION_MODEL on the server, or run make_baseline with --answers FILE."
+        )
+    return endpoint().needs()
+
+
+def model_settings(task: Task) -> dict[str, Any]:
+    """Return the fields of `GenerationSettings` with the limit of a task's answers."""
+    own = GenerationSettings(
+        django_settings.GENERATION_MODEL, max_characters=task.protocol.max_characters
+    )
+    return asdict(own)
+
+
+def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) -> pl.DataFrame:
+    """Return the answer (topic, answer) of a language model to each topic.
+
+    `settings` are fields of `GenerationSettings`. Every answer is kept as soon as it is there, so
+    that a killed job does not ask for it again. Raise `UserError` if the model cannot be asked, or
+    has no short answer to a topic.
+    """
+    own, folder = GenerationSettings(**settings), _folder(sources.task, settings)
+    answers, unanswered = list[tuple[str, str]](), list[str]()
+    for done, topic in enumerate(sources.topics):
+        tell = partial(progress, done, len(sources.topics))
+        tell()
+        prompt, wait = own.prompt_of(topic), partial(_wait, tell)
+        complete = partial(endpoint().complete, prompt, own, wait=wait)
+        try:
+            answer = _kept(folder, prompt, partial(short_answer, complete, own))
+        except GenerationError as error:
+            raise UserError(f"{error} {KEPT}", code="generation") from error
+        if answer is None:
+            unanswered.append(topic.query_id)
+        else:
+            answers.append((topic.query_id, answer))
+    if unanswered:
+        raise UserError(
+            f"The language model has no answer of 1 to {own.max_characters:,} characters to "
+            f"{', '.join(unanswered)} in {own.tries} tries. {KEPT}",
+            code="generation",
+        )
+    return pl.DataFrame(answers, schema=ANSWERS, orient="row")
+
+
+def _wait(tell: Callable[[], None], seconds: int) -> None:
+    """Let seconds pass. `tell` is called each second, so that the job may be stopped."""
+    until = monotonic() + seconds
+    while (left := until - monotonic()) > 0:
+        tell()
+        sleep(min(left, 1))
+
+
+def _folder(task: Task, settings: Mapping[str, Any]) -> Path:
+    """Return the folder of the answers for the next run of a task with some settings.
+
+    Answers of a run that was submitted are not used again.
+    """
+    runs = SystemRun.objects.filter(run__task=task, system="generated").count()
+    digest = hashlib.sha256(json.dumps(dict(settings), sort_keys=True).encode()).hexdigest()
+    return Path(django_settings.DATA_DIR, "generated", f"{task.pk}-{runs + 1}-{digest[:12]}")
+
+
+def _kept(folder: Path, prompt: str, ask: Callable[[], str | None]) -> str | None:
+    """Return the stored answer to a prompt, or ask for one and store it."""
+    file = folder / hashlib.sha256(prompt.encode()).hexdigest()
+    if file.exists():
+        return file.read_bytes().decode()
+    if (answer := ask()) is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(".part")
+        part.write_bytes(answer.encode())
+        part.rename(file)
+    return answer
+
 
 Rank = Callable[[Sources, Mapping[str, Any], Progress], pl.DataFrame]
 Need = Callable[[Sources], str]
@@ -254,10 +350,10 @@ SYSTEMS = {
             "Answers that a language model gives to the text and the LaTeX of the question "
             "(ARQMath-3).",
             (TaskKind.GENERATED_ANSWERS,),
-            generation.by_model,
-            (needs_topics, generation.needs_model),
+            by_model,
+            (needs_topics, needs_model),
             data_used=Run.DataUsed.BOTH,
-            configured=generation.model_settings,
+            configured=model_settings,
         ),
     )
 }

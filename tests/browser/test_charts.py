@@ -20,6 +20,23 @@ def scene(transactional_db):
     return make_lab()
 
 
+def test_what_draws_charts_is_loaded_when_one_comes_near_the_view(page: Page, scene):
+    make_pool(scene.task)
+    page.goto("/health/live")
+    enter(page, scene.organizer)
+    page.set_viewport_size({"width": 1440, "height": 100})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{TASK}pools/1/")
+    chart = page.locator("#topic-sizes-chart")
+    page.wait_for_load_state("networkidle")
+    assert not any("/js/draw-" in url for url in asked)
+
+    chart.scroll_into_view_if_needed()
+
+    expect(chart.locator("svg")).to_be_visible()
+
+
 def test_label_shares_are_stacked_in_the_colours_of_the_labels(page: Page, scene, look):
     make_pool(scene.task)
     for doc_id, label in {"10": 3, "11": 3, "12": 0}.items():

@@ -54,8 +54,6 @@ FOR_ALL = {
 LONG_TEAM = "Ω-Gruppe für übermäßig-lange-Namen-und-Formelsuche-an-der-Universität-zu-Köln ∑∫√"[:80]
 LONG_TAG = "OutOfCompetitionEnsembleWithReciprocalRankFusionOverAllOfOurOtherRuns"
 REQUESTS, KILOBYTES = 15, 250
-# Charts and formulas in one page: the library of charts weighs 170 kB, the font of formulas 70.
-KILOBYTES_OF_BOTH = 310
 STILL = 0.001  # layout shift that nobody sees
 # A busy machine paints half of a table before it has read the rest. What the page does, it does
 # each time.
@@ -132,9 +130,7 @@ def faults(page: Page, path: str) -> Iterator[str]:
         wire.forget()
         page.goto(path)
         page.evaluate("document.fonts.ready.then(() => null)")
-        has_both = page.locator(":root:has([data-chart]):has(link[as=font])").count()
-        most = KILOBYTES_OF_BOTH if has_both else KILOBYTES
-        if wire.requests > REQUESTS or wire.kilobytes > most:
+        if wire.requests > REQUESTS or wire.kilobytes > KILOBYTES:
             yield f"{path} {width}: {wire.requests} requests, {wire.kilobytes:.0f} kB"
         page.evaluate(AXE)
         found: list[str] = page.evaluate(JUDGE, None)

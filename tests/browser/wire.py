@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from playwright.sync_api import Page
 
-# The judging page fetches its next items once it is ready for work: some before a test looks,
-# some after, and none is part of the page.
-READ_AHEAD = "/judging/next/"
+# What a page fetches once it is ready: the next items to judge, and what draws a chart that is near
+# the view. Some of it comes before a test looks, some after, and none is part of the page.
+AFTERWARDS = re.compile(r"/judging/next/|/js/draw-")
 
 
 class Wire:
@@ -27,7 +28,7 @@ class Wire:
         self.answers[event["requestId"]] = event["response"]
 
     def _end(self, event: dict[str, Any]) -> None:
-        if READ_AHEAD not in self.answers.get(event["requestId"], {}).get("url", ""):
+        if not AFTERWARDS.search(self.answers.get(event["requestId"], {}).get("url", "")):
             self.sizes[event["requestId"]] = event["encodedDataLength"]
 
     def close(self) -> None:

@@ -14,9 +14,9 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -129,26 +129,10 @@ class Uploader:
             lines = "".join(f"A.0\t{doc}\t{doc}\t{1 / doc}\tu{number}\n" for doc in range(1, 500))
             while number:
                 with contextlib.suppress(OSError, HTTPException), self.client.asking():
-                    [run] = self.upload(f"Alpha-task1-u{number}-auto-both-A.tsv", lines.encode())
+                    name = f"Alpha-task1-u{number}-auto-both-A.tsv"
+                    [run] = self.site.upload(self.site.token, name, lines.encode(), check_only=True)
                     self.acknowledged[run["id"]] = sha256(lines.encode()).hexdigest()
                     number = 0
-
-    def upload(self, name: str, content: bytes) -> Any:
-        """Return the JSON of the runs; raises `ConnectionError` for 503."""
-        head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
-        more = '\r\n--b\r\nContent-Disposition: form-data; name="check_only"\r\n\r\ntrue\r\n--b--'
-        headers = {"Authorization": f"Bearer {self.site.token}"}
-        headers["Content-Type"] = "multipart/form-data; boundary=b"
-        connection = HTTPConnection("127.0.0.1", self.site.port, timeout=30)
-        with contextlib.closing(connection):
-            body = head.encode() + content + more.encode()
-            connection.request("POST", "/api/labs/lab/tasks/task1/runs/", body, headers)
-            response = connection.getresponse()
-            text = response.read()
-        if response.status == 503:
-            raise ConnectionError(text.decode())
-        assert response.status == 202, text
-        return json.loads(text)
 
 
 class Drill:
@@ -203,22 +187,25 @@ class Drill:
         labels = sum(len(judge.acknowledged) for judge in self.judges)
         return labels, len(self.uploader.acknowledged)
 
-    def problems(self) -> list[str]:
-        """Return what is lost, changed, torn or there twice, once every run is checked."""
-        labels = {key: said for one in self.judges for key, said in one.acknowledged.items()}
-        found = self.site.found(labels)
-        names = found._fields[3:]
-        problems = [f"labels {name}: {getattr(found, name)}" for name in names]
-        problems = [text for text in problems if not text.endswith(": 0")]
-        end, runs = time.monotonic() + LONGEST, self.uploader.acknowledged
-        unchecked = "SELECT id FROM submissions_run WHERE status <> 'valid'"
-        while self.site.rows(unchecked) and time.monotonic() < end:
-            time.sleep(0.2)
-        stored = {int(run): row for run, row in json.loads(self.site.shell(RUNS)).items()}
-        for run, digest in runs.items():
-            if stored.get(run) != ["valid", digest]:
-                problems.append(f"run {run}: {stored.get(run)}")
-        return problems
+
+def problems(site: Site, judges: Sequence[Seat], runs: Mapping[int, str]) -> list[str]:
+    """Return what is lost, changed, torn or there twice, once every run is checked.
+
+    `runs` has the SHA-256 of what was sent by run.
+    """
+    labels = {key: said for one in judges for key, said in one.acknowledged.items()}
+    found = site.found(labels)
+    lost = {f"labels {name}": getattr(found, name) for name in found._fields[3:]}
+    end = time.monotonic() + LONGEST
+    unchecked = "SELECT id FROM submissions_run WHERE status <> 'valid'"
+    while site.rows(unchecked) and time.monotonic() < end:
+        time.sleep(0.2)
+    stored = {int(run): row for run, row in json.loads(site.shell(RUNS)).items()}
+    return [f"{name}: {count}" for name, count in lost.items() if count] + [
+        f"run {run}: {stored.get(run)}"
+        for run, digest in runs.items()
+        if stored.get(run) != ["valid", digest]
+    ]
 
 
 def drilled(folder: Path, faults: Mapping[str, Fault], submits: int, *, embedded: bool) -> Drill:
@@ -234,7 +221,7 @@ def drilled(folder: Path, faults: Mapping[str, Fault], submits: int, *, embedded
         site.start()
         drill = Drill(site)
         drill.run(faults, submits)
-        drill.found = drill.problems()
+        drill.found = problems(site, drill.judges, drill.uploader.acknowledged)
         return drill
 
 

@@ -121,6 +121,8 @@ class Found(NamedTuple):
 class Served:
     """A lab that is served by two web processes, which can be killed."""
 
+    api = "/api/labs/lab/tasks/task1/"
+
     def __init__(
         self, folder: Path, database: str | None, *, items: int, settings: str = "arqlab.settings"
     ) -> None:
@@ -141,10 +143,17 @@ class Served:
         # Requests wait here while no server runs.
         self.listening = socket.create_server(("127.0.0.1", 0), backlog=512)
         self.port: int = self.listening.getsockname()[1]
-        self.seats: list[tuple[str, str]] = json.loads(
+        self.seats = self.make_lab(items)
+        self.kills = 0
+
+    def make_lab(self, items: int) -> list[tuple[str, str]]:
+        """Make the lab, with so many items in each topic. Return the assessors' places in the task
+        and their sessions.
+        """
+        seats: list[tuple[str, str]] = json.loads(
             self.shell(MAKE_LAB.replace("{items}", str(items)))
         )
-        self.kills = 0
+        return seats
 
     def manage(self, *words: str) -> str:
         """Run a command and give what it printed."""
@@ -211,7 +220,7 @@ class Seat:
     def __init__(self, served: Served, number: int) -> None:
         place, session = served.seats[number]
         self.port = served.port
-        self.base = f"/api/labs/lab/tasks/task1/{place}/judging/"
+        self.base = f"{served.api}{place}/judging/"
         self.headers = {"Content-Type": "application/json", "X-CSRFToken": CSRF}
         self.headers["Cookie"] = f"sessionid={session}; csrftoken={CSRF}"
         self.chance = random.Random(number)

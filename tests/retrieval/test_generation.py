@@ -15,7 +15,7 @@ from django.utils import timezone
 from arqlab.core.models import Job
 from arqlab.core.tasks import run_waiting_jobs
 from retrieval.models import SystemRun
-from retrieval.services import generation
+from retrieval.services import systems
 from submissions.models import Run
 from submissions.selectors import run_index
 from submissions.services.changing import withdraw_run
@@ -164,7 +164,7 @@ def test_a_job_can_be_stopped_while_it_waits_for_a_busy_server(
     scene, task, server, client_of, monkeypatch
 ):
     server.replies = [failure(429, **{"Retry-After": "500"})]
-    monkeypatch.setattr(generation, "sleep", lambda _: Job.objects.update(is_stopping=True))
+    monkeypatch.setattr(systems, "sleep", lambda _: Job.objects.update(is_stopping=True))
     monkeypatch.setattr("arqlab.core.services.jobs.BETWEEN_UPDATES", 0.0)
 
     assert choose(scene, task, client_of).state == "stopped"
@@ -172,10 +172,10 @@ def test_a_job_can_be_stopped_while_it_waits_for_a_busy_server(
 
 def test_a_busy_server_is_asked_again_after_the_seconds_that_it_names(task, server):
     server.replies = [failure(429, **{"Retry-After": "1"}), "one"]
-    started = generation.monotonic()
+    started = systems.monotonic()
     make(task)
 
-    assert generation.monotonic() - started >= 1
+    assert systems.monotonic() - started >= 1
     assert answers_of(Run.objects.get())["A.1"] == "one"
 
 

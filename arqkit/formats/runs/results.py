@@ -1,11 +1,12 @@
 """The result of checking a run file for people: facts, problems, and the diff of a repair."""
 
-import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from hashlib import sha256
-from typing import Any, BinaryIO, NamedTuple
+from itertools import chain, islice, takewhile
+from typing import Any, BinaryIO
 
 import polars as pl
 
@@ -18,125 +19,6 @@ from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind, Problem, Severity
 from arqkit.topics import visible
 
-CONTEXT = 3  # unchanged lines shown around a change
-SLACK = 50  # how many lines later than expected a line may still be found in the repaired file
-
-
-class _Change(NamedTuple):
-    """Lines `begin` to `end` became lines `new_begin` to `new_end` (from 0, ends excluded)."""
-
-    begin: int
-    end: int
-    new_begin: int
-    new_end: int
-
-
-def repair_diff(before: bytes, after: bytes, *, most: int = 200) -> str:
-    """Return the unified diff from a run file to its repaired form.
-
-    It has at most `most` lines of changes and context; a last line counts the changed lines that
-    are not shown. A byte order mark that the repair removed is shown as ⟨BOM⟩, a carriage return as
-    ␍. The time is linear in the file, because a repair never moves a line.
-    """
-    if b"\r" in after:  # the repair kept them, so they are not a change
-        before, after = before.replace(b"\r\n", b"\n"), after.replace(b"\r\n", b"\n")
-    old, new = _lines(before), _lines(after)
-    changes = list(_changes(old, new))
-    if not changes:
-        return ""
-    diff = ["--- as sent", "+++ repaired"]
-    room, left_out = most, 0
-    for hunk in _hunks(changes):
-        lines = _hunk_lines(old, new, hunk, room)
-        changed = sum(
-            change.end - change.begin + change.new_end - change.new_begin for change in hunk
-        )
-        left_out += changed - sum(line[0] in "+-" for line in lines)
-        if lines:
-            diff += [_hunk_head(lines, hunk), *lines]
-        room -= len(lines)
-    if left_out:
-        diff.append(
-            f"… and {left_out:,} more changed {'line is' if left_out == 1 else 'lines are'} "
-            "not shown here."
-        )
-    return "\n".join(diff) + "\n"
-
-
-def _lines(data: bytes) -> list[str]:
-    lines = data.decode(errors="replace").split("\n")
-    return lines if lines[-1] else lines[:-1]
-
-
-def _changes(old: list[str], new: list[str]) -> Iterator[_Change]:
-    """Yield the changes: each old line is looked up among the remaining new lines."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for index in range(len(new) - 1, -1, -1):
-        places[new[index]].append(index)
-    begin = new_begin = 0
-    for index, line in enumerate(old):
-        left = places.get(line, [])
-        while left and left[-1] < new_begin:
-            left.pop()
-        if left and left[-1] - new_begin <= index - begin + SLACK:
-            place = left.pop()
-            if index > begin or place > new_begin:
-                yield _Change(begin, index, new_begin, place)
-            begin, new_begin = index + 1, place + 1
-    if begin < len(old) or new_begin < len(new):
-        yield _Change(begin, len(old), new_begin, len(new))
-
-
-def _hunks(changes: list[_Change]) -> Iterator[list[_Change]]:
-    """Group changes whose contexts touch."""
-    hunk = changes[:1]
-    for change in changes[1:]:
-        if change.begin - hunk[-1].end > 2 * CONTEXT:
-            yield hunk
-            hunk = []
-        hunk.append(change)
-    yield hunk
-
-
-def _hunk_lines(old: list[str], new: list[str], hunk: list[_Change], room: int) -> list[str]:
-    """Return the first `room` lines of a hunk, including context."""
-    lines: list[str] = []
-    at = max(hunk[0].begin - CONTEXT, 0)
-    for change in hunk:
-        lines += [f" {_visible(line)}" for line in old[at : change.begin]]
-        if len(lines) >= room:
-            return lines[: max(room, 0)]
-        size = room - len(lines)
-        lines += _changed_lines(
-            old[change.begin : change.end][:size], new[change.new_begin : change.new_end][:size]
-        )
-        at = change.end
-    lines += [f" {_visible(line)}" for line in old[at : at + CONTEXT]]
-    return lines[:room]
-
-
-def _changed_lines(removed: list[str], added: list[str]) -> list[str]:
-    """Return removed and added lines, in pairs if there are as many, so that a cut diff helps."""
-    minus = [f"-{_visible(line)}" for line in removed]
-    plus = [f"+{_visible(line)}" for line in added]
-    if len(minus) != len(plus):
-        return minus + plus
-    return [line for pair in zip(minus, plus, strict=True) for line in pair]
-
-
-def _hunk_head(lines: list[str], hunk: list[_Change]) -> str:
-    """Return the head of a hunk: where its lines start and how many there are."""
-    context = min(CONTEXT, hunk[0].begin)
-    start, new_start = hunk[0].begin - context, hunk[0].new_begin - context
-    count = sum(line[0] != "+" for line in lines)
-    new_count = sum(line[0] != "-" for line in lines)
-    return f"@@ -{start + (count > 0)},{count} +{new_start + (new_count > 0)},{new_count} @@"
-
-
-def _visible(line: str) -> str:
-    return visible(line.replace("\r", "␍"))
-
-
 FIRST_LINES = 10
 SHOWN_TAGS = 20  # a broken file may have a new tag on every line
 # A value may be a line of several megabytes. Pages show less of it than the download.
@@ -145,7 +27,8 @@ KEPT_CHARACTERS = 1000
 TERMINAL_CHARACTERS = 60
 DIFF_LINES = 60
 DIFF_CHARACTERS = 160
-_DIFF_KINDS = {"+": "added", "-": "removed", "@": "gap", "…": "gap"}
+CONTEXT = 3  # unchanged lines shown around a change
+COMPARED = 2_000  # lines of both files from the first change on
 OCCURRENCES = {"kind": pl.String, "severity": pl.String, **OCCURRENCE}
 
 
@@ -278,26 +161,56 @@ def refused_result(problems: Iterable[Problem]) -> CheckResult:
 
 
 def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
-    """Return the first lines of the diff to the repaired run file, or none without a repair.
+    """Return the first changed lines of the repaired run file, or none without a repair.
 
     Each line has its kind (added, removed, gap or empty), its number in the original file (None for
     an added line), and its text, shortened if it is too long to read.
     """
     repaired = repaired_run(data, rules)
-    if repaired is None:
-        return []
-    lines, number = [], 0
-    for line in repair_diff(data, repaired, most=DIFF_LINES).splitlines():
-        if line.startswith(("--- ", "+++ ")):
-            continue
-        kind = _DIFF_KINDS.get(line[:1], "")
-        if start := re.match(r"@@ -(\d+)", line):
-            number = int(start[1])
-        is_in_file = kind in {"", "removed"}
-        text = _cut(line.replace("␍", r"\r"), DIFF_CHARACTERS)  # few fonts have U+240D
-        lines.append({"kind": kind, "line": number if is_in_file else None, "text": text})
-        number += is_in_file
+    return [] if repaired is None else repair_lines(data, repaired)
+
+
+def repair_lines(before: bytes, after: bytes) -> list[dict[str, Any]]:
+    """Return the first lines of the diff from a file to another, as `repair_facts` describes."""
+    if b"\r" in after:  # the repair kept them, so they are not a change
+        before, after = before.replace(b"\r\n", b"\n"), after.replace(b"\r\n", b"\n")
+    old, new = (data.decode(errors="replace").splitlines() for data in (before, after))
+    lines = list(islice(_diff(old, new), DIFF_LINES))
+    gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
+    shown = sum(line["kind"] in ("removed", "added") for line in lines)
+    if (rest := gone.total() + come.total() - shown) > 0:
+        text = f"… and {rest:,} more changed {'line is' if rest == 1 else 'lines are'}"
+        lines.append(_diff_line("gap", None, f"{text} not shown here."))
     return lines
+
+
+def _diff(old: list[str], new: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a diff. Removed and added lines are in pairs if there are as many."""
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    start = max(same - CONTEXT, 0)
+    was, now = (file[start : start + COMPARED] for file in (old, new))
+    is_cut = max(len(old), len(new)) > start + COMPARED
+    for group in SequenceMatcher(None, was, now, autojunk=False).get_grouped_opcodes(CONTEXT):
+        if is_cut and group[-1][0] != "equal" and group[-1][1] > CONTEXT:
+            group.pop()  # the lines beyond may be the same
+        if len(group) == 1 and group[0][0] == "equal":
+            return
+        yield _diff_line("gap", None, f"@@ line {start + group[0][1] + 1:,} @@")
+        for tag, i, end, j, new_end in group:
+            numbered = enumerate(was[i:end], start + i + 1)
+            if tag == "equal":
+                yield from (_diff_line("", number, f" {line}") for number, line in numbered)
+                continue
+            removed = [_diff_line("removed", number, f"-{line}") for number, line in numbered]
+            added = [_diff_line("added", None, f"+{line}") for line in now[j:new_end]]
+            is_paired = len(removed) == len(added)
+            pairs = zip(removed, added, strict=True) if is_paired else (removed, added)
+            yield from chain.from_iterable(pairs)
+
+
+def _diff_line(kind: str, number: int | None, line: str) -> dict[str, Any]:
+    text = visible(line.replace("\r", r"\r"))
+    return {"kind": kind, "line": number, "text": _cut(text, DIFF_CHARACTERS)}
 
 
 def report_data(

@@ -6,17 +6,21 @@ that do not lead to a page of the lab are shown but disabled. Nothing in a text 
 host.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from html import escape, unescape
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from arqkit.formulas.layout import layout_string
 from arqkit.texts.html.sanitizer import clean_line
 from arqkit.texts.maths.macros import Definitions
 from arqkit.texts.maths.rare_signs import RARE_SIGNS
-from arqkit.texts.maths.typesetting import Typeset, typeset
+from arqkit.texts.maths.typesetting import Typeset, presentation_mathml, typeset
 from arqkit.texts.posts import text as posttext
+from arqkit.texts.posts.text import TextFormula
 
 LONG = 40  # characters of LaTeX; longer inline formulas may be wider than a phone screen
 # A formula's LaTeX without dollars, and whether it is a block.
@@ -263,3 +267,37 @@ def _host(address: str) -> str:
     except ValueError:
         host = None
     return (host or "an unknown host").removeprefix("www.")
+
+
+def matching_formulas(
+    formulas: Iterable[TextFormula], *, formula_id: str, latex: str
+) -> frozenset[str]:
+    """Return the ids of the formulas in a post that match the query formula.
+
+    The formula with the query's id matches; else formulas with the same LaTeX, ignoring white
+    space; else formulas that look the same when typeset. The result is empty without a query
+    formula.
+    """
+    candidates = list(formulas)
+    if any(formula.formula_id == formula_id for formula in candidates if formula_id):
+        return frozenset({formula_id})
+    if not latex.strip():
+        return frozenset()
+    for kind in (_bare, _layout):
+        wanted = kind(latex)
+        if wanted and (
+            same := frozenset(
+                formula.formula_id for formula in candidates if kind(formula.latex) == wanted
+            )
+        ):
+            return same
+    return frozenset()
+
+
+def _bare(latex: str) -> str:
+    return "".join(latex.split())
+
+
+def _layout(latex: str) -> str | None:
+    mathml = presentation_mathml(latex)
+    return layout_string(mathml) if mathml else None

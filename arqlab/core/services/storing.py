@@ -18,11 +18,6 @@ AT_ONCE = 2**18
 _ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
-def takes_copy() -> bool:
-    """Return whether the database supports COPY."""
-    return connection.vendor == "postgresql"
-
-
 def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
     """Insert rows of plain values in order; call it inside a transaction.
 
@@ -31,23 +26,20 @@ def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
     Python object.
     """
     table = model._meta.db_table
-    if takes_copy():
+    if connection.vendor == "postgresql":
         escaped = rows.with_columns(pl.col(pl.String).str.replace_many(_ESCAPES))
         lines = escaped.write_csv(
             separator="\t", quote_style="never", null_value=r"\N", include_header=False
         )
-        copy_lines(table, rows.columns, lines.encode())
+        with connection.cursor() as cursor:
+            # Django's cursor wraps psycopg2's.
+            cursor.cursor.copy_expert(
+                f"COPY {table} ({_quoted(rows.columns)}) FROM STDIN",
+                BytesIO(lines.encode()),
+                AT_ONCE,
+            )
     else:
         _insert_values(table, rows)
-
-
-def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
-    """Append lines in COPY's text format to a PostgreSQL table."""
-    with connection.cursor() as cursor:
-        # Django's cursor wraps psycopg2's.
-        cursor.cursor.copy_expert(
-            f"COPY {table} ({_quoted(columns)}) FROM STDIN", BytesIO(lines), AT_ONCE
-        )
 
 
 def _insert_values(table: str, rows: pl.DataFrame) -> None:

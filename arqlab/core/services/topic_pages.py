@@ -10,13 +10,13 @@ from typing import NamedTuple
 from django.db import transaction
 
 from arqkit import records
-from arqkit.texts.html.highlights import matching_formulas
 from arqkit.texts.html.rendering import (
     Key,
     PostText,
     addresses_of,
     compose,
     keys_of,
+    matching_formulas,
     one_formula,
     read_text,
 )

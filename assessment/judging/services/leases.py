@@ -70,7 +70,7 @@ def page_files() -> list[str]:
     root = settings.STATICFILES_DIRS[0]
     kinds = {".css", ".js", ".svg", ".woff2"}
     names = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.suffix in kinds)
-    charts = ("js/charts", "vendor/echarts/")  # which they do not have
+    charts = ("js/charts", "js/draw-", "vendor/echarts/")  # which they do not have
     return [static(name) for name in sorted(names) if not name.startswith(charts)]
 
 

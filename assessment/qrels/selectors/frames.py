@@ -94,8 +94,7 @@ def read_frame(
     """
     if connection.vendor == "postgresql":
         return _copied(rows, schema)
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    return pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema)
+    return pl.DataFrame(list(rows), schema=schema, orient="row")
 
 
 def _copied(

@@ -1,1 +1,1 @@
-import"./DPPGGTRO.js";import"./site.js";
+import"./chunk-FZRJGN42.js";import"./site.js";

@@ -9,13 +9,8 @@ from arqkit.formulas.layout import layout_string
 from arqkit.formulas.similarity import layout_symbols
 from arqkit.measures.scoring import ceilings
 from arqkit.protocols.presets import PRIMES
-from arqkit.retrieval.controls import (
-    bag_of_symbols,
-    ideal_order,
-    linked_answers_by_votes,
-    shuffled_items,
-)
-from arqkit.retrieval.results import results_table
+from arqkit.retrieval.controls import linked_answers_by_votes, shuffled_items
+from benchmarks.labs.results import bag_of_symbols, ideal_order, results_table
 from tests.arqkit.retrieval.sample import EDITIONS, qrels_of, sample_answers, topics_of
 from tests.real_data import DATA, needs_data
 

@@ -15,14 +15,16 @@ pytest.importorskip("torch_geometric")
 
 import torch
 
-from arqkit.retrieval.equation_training import (
+from arqkit.retrieval.equations import (
+    EquationIndex,
+    EquationModel,
+    Network,
     TooFewFormulasError,
     exchanged,
     histogram_loss,
     train,
     training_data,
 )
-from arqkit.retrieval.equations import EquationIndex, EquationModel, Network
 from tests.real_data import DATA, needs_data
 
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from arqkit.retrieval.fusion import min_max_average, reciprocal_rank_fusion
+from arqkit.retrieval.rankings import min_max_average, reciprocal_rank_fusion
 
 
 def a_ranking(**scores: float) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from scipy.stats import bootstrap
 from arqkit.measures.scoring import score_frame
 from arqkit.protocols.presets import PRIMES
 from arqkit.ranking import with_order
-from arqkit.retrieval.results import results_table
+from benchmarks.labs.results import results_table
 from tests.arqkit.retrieval.sample import qrels_of, whole_ranking
 from tests.real_data import needs_data
 

@@ -9,8 +9,8 @@ import pytest
 from bm25s import BM25
 
 from arqkit.records import TopicRecord
-from arqkit.retrieval.results import results_table
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS, WordIndex, passage_terms
+from benchmarks.labs.results import results_table
 from tests.arqkit.retrieval.sample import (
     EDITIONS,
     qrels_of,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from arqkit.formats.topics.files import read_topics
-from arqkit.texts.html.highlights import matching_formulas
-from arqkit.texts.html.rendering import compose
+from arqkit.texts.html.rendering import compose, matching_formulas
 from arqkit.texts.posts.text import TextFormula
 from arqlab.core.services.topic_pages import topic_pages
 

@@ -1,20 +1,23 @@
-"""Tables of results: measures of rankings with their intervals, and differences with theirs.
+"""Tables of results: measures of rankings with their intervals, differences, and controls.
 
 On a sample of a collection, few answers of a topic are judged, and any order scores high. So a
-table has controls beside the systems (`arqkit.retrieval.controls`), qrels restricted to the items
-that could be found, and the number of judged pairs.
+table has controls beside the systems, such as the ideal order and a bag of symbols, qrels
+restricted to the items that could be found, and the number of judged pairs.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 import polars as pl
 
 from arqkit.comparison.differences import bootstrap_intervals
+from arqkit.formats.runs.writing import MOST_ITEMS
 from arqkit.measures.columns import Reals
 from arqkit.measures.scoring import Scorer
 from arqkit.protocols.presets import PRIMES
 from arqkit.ranking import with_order
+from arqkit.retrieval.rankings import RANKING, best_of, ranking_of_scores
 
 
 def results_table(
@@ -68,3 +71,43 @@ def _with_intervals(name: str, values: Reals) -> dict[str, Reals]:
         f"{prefix}low": ends[:, 0],
         f"{prefix}high": ends[:, 1],
     }
+
+
+def ideal_order(qrels: pl.DataFrame) -> pl.DataFrame:
+    """Return the judged items of qrels (topic, item, label) as a ranking, highest labels first."""
+    labels = pl.col("label").cast(pl.Float64)
+    return best_of(qrels.drop_nulls("label").with_columns(score=labels), limit=qrels.height)
+
+
+def bag_of_symbols(
+    queries: Mapping[str, Iterable[str]],
+    formulas: Iterable[tuple[str, Iterable[str]]],
+    *,
+    limit: int = MOST_ITEMS,
+) -> pl.DataFrame:
+    """Return the ranking of formulas by the cosine of their symbol counts (002 §5).
+
+    `queries` are the symbols of each topic's formula, `formulas` items and their symbols, such as
+    `layout_symbols`. Where symbols are does not count.
+    """
+    from scipy.sparse import coo_array
+
+    rows, columns, counts, items = list[int](), list[int](), list[int](), list[str]()
+    numbers = dict[str, int]()
+    for row, (item, symbols) in enumerate(formulas):
+        items.append(item)
+        for symbol, count in Counter(symbols).items():
+            rows.append(row)
+            columns.append(numbers.setdefault(symbol, len(numbers)))
+            counts.append(count)
+    shape = len(items), len(numbers)
+    bags = coo_array((np.array(counts, float), (np.array(rows), np.array(columns))), shape).tocsr()
+    lengths = np.maximum(np.sqrt(np.asarray(bags.power(2).sum(axis=1))), 1)
+    ids, rankings = pl.Series(items, dtype=pl.String), [pl.DataFrame(schema=RANKING)]
+    for topic, symbols in queries.items():
+        bag, query = Counter(symbols), np.zeros(len(numbers))
+        known = bag.keys() & numbers.keys()
+        query[[numbers[symbol] for symbol in known]] = [bag[symbol] for symbol in known]
+        length = max(np.sqrt(sum(count**2 for count in bag.values())), 1)
+        rankings.append(ranking_of_scores(topic, ids, bags @ query / lengths / length, limit=limit))
+    return pl.concat(rankings)
