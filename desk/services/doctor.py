@@ -19,7 +19,7 @@ from django.core.mail import get_connection
 from django.db import connection
 from django.db.models import Max
 
-from arqlab.core.files import sha256_of, kept
+from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import AuditEvent, Job
 from arqlab.core.selectors import named_files
 from arqlab.core.services.health import Fault, readiness

@@ -20,7 +20,7 @@ from django.core.files import File
 
 from arqkit.formats.labs.packed import link_file
 from arqkit.records import FileRefusedError, Problem
-from arqlab.core.files import sha256_of, kept
+from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import Job
 from arqlab.core.selectors import named_files
 from arqlab.core.services.jobs import RunningJob

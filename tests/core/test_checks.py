@@ -47,14 +47,8 @@ CONTRADICTIONS: dict[str, tuple[dict[str, str], str]] = {
 }
 CHECKED = (
     *("SECRET_KEY", "HTTPS", "PROXIES", "DEBUG", "SITE_URL", "CSRF_TRUSTED_ORIGINS"),
-    *(
-        "ALLOWED_HOSTS",
-        "EMAIL_URL",
-        "S3_BUCKET",
-        "GENERATION_URL",
-        "GENERATION_MODEL",
-        "GENERATION_KEY",
-    ),
+    *("ALLOWED_HOSTS", "EMAIL_URL", "GENERATION_URL", "GENERATION_MODEL", "GENERATION_KEY"),
+    "S3_BUCKET",
 )
 """The settings that the checks compare."""
 SettingsOf = Callable[..., dict[str, object]]
