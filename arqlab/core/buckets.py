@@ -52,6 +52,11 @@ class BucketStorage(KeptFiles, S3Storage):
         return {**super().get_default_settings(), **own}
 
     @property
+    def bucket(self) -> Any:
+        """Return the bucket by the connection of this thread; they are not to be shared."""
+        return self.connection.Bucket(self.bucket_name)
+
+    @property
     def place(self) -> str:  # type: ignore[override]
         """Return the bucket in words."""
         return f"the bucket {self.bucket_name}"
