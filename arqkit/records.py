@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 LONGEST_ID = 300
 """The most characters of an item's id, in files and in tables."""
@@ -70,6 +70,13 @@ class FileRefusedError(Exception):
     def __init__(self, problems: list[Problem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = tuple(problems)
+
+    @classmethod
+    def of(
+        cls, path: str, actual: str, expected: str, todo: str, *, line: int | None = None
+    ) -> Self:
+        """Return the error of a file with a single problem."""
+        return cls([Problem(path, line, actual, expected, todo)])
 
 
 class FileProblems(list[Problem]):

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Standing
 from arqlab.core.forms.people import NamedChoiceField, PublicationForm
-from arqlab.core.forms.reasons import ReasonsForm
+from arqlab.core.forms.topics import ReasonsForm
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Team
 from submissions.models import Run

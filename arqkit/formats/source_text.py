@@ -46,7 +46,7 @@ def require_kind(data: bytes, *takes: FileKind, path: str) -> None:
         this = "This is" if sniffed.value.startswith("a ") else "These are"
         expected = " or ".join(kind.value for kind in takes)
         todo = f"{this} {sniffed.value}: load the file as such, or choose another file."
-        raise FileRefusedError([Problem(path, None, sniffed.value, expected, todo)])
+        raise FileRefusedError.of(path, sniffed.value, expected, todo)
 
 
 def sniffed_kind(data: bytes) -> FileKind | None:

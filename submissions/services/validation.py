@@ -156,7 +156,12 @@ def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
             return False
         RunProblem.objects.filter(run=run).delete()
         RunProblem.objects.bulk_create(
-            RunProblem(run=run, position=position, **vars(problem))
+            RunProblem(
+                run=run,
+                position=position,
+                first=problem.first,
+                **{name: part for name, part in vars(problem).items() if name != "occurrences"},
+            )
             for position, problem in enumerate(result.problems)
         )
         if not run.check_only:

@@ -5,25 +5,25 @@ Their text is UTF-8, and is read up to any damage.
 
 import codecs
 import re
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from arqkit.extras import needs_extra
 from arqkit.formats.archives.compressed import READ_ERRORS, ByteStream, unpacked_stream
-from arqkit.records import FileRefusedError, Problem
+from arqkit.records import FileRefusedError
 
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-)
-_MARKS_16 = ((codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_FIRST_16 = ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be"))  # without a mark
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 class SalvagedStream:
@@ -40,22 +40,6 @@ class SalvagedStream:
         return part
 
 
-class _Recoded:
-    """The bytes of a file in another encoding as UTF-8; invalid bytes become U+FFFD."""
-
-    def __init__(self, file: ByteStream, start: bytes, encoding: str) -> None:
-        self._file, self._start = file, start
-        self._decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-
-    def read(self, size: int = -1, /) -> bytes:
-        """Return about `size` bytes; none at the end."""
-        while True:
-            part, self._start = self._start or self._file.read(size), b""
-            text = self._decoder.decode(part, final=not part)
-            if text or not part:
-                return text.encode()
-
-
 class _Begun:
     def __init__(self, file: ByteStream, start: bytes) -> None:
         self._file, self._start = file, start
@@ -66,30 +50,24 @@ class _Begun:
         return start or self._file.read(size)
 
 
-def _is_8_bit_after_all(name: str, mark: str | None) -> bool:
-    """Return whether a file declares UTF-16 or UTF-32, but its declaration is in 8-bit text."""
-    return mark is None and codecs.lookup(name).name.startswith(("utf-16", "utf-32"))
-
-
 def utf8_stream(file: ByteStream) -> ByteStream:
     """Return a file as UTF-8, by its byte order mark or its declared encoding."""
     start = file.read(1024)
-    encoding = next(
-        (name for mark, name in (*_MARKS, *_MARKS_16, *_FIRST_16) if start.startswith(mark)), None
-    )
-    if encoding == "utf-8-sig":
+    marked = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+    if marked == "utf-8-sig":
         return _Begun(file, start[3:])
     declared = _DECLARED.match(start)
-    name = encoding or (declared[1].decode() if declared else "utf-8")
+    name = marked or (declared[1].decode() if declared else "utf-8")
     try:
-        # ASCII is read as UTF-8, so that a stray byte does not cost its row.
-        is_utf8 = codecs.lookup(name).name in ("utf-8", "ascii") or _is_8_bit_after_all(
-            name, encoding
-        )
+        known = codecs.lookup(name).name
         "".encode(name)  # base64 and the like are not text encodings
     except LookupError as error:
         raise OSError(f"the unknown encoding {name}") from error
-    return _Begun(file, start) if is_utf8 else _Recoded(file, start, name)
+    # ASCII is read as UTF-8, so that a stray byte does not cost its row. A declaration in 8-bit
+    # text cannot be one of UTF-16.
+    is_utf8 = known in ("utf-8", "ascii") or (not marked and known.startswith(("utf-16", "utf-32")))
+    begun: Any = _Begun(file, start)
+    return begun if is_utf8 else codecs.EncodedFile(begun, "utf-8", name, "replace")
 
 
 if TYPE_CHECKING:
@@ -166,15 +144,17 @@ def kind_of(path: Path) -> str | None:
 def opened(path: Path, kind: str) -> Iterator[Source]:
     """Open a file of a dump, or the file of a kind in a folder or an archive.
 
-    A 7z archive is unpacked to a temporary file. Raise FileRefusedError if the file is missing or
+    A 7z archive is unpacked to a temporary folder. Raise FileRefusedError if the file is missing or
     cannot be opened. Damage further on raises one of `READ_ERRORS` when it is read.
     """
     with ExitStack() as stack:
         path = _in_folder(path, kind) if path.is_dir() else path
         try:
             if path.suffix.lower() == ".7z":
-                file: BinaryIO = stack.enter_context(tempfile.TemporaryFile())
-                unpacked: ByteStream = SalvagedStream(file, _unpack(path, kind, file))
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="arqlab-7z-")))
+                member, fault = _unpack(path, kind, folder)
+                file = stack.enter_context(member.open("rb"))
+                unpacked: ByteStream = SalvagedStream(file, fault)
             else:
                 file = stack.enter_context(path.open("rb"))
                 unpacked = unpacked_stream(file)
@@ -183,9 +163,8 @@ def opened(path: Path, kind: str) -> Iterator[Source]:
             source = Source(utf8_stream(unpacked), file, size)
         except READ_ERRORS as error:
             todo = "Check the path and the file: plain, or compressed as .gz, .bz2 or .7z."
-            raise FileRefusedError(
-                [Problem(path.name, None, str(error), f"a readable {kind} file", todo)]
-            ) from error
+            expected = f"a readable {kind} file"
+            raise FileRefusedError.of(path.name, str(error), expected, todo) from error
         yield source
 
 
@@ -193,17 +172,8 @@ def _in_folder(path: Path, kind: str) -> Path:
     file = dump_files(path).get(kind)
     if file is None:
         expected = f"{DUMP_FILES[kind]}, plain or compressed as .gz, .bz2 or .7z"
-        raise FileRefusedError(
-            [
-                Problem(
-                    path.name,
-                    None,
-                    f"a folder without {DUMP_FILES[kind]}",
-                    expected,
-                    "Add the file.",
-                )
-            ]
-        )
+        actual = f"a folder without {DUMP_FILES[kind]}"
+        raise FileRefusedError.of(path.name, actual, expected, "Add the file.")
     return file
 
 
@@ -221,52 +191,36 @@ def _archive(path: Path) -> Iterator["SevenZipFile"]:
         raise
     except Exception as error:  # each codec has its own errors
         actual = "an archive with a password" if isinstance(error, PasswordRequired) else str(error)
-        actual, todo = (
-            actual or "a damaged archive",
-            "Create the archive again, without a password.",
-        )
-        raise FileRefusedError(
-            [Problem(path.name, None, actual, "a complete 7z archive", todo)]
-        ) from error
+        actual, todo = actual or "a damaged archive", "Create it again, without a password."
+        raise FileRefusedError.of(path.name, actual, "a complete 7z archive", todo) from error
 
 
-def _unpack(path: Path, kind: str, file: BinaryIO) -> OSError | None:
-    """Write the member of a kind to a file, and return the fault that ended it early, if any."""
+def _unpack(path: Path, kind: str, folder: Path) -> tuple[Path, OSError | None]:
+    """Unpack the member of a kind, and return its path and the fault that ended it early, if any.
+
+    Raise FileRefusedError if nothing of it can be read.
+    """
+    member = None
     try:
-        _extract(path, kind, file)
+        with _archive(path) as archive:
+            member = _member(archive.getnames(), kind, path)
+            if member is None:
+                actual = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"
+                todo = "Name the archive that contains it."
+                raise FileRefusedError.of(path.name, actual, DUMP_FILES[kind], todo)
+            archive.extract(folder, targets=[member])
     except FileRefusedError as refused:
-        if not file.tell():
+        unpacked = folder / (member or "")
+        if not unpacked.is_file() or not unpacked.stat().st_size:
             raise
-        return OSError(refused.problems[0].found)
-    return None
-
-
-def _extract(path: Path, kind: str, file: BinaryIO) -> None:
-    with _archive(path) as archive:
-        member = _member(archive.getnames(), kind, path)
-        if member is None:
-            actual = f"an archive with {', '.join(archive.getnames()[:5]) or 'nothing'}"
-            raise FileRefusedError(
-                [
-                    Problem(
-                        path.name,
-                        None,
-                        actual,
-                        DUMP_FILES[kind],
-                        "Name the archive that contains it.",
-                    )
-                ]
-            )
-        archive.extract(targets=[member], factory=_Factory(file))  # type: ignore[arg-type]  # all that it needs
+        return unpacked, OSError(refused.problems[0].found)
+    return folder / member, None
 
 
 def _only(names: list[str], path: Path) -> str:
     if len(names) > 1:
-        actual, todo = (
-            f"{len(names)} files of one kind ({', '.join(names[:5])})",
-            "Remove the others.",
-        )
-        raise FileRefusedError([Problem(path.name, None, actual, "one of each kind", todo)])
+        actual = f"{len(names)} files of one kind ({', '.join(names[:5])})"
+        raise FileRefusedError.of(path.name, actual, "one of each kind", "Remove the others.")
     return names[0]
 
 
@@ -276,29 +230,3 @@ def _member(names: list[str], kind: str, path: Path) -> str | None:
     alone = [name for name in names if name.lower().endswith(".xml") and len(names) == 1]
     members = members or [name for name in alone if kind_of(Path(name)) is None]
     return _only(members, path) if members else None
-
-
-class _Factory:
-    """Make py7zr write a member to an open file, whatever the member's name."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def create(self, filename: str) -> "_Member":
-        """Return the object that py7zr writes to."""
-        return _Member(self._file)
-
-
-class _Member:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.write, self.read, self.seek, self.flush, self.size = (
-            file.write,
-            file.read,
-            file.seek,
-            file.flush,
-            file.tell,
-        )
-
-    def close(self) -> None:
-        """Leave the file open, because it is read next."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from arqkit.records import FileRefusedError, Problem
+from arqkit.records import FileRefusedError
 
 TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 SPARE = 2**30
@@ -41,8 +41,8 @@ def unpack_lab(sent: Path, to: Path) -> Path:
     tops = [path for path in paths if len(path.parts) == least]
     if len(tops) != 1:
         actual = f"{len(tops)} files named lab.toml" if tops else "no lab.toml"
-        raise FileRefusedError(
-            [Problem("lab.toml", None, actual, "one lab.toml", "Add the lab.toml of one lab.")]
+        raise FileRefusedError.of(
+            "lab.toml", actual, "one lab.toml", "Add the lab.toml of one lab."
         )
     _place_named_files(tops[0])
     return tops[0].parent
@@ -65,8 +65,8 @@ def _unpack(file: Path, to: Path) -> None:
             link_file(file, to / file.name)
     except _DAMAGE as error:
         actual, todo = f"a damaged archive ({error})", "Create the archive again."
-        raise FileRefusedError(
-            [Problem(file.name, None, actual, "a zip or tar archive without a password", todo)]
+        raise FileRefusedError.of(
+            file.name, actual, "a zip or tar archive without a password", todo
         ) from error
 
 
@@ -76,7 +76,7 @@ def _require_room(size: int, file: Path, to: Path) -> None:
         actual = f"{size / 1e9:,.1f} GB of files"
         expected = f"at most {max(room, 0) / 1e9:,.1f} GB, the free space on the server"
         todo = "Ask the administrators for more space, or load the folder with manage.py load_lab."
-        raise FileRefusedError([Problem(file.name, None, actual, expected, todo)])
+        raise FileRefusedError.of(file.name, actual, expected, todo)
 
 
 def _place_named_files(toml: Path) -> None:

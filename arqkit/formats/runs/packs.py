@@ -219,7 +219,7 @@ def read_pack(path: Path) -> TaskPack:
             raise FileRefusedError([problem]) from error
     actual, expected = f"version {settings['pack']} of task packs", f"version {PACK_VERSION}"
     todo = f"Install the arqkit that wrote it: {settings['version']}."
-    raise FileRefusedError([Problem(str(path), None, actual, expected, todo)])
+    raise FileRefusedError.of(str(path), actual, expected, todo)
 
 
 def _pack_of(settings: dict[str, Any], archive: zipfile.ZipFile) -> TaskPack:

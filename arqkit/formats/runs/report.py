@@ -17,6 +17,9 @@ from arqkit.topics import visible
 Place = tuple[int | None, str | None, str, str]
 OCCURRENCE = {"line": pl.Int64, "topic": pl.String, "found": pl.String, "expected": pl.String}
 LISTED = 5  # names in a message
+FIRST_LINES = 10
+# A value may be a line of several megabytes. Pages show less of it than the download.
+SHOWN_CHARACTERS = 200
 INVISIBLE = r"[\p{C}\p{Z}--[ \t\r\n]]"
 KINDS: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("problems.toml").read_text(encoding="utf-8")
@@ -69,7 +72,7 @@ class ProblemGroup:
 
     `message` says what was found and what was expected, `todo` what to do about it. `occurrences`
     has a row for each problem: line (Int64, null for the whole file), topic, found and expected
-    (String). `repairable` means that `repaired_run` solves the problems of this kind.
+    (String). `is_repairable` means that `repaired_run` solves the problems of this kind.
     """
 
     kind: str
@@ -78,7 +81,13 @@ class ProblemGroup:
     message: str
     todo: str
     occurrences: pl.DataFrame
-    repairable: bool
+    is_repairable: bool = False
+
+    @property
+    def first(self) -> list[dict[str, Any]]:
+        """Return the first occurrences, which pages and reports list."""
+        found = pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
+        return self.occurrences.head(FIRST_LINES).with_columns(found).to_dicts()
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +207,7 @@ def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
         message=words["message"].format(**facts),
         todo=todo.format(**facts),
         occurrences=_visible(finding.occurrences),
-        repairable=repairable,
+        is_repairable=repairable,
     )
 
 

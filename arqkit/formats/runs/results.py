@@ -14,15 +14,12 @@ from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.runs.check import check_run
 from arqkit.formats.runs.packs import TaskPack
 from arqkit.formats.runs.repair import repaired_run
-from arqkit.formats.runs.report import OCCURRENCE, ProblemGroup, RunReport, RunRules
+from arqkit.formats.runs.report import OCCURRENCE, ProblemGroup, RunReport, RunRules, listed
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind, Problem, Severity
 from arqkit.topics import visible
 
-FIRST_LINES = 10
 SHOWN_TAGS = 20  # a broken file may have a new tag on every line
-# A value may be a line of several megabytes. Pages show less of it than the download.
-SHOWN_CHARACTERS = 200
 KEPT_CHARACTERS = 1000
 TERMINAL_CHARACTERS = 60
 DIFF_LINES = 60
@@ -30,22 +27,6 @@ DIFF_CHARACTERS = 160
 CONTEXT = 3  # unchanged lines shown around a change
 COMPARED = 2_000  # lines of both files from the first change on
 OCCURRENCES = {"kind": pl.String, "severity": pl.String, **OCCURRENCE}
-
-
-@dataclass(frozen=True)
-class ReportedProblem:
-    """All problems of one kind in a run file: their count, and the first occurrences.
-
-    An occurrence has line, topic, found and expected.
-    """
-
-    kind: str
-    severity: str
-    count: int
-    message: str
-    todo: str
-    first: Sequence[Mapping[str, Any]] = ()
-    is_repairable: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +37,7 @@ class CheckResult:
     """
 
     facts: dict[str, Any]
-    problems: Sequence[ReportedProblem]
+    problems: Sequence[ProblemGroup]
     occurrences: pl.DataFrame
     index: pl.DataFrame | None = None
     is_valid: bool = False
@@ -108,6 +89,23 @@ def check_result_of(report: RunReport) -> CheckResult:
         "topics": report.topics,
         "run_tags": list(report.run_tags[:SHOWN_TAGS]),
     }
+    return _result(facts, report.problems, report.index)
+
+
+def refused_result(problems: Iterable[Problem]) -> CheckResult:
+    """Return the result for an upload that cannot be unpacked."""
+    groups = []
+    for number, (_, line, found, expected, todo) in enumerate(problems, start=1):
+        kind = "unreadable-file" if number == 1 else f"unreadable-file-{number}"
+        message = f"Found {found}; expected {expected}."
+        places = listed([(line, None, found, expected)])
+        groups.append(ProblemGroup(kind, Severity.ERROR, 1, message, todo, places))
+    return _result({}, groups)
+
+
+def _result(
+    facts: dict[str, Any], groups: Sequence[ProblemGroup], index: pl.DataFrame | None = None
+) -> CheckResult:
     columns = [
         group.occurrences.select(
             pl.lit(group.kind).alias("kind"),
@@ -116,48 +114,10 @@ def check_result_of(report: RunReport) -> CheckResult:
             "topic",
             pl.col("found", "expected").str.slice(0, KEPT_CHARACTERS),
         )
-        for group in report.problems
+        for group in groups
     ]
-    return CheckResult(
-        facts=facts,
-        problems=[_reported(group) for group in report.problems],
-        occurrences=pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical"),
-        index=report.index,
-        is_valid=report.is_valid and report.index is not None,
-    )
-
-
-def _reported(group: ProblemGroup) -> ReportedProblem:
-    first = group.occurrences.head(FIRST_LINES).with_columns(
-        pl.col("found", "expected").str.slice(0, SHOWN_CHARACTERS)
-    )
-    return ReportedProblem(
-        kind=group.kind,
-        severity=group.severity.value,
-        count=group.count,
-        message=group.message,
-        todo=group.todo,
-        first=first.select(*OCCURRENCE).to_dicts(),
-        is_repairable=group.repairable,
-    )
-
-
-def refused_result(problems: Iterable[Problem]) -> CheckResult:
-    """Return the result for an upload that cannot be unpacked."""
-    rows, columns = [], []
-    for number, problem in enumerate(problems, start=1):
-        occurrence = {
-            "line": problem.line,
-            "topic": None,
-            "found": problem.found,
-            "expected": problem.expected,
-        }
-        kind = "unreadable-file" if number == 1 else f"unreadable-file-{number}"
-        message = f"Found {problem.found}; expected {problem.expected}."
-        severity = Severity.ERROR.value
-        rows.append(ReportedProblem(kind, severity, 1, message, problem.todo, [occurrence]))
-        columns.append({"kind": kind, "severity": severity, **occurrence})
-    return CheckResult({}, rows, occurrences=pl.DataFrame(columns, schema=OCCURRENCES))
+    occurrences = pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical")
+    return CheckResult(facts, groups, occurrences, index, is_valid=index is not None)
 
 
 def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
@@ -218,7 +178,7 @@ def report_data(
 ) -> dict[str, Any]:
     """Return a report as plain data for the API and the commands.
 
-    `problems` are ReportedProblems, or stored rows with their attributes.
+    `problems` are ProblemGroups, or stored rows with their attributes.
     """
     return {
         "valid": is_valid,

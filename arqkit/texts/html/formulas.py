@@ -9,7 +9,6 @@ inside `\\text`.
 from __future__ import annotations
 
 import re
-import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -22,38 +21,8 @@ _PROSE = frozenset(
     dollar dollars sign
     """.split()
 )
-_PROSE_BYTES = frozenset(word.encode() for word in _PROSE)
-# Replaces all bytes outside words by spaces. A backslash belongs to the word that it begins.
-_WORDS_APART = bytes(
-    code if chr(code) in string.ascii_letters + string.digits + "_\\" else 32 for code in range(256)
-)
-_BEGINS_NO_AMOUNT = string.ascii_letters + string.punctuation
 _MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # an amount, or text with white space
 _GROUP = re.compile(r"\{[^{}]*\}")
-
-
-def may_be_money(texts: list[str], marks: list[str], formulas: list[str]) -> bool:
-    """Return whether dollars between texts may be money.
-
-    The result is that of `is_money`, at little cost if the formulas contain no words of prose.
-    """
-    words = (
-        "\0".join(formulas).lower().encode().replace(b"\\", b" \\").translate(_WORDS_APART).split()
-    )
-    if _PROSE_BYTES.isdisjoint(words):
-        doubtful = [
-            place for place, formula in enumerate(formulas) if formula[0] not in _BEGINS_NO_AMOUNT
-        ]
-        judge = _is_price
-    else:
-        doubtful = list(range(len(formulas)))
-        judge = is_money
-    for place in doubtful:
-        if marks[place] == "$" and judge(
-            formulas[place], before=texts[place][-3:], after=texts[place + 1][:1]
-        ):
-            return True
-    return False
 
 
 def is_money(content: str, *, before: str, after: str) -> bool:
@@ -112,7 +81,6 @@ _TEXT_ENVIRONMENTS = frozenset(
     abstract minipage
     """.split()
 )
-_DOLLARS = re.compile(r"(\$\$?)")
 
 
 class Bare(NamedTuple):
@@ -155,44 +123,6 @@ def runs(html: str) -> Iterator[tuple[str, bool]]:
         if has_verbatim and part.strip("</>") in _VERBATIM:
             depth += -1 if part[1] == "/" else 1
         yield part, False
-
-
-def plain_formulas(html: str) -> tuple[list[str], list[str]] | None:
-    """Return the texts of clean HTML around its formulas, and the formulas with their dollars.
-
-    This is a fast path for most texts. It returns None if a dollar may be anything but a delimiter;
-    `runs` and `bare_formulas` then look closer. For all other texts they find the same formulas, at
-    several times the cost.
-    """
-    if "\\$" in html or "<span" in html or "<code>" in html or "<pre>" in html or "<kbd>" in html:
-        return None
-    pieces = html.split("$")
-    texts, formulas = pieces[::2], pieces[1::2]
-    marks = closing = ["$"] * len(formulas)
-    if "" in pieces[1:-1]:  # some dollars are double
-        pieces = _DOLLARS.split(html)  # text, mark, formula, mark, ..., text
-        texts, marks, formulas, closing = pieces[::4], pieces[1::4], pieces[2::4], pieces[3::4]
-    if marks != closing or len(texts) == len(formulas) or _has_other_marks("\0".join(texts)):
-        return None
-    # A dollar inside a tag is not a delimiter.
-    if '="' in html and any(text.rfind("<") > text.rfind(">") for text in texts):
-        return None
-    if _are_odd(formulas) or may_be_money(texts, marks, formulas):
-        return None
-    return texts, [f"{mark}{formula}{mark}" for mark, formula in zip(marks, formulas, strict=True)]
-
-
-def _has_other_marks(text: str) -> bool:
-    return "\\" in text and ("\\(" in text or "\\[" in text or "\\begin{" in text)
-
-
-def _are_odd(formulas: list[str]) -> bool:
-    """Return whether the text between dollars may be anything but complete formulas."""
-    together = "".join(formulas)
-    if "<" in together or (len(together) > LONGEST and max(map(len, formulas)) > LONGEST):
-        return True
-    opened, closed = [text.count("{") for text in formulas], [text.count("}") for text in formulas]
-    return opened != closed or not all(map(str.strip, formulas))
 
 
 def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:

@@ -10,19 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from html import unescape
 from itertools import count
 from typing import NamedTuple, cast
 
 from arqkit.texts.html.allowed_html import FORMULA, IN_LINES, IN_POSTS, is_clean
-from arqkit.texts.html.formulas import bare_formulas, has_marks, plain_formulas, runs, with_dollars
+from arqkit.texts.html.formulas import bare_formulas, has_marks, runs, with_dollars
 from arqkit.texts.html.tidying import Inside, tidy
 from arqkit.texts.posts.text import TextFormula, without_marks
 
 # The version of these rules. Raise it when the output changes; `clean_posts` then updates stored
 # texts.
-RULES = 3
+RULES = 4
 
 _TAG = re.compile(r"<[^<>]*+>")
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.:-]")
@@ -62,16 +62,7 @@ class CleanText:
     @property
     def latex(self) -> list[str]:
         """Return the LaTeX of the formulas in `ids`, without dollars."""
-        if not self.written:
-            return []
-        # One call for all formulas: a call for each would dominate the cost of this module.
-        together = "\0".join(self.written)
-        together = unescape(together) if "&" in together else together
-        plainly = together[1:-1].split("$\0$")
-        count, ends = len(self.written), together[0] + together[-1]
-        if len(plainly) == count and together.count("$") == 2 * count and ends == "$$":
-            return list(map(str.strip, plainly))
-        return [without_marks(text)[0] for text in together.split("\0")]
+        return [source_latex(text)[0] for text in self.written]
 
     @cached_property
     def formulas(self) -> tuple[TextFormula, ...]:
@@ -90,9 +81,6 @@ class CleanText:
         Storing it would double the size of a data dump without ids.
         """
         return None if self.was_safe else self.html
-
-
-_found = partial(tuple.__new__, TextFormula)  # TextFormula._make at half the cost
 
 
 def clean_post(html: str, *, prefix: str, first: int = 1) -> CleanText:
@@ -154,12 +142,7 @@ def _clean(
         text = "\0".join(parts.texts)
     within: list[TextFormula] = []
     if has_marks(text):
-        if plain := None if parts.given or has_typed_code else plain_formulas(text):
-            texts, written = plain
-            parts = _Parts(texts, [None] * len(written), written)
-        else:
-            was_safe = False
-            parts = _apart("".join(_wrapped(_joined(parts), within, has_typed_code=has_typed_code)))
+        parts = _apart("".join(_wrapped(_joined(parts), within, has_typed_code=has_typed_code)))
     return _numbered(parts, within, prefix, first, was_safe=was_safe)
 
 
@@ -184,9 +167,6 @@ def _wrapped(html: str, within: list[TextFormula], *, has_typed_code: bool) -> I
     for run, has_formulas in runs(html):
         if not has_formulas:
             yield run
-            continue
-        if plain := None if has_typed_code else plain_formulas(run):
-            yield _joined(_Parts(plain[0], [None] * len(plain[1]), plain[1]))
             continue
         place = 0
         for bare in bare_formulas(run, has_typed_code=has_typed_code):
@@ -225,7 +205,7 @@ def _numbered(
 
 
 def _formula(formula_id: str, text: str) -> TextFormula:
-    return _found((formula_id, *source_latex(text)))
+    return TextFormula(formula_id, *source_latex(text))
 
 
 def _joined(parts: _Parts) -> str:

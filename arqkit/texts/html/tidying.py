@@ -1,9 +1,8 @@
 """Rewrite hostile or careless HTML with allowed tags only, properly nested, and all of its text.
 
 A `<` that does not begin a tag is text, because people write `a<b`. Other tags are removed but
-their contents kept, except for contents that are not text (scripts, styles, drawings). Nothing
-depends on how a parser would repair the source: every tag is written here, where it is allowed. nh3
-then reads the result as a browser would, as a second check, and `is_clean` proves it.
+their contents kept, except for contents that are not text (scripts, styles, drawings). nh3 reads
+what is left as a browser would and closes its elements, and `is_clean` proves the result.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from arqkit.texts.html.allowed_html import (
     ATTRIBUTES,
     DEEPEST,
     FORMULA,
-    HOLDERS_OF_BLOCKS,
-    HOLDERS_OF_LINES,
     ID,
     IN_LINES,
     INLINE,
@@ -42,9 +39,9 @@ def kept_value(element: str, name: str, value: str) -> str | None:
         return value if re.fullmatch(allowed, value) else None
     if name in ("href", "src"):
         value = web_address(value)
-    known = ATTRIBUTES[element][name]
+    known = ATTRIBUTES.get(element, {}).get(name)
     # The proof reads the escaped value.
-    return value if re.fullmatch(known, escape(value)) else None
+    return value if known and re.fullmatch(known, escape(value)) else None
 
 
 def web_address(value: str) -> str:
@@ -60,19 +57,6 @@ def element_id(tag: str) -> str:
     """Return the id of a tag, or "" if it has none that is allowed."""
     value = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(tag)}.get("id", "")
     return value if re.fullmatch(ID, value) else ""
-
-
-def written_attributes(name: str, rest: str) -> str:
-    """Return the allowed attributes of a tag, rewritten; `rest` is its source after the name."""
-    known = ATTRIBUTES.get(name)
-    if not known or not rest:
-        return ""
-    given: dict[str, str] = {}
-    for key, double, single, bare in _ATTRIBUTE.findall(rest):
-        value = unescape(double or single or bare)
-        if key.lower() in known and (kept := kept_value(name, key.lower(), value)) is not None:
-            given.setdefault(key.lower(), escape(kept))
-    return "".join(f' {key}="{value}"' for key, value in given.items())
 
 
 Inside = dict[str, frozenset[str]]
@@ -109,40 +93,48 @@ _BREAKS_A_FORMULA = re.compile(
 )
 _LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-_PARTS_OF_TABLES = (TABLE_ROWS | {"td", "th"}) - {"table"}
+_ENDED_BY_OTHERS = (TABLE_ROWS | {"p", "li", "dt", "dd", "td", "th"}) - {"table"}
+"""The elements whose end tags may be missing: the next one, or the end of its list, ends each."""
+
+
+# What is kept of HTML that a parser does not leave as it should be nested: less and less.
+_ATTEMPTS = (POST_TAGS, POST_TAGS - INLINE, frozenset(("p", "br")), frozenset[str]())
 
 
 def tidy(html: str, inside: Inside) -> str:
     """Return HTML rewritten so that `is_clean` proves it; formula elements contain only text.
 
-    This takes linear time and keeps all text. If the proof fails even then, all tags are
-    removed.
+    ammonia (nh3) reads it as browsers do. Elements that it leaves inside others where none may be,
+    such as lists in emphasis, are unwrapped: first inline ones, then all but paragraphs.
     """
-    written = _Writer(_UNSAFE.sub("", html), inside).written()
-    cleaned = nh3.clean(
-        written,
-        tags=set(POST_TAGS | {"span"})
-        if inside is not IN_LINES
-        else set(IN_LINES["post"] | {"span"}),
+    written = _Writer(_UNSAFE.sub("", html)).written()
+    allowed = inside["post"] if inside is IN_LINES else POST_TAGS
+    cleaned = (_cleaned(written, tags & allowed) for tags in _ATTEMPTS)
+    return next(text for text in cleaned if is_clean(FORMULA.sub("\0", text), inside))
+
+
+def _cleaned(html: str, tags: frozenset[str]) -> str:
+    return nh3.clean(
+        html,
+        tags=set(tags | {"span"}),
         attributes={"span": {"class", "id"}}
         | {name: set(known) for name, known in ATTRIBUTES.items()},
         attribute_filter=kept_value,
         url_schemes={"http", "https"},
         link_rel=None,
     )
-    if is_clean(FORMULA.sub("\0", cleaned), inside):
-        return cleaned
-    return nh3.clean(written, tags=set(), attributes={})
 
 
 class _Writer:
-    """A writer of tidy HTML: reads the source token by token and tracks the open elements."""
+    """A writer of HTML with the allowed tags only, and all other signs as text.
 
-    def __init__(self, html: str, inside: Inside) -> None:
+    Formulas become elements of their own, and the contents of scripts and the like are left out.
+    """
+
+    def __init__(self, html: str) -> None:
         self.html = html
-        self.inside = inside
         self.out: list[str] = []
-        self.stack = ["post"]
+        self.depth = 0
         self.ends_of_spans = _ends_of_spans(html)
         self.never_ended: set[str] = set()
 
@@ -162,14 +154,17 @@ class _Writer:
             elif name in POST_TAGS:
                 self._tag(name, token)
         self._text(self.html[place:])
-        while len(self.stack) > 1:
-            self._close()
         return "".join(self.out)
 
     def _text(self, text: str) -> None:
-        if text and not text.isspace() and self.stack[-1] in TABLE_ROWS:
-            self._open_row("td")
         self.out.append(text.replace("<", "&lt;").replace(">", "&gt;"))
+
+    def _tag(self, name: str, token: re.Match[str]) -> None:
+        """Write a tag, unless elements are nested so deep that parsers become slow."""
+        if name not in VOID | _ENDED_BY_OTHERS:
+            self.depth += -1 if token["slash"] else 1
+        if self.depth < DEEPEST:
+            self.out.append(token[0])
 
     def _end_of_dropped(self, token: re.Match[str], name: str) -> int:
         if (
@@ -209,100 +204,10 @@ class _Writer:
         text = _LINE_BREAK.sub(" ", _SPANS.sub("", inner))
         if not text:
             return end[1]
-        if self.stack[-1] in TABLE_ROWS:
-            self._open_row("td")
         known = f' id="{ids[0]}"' if ids else ""
         text = escape(with_dollars(unescape(text)), quote=False)
         self.out.append(f'<span class="math-container"{known}>{text}</span>')
         return end[1]
-
-    def _tag(self, name: str, token: re.Match[str]) -> None:
-        if token["slash"]:
-            self._end(name)
-        elif self._may_stand(name) and len(self.stack) < DEEPEST:
-            self.out.append(f"<{name}{written_attributes(name, token['rest'])}>")
-            if name not in VOID:
-                self.stack.append(name)
-
-    def _may_stand(self, name: str) -> bool:
-        if self.inside is IN_LINES:
-            return name in self.inside[self.stack[-1]] and not (name == "a" and "a" in self.stack)
-        if name in ("li", "dt", "dd"):
-            return self._in_list(name)
-        if name in _PARTS_OF_TABLES:
-            return self._in_table(name)
-        if self.stack[-1] in TABLE_ROWS:
-            self._open_row("td")
-        if name == "a":
-            self._end("a")
-        if name not in INLINE and name not in ("br", "img"):
-            while self.stack[-1] in INLINE or self.stack[-1] in HOLDERS_OF_LINES:
-                self._close()
-        return name in self.inside[self.stack[-1]]
-
-    def _in_list(self, name: str) -> bool:
-        lists, items = (("ul", "ol"), ("li",)) if name == "li" else (("dl",), ("dt", "dd"))
-        for depth in range(len(self.stack) - 1, 0, -1):
-            open_name = self.stack[depth]
-            if open_name in lists or open_name in items:
-                self._close_to(depth if open_name in items else depth + 1)
-                return True
-            if open_name in HOLDERS_OF_BLOCKS:
-                return False
-        return False
-
-    def _in_table(self, name: str) -> bool:
-        if "table" not in self.stack:
-            return False
-        table = len(self.stack) - 1 - self.stack[::-1].index("table")
-        if name in ("td", "th"):
-            inside = next(
-                (depth for depth in range(table, len(self.stack)) if self.stack[depth] == "tr"), 0
-            )
-            self._close_to(inside + 1 if inside else table + 1)
-            if not inside:
-                self._open_row("")
-            return True
-        if name == "tr":
-            self._close_to(table + 2 if len(self.stack) > table + 1 else table + 1)
-            if self.stack[-1] == "table":
-                self._open("tbody")
-            return True
-        self._close_to(table + 1)
-        return True
-
-    def _open_row(self, cell: str) -> None:
-        if self.stack[-1] == "table":
-            self._open("tbody")
-        if self.stack[-1] != "tr":
-            self._open("tr")
-        if cell:
-            self._open(cell)
-
-    def _open(self, name: str) -> None:
-        self.out.append(f"<{name}>")
-        self.stack.append(name)
-
-    def _end(self, name: str) -> None:
-        """Close an element if it is open and no cell or list is in between."""
-        for depth in range(len(self.stack) - 1, 0, -1):
-            open_name = self.stack[depth]
-            if open_name == name:
-                self._close_to(depth)
-                return
-            if open_name in ("td", "th") and name not in TABLE_ROWS:
-                return
-            if (name in ("li", "p") and open_name in HOLDERS_OF_BLOCKS) or (
-                name in INLINE and open_name not in INLINE
-            ):
-                return
-
-    def _close_to(self, depth: int) -> None:
-        while len(self.stack) > depth:
-            self._close()
-
-    def _close(self) -> None:
-        self.out.append(f"</{self.stack.pop()}>")
 
 
 def _is_tag(name: str, token: re.Match[str]) -> bool:

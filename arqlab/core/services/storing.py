@@ -1,16 +1,13 @@
-"""Bulk inserts of plain rows: COPY on PostgreSQL, multi-row INSERTs on SQLite."""
+"""Bulk inserts of plain rows: COPY on PostgreSQL, INSERTs on SQLite."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from io import BytesIO
 
 import polars as pl
 from django.db import connection
 from django.db.models import Model
 
-MAX_PARAMETERS = 999
-"""The maximum number of parameters in a statement that every SQLite accepts."""
 AT_ONCE = 2**18
 """Bytes of COPY data to send to the database at a time."""
 
@@ -26,6 +23,7 @@ def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
     Python object.
     """
     table = model._meta.db_table
+    columns = ", ".join(map(connection.ops.quote_name, rows.columns))
     if connection.vendor == "postgresql":
         escaped = rows.with_columns(pl.col(pl.String).str.replace_many(_ESCAPES))
         lines = escaped.write_csv(
@@ -34,26 +32,11 @@ def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
         with connection.cursor() as cursor:
             # Django's cursor wraps psycopg2's.
             cursor.cursor.copy_expert(
-                f"COPY {table} ({_quoted(rows.columns)}) FROM STDIN",
-                BytesIO(lines.encode()),
-                AT_ONCE,
+                f"COPY {table} ({columns}) FROM STDIN", BytesIO(lines.encode()), AT_ONCE
             )
     else:
-        _insert_values(table, rows)
-
-
-def _insert_values(table: str, rows: pl.DataFrame) -> None:
-    placeholders = f"({', '.join('?' * rows.width)})"
-    # Only names of our own models are inserted.
-    insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES "  # noqa: S608
-    connection.ensure_connection()
-    # SQLite's own connection: Django's cursor looks for the places of parameters in each statement,
-    # which takes as long as the insertion.
-    execute = connection.connection.execute
-    for part in rows.iter_slices(MAX_PARAMETERS // rows.width):
-        values = [value for row in part.rows() for value in row]
-        execute(insert + ", ".join([placeholders] * part.height), values)
-
-
-def _quoted(columns: Sequence[str]) -> str:
-    return ", ".join(connection.ops.quote_name(column) for column in columns)
+        places = ", ".join(["%s"] * rows.width)
+        # Only names of our own models are inserted.
+        insert = f"INSERT INTO {table} ({columns}) VALUES ({places})"  # noqa: S608
+        with connection.cursor() as cursor:
+            cursor.executemany(insert, rows.rows())

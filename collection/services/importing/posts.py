@@ -198,7 +198,7 @@ def import_posts(
     path = dump_files(path).get("posts", path) if path.is_dir() else path
     if not path.is_file():
         todo = "Name a Posts.xml, or a folder or archive that contains one."
-        raise FileRefusedError([Problem(str(path), None, "no such file", "Posts.xml", todo)])
+        raise FileRefusedError.of(str(path), "no such file", "Posts.xml", todo)
     record = open_import(collection, Import.Kind.POSTS, path, at=at, window=window)
     if record.state == Import.State.DONE:
         return record

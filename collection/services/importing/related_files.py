@@ -277,7 +277,7 @@ def _file_of(path: Path, kind: str) -> Path:
     if not file.is_file():
         actual, expected = f"no {Import.Kind(kind).label.lower()}", "a file of the data dump"
         todo = "Name the file, or a folder or archive that contains it."
-        raise FileRefusedError([Problem(str(path), None, actual, expected, todo)])
+        raise FileRefusedError.of(str(path), actual, expected, todo)
     return file
 
 

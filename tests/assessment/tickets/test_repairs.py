@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 
 from arqkit.records import TopicRecord
+from arqkit.texts.html.sanitizer import RULES
 from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core.models import AuditEvent, Correction, Topic, TypesetFormula
 from arqlab.core.services.topic_pages import topic_pages
@@ -281,7 +282,7 @@ def test_a_formula_that_ran_out_of_time_is_typeset_again(organizing, ticket, pos
 
 
 def test_a_text_that_was_cleaned_wrongly_is_sanitized_again(organizing, ticket, post):
-    Post.objects.filter(pk=post.pk).update(clean_title="", clean_body="<p>Cut</p>", rules=3)
+    Post.objects.filter(pk=post.pk).update(clean_title="", clean_body="<p>Cut</p>", rules=RULES)
     assert "differs from what the sanitizer makes" in organizing.get(path(ticket)).text
 
     before, after = sections(organizing.get(path(ticket, "sanitize")).text)

@@ -62,7 +62,7 @@ def test_a_null_byte_hides_no_other_problem():
 
     wrong = {"null-byte": [2, 5], "score-decimal-comma": [5], "duplicate-item": [9]}
     assert found(report) == wrong
-    assert not any(group.repairable for group in report.problems)
+    assert not any(group.is_repairable for group in report.problems)
     assert repaired_run("\n".join(lines).encode(), RULES) is None
 
 

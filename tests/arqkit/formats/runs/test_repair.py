@@ -58,7 +58,7 @@ def files(draw, layouts=("task1", "task2", "trec")):
 
 
 def problems(data: bytes, rules: RunRules) -> dict[str, bool]:
-    return {group.kind: group.repairable for group in check_run(data, rules).problems}
+    return {group.kind: group.is_repairable for group in check_run(data, rules).problems}
 
 
 def assert_repairs(data: bytes, rules: RunRules) -> None:
@@ -161,7 +161,7 @@ def test_a_file_that_is_not_utf_8_is_not_repaired():
     data = "A.1\tschön\t1\t2\tt\n\n".encode("latin-1")
 
     assert repaired_run(data, RULES) is None
-    assert not any(group.repairable for group in check_run(data, RULES).problems)
+    assert not any(group.is_repairable for group in check_run(data, RULES).problems)
 
 
 def test_topics_and_answers_become_a_run_of_generated_answers():
@@ -204,7 +204,7 @@ def formula_run(wrong: set[int], size: int = 40) -> bytes:
 def test_a_few_formulas_with_a_wrong_post_are_omitted_and_named():
     data = formula_run({3, 25})
     [problem] = check_run(data, KNOWN).problems
-    assert problem.repairable
+    assert problem.is_repairable
     assert problem.todo.endswith("Left out: formula 103 (line 4), 125 (line 26).")
 
     repaired = repaired_run(data, KNOWN)
@@ -220,7 +220,7 @@ def test_many_wrong_posts_are_a_fault_of_the_system_that_no_repair_hides():
     data = formula_run(set(range(5)))  # 5 of 40
     [problem] = check_run(data, KNOWN).problems
 
-    assert (problem.kind, problem.count, problem.repairable) == ("wrong-post", 5, False)
+    assert (problem.kind, problem.count, problem.is_repairable) == ("wrong-post", 5, False)
     assert "Left out" not in problem.todo
     assert repaired_run(data, KNOWN) is None
 

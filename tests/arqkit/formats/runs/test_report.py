@@ -43,7 +43,7 @@ def test_a_kind_is_described_in_full_sentences(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_repair_is_described_only_where_there_is_one(kind):
-    assert a_group(kind).repairable == ("The repaired file" in a_group(kind).todo)
+    assert a_group(kind).is_repairable == ("The repaired file" in a_group(kind).todo)
     assert "repaired" not in a_group(kind, can_repair=False).todo
     assert "repaired" not in a_group(kind, repairable=False).todo
 
@@ -101,7 +101,7 @@ def test_a_place_without_a_line_is_the_whole_file():
     ("severity", "is_valid"), [("error", False), ("warning", True), ("note", True)]
 )
 def test_a_run_is_valid_when_no_problem_is_an_error(severity, is_valid):
-    group = ProblemGroup("x", Severity(severity), 1, "X.", "Y.", listed([]), repairable=False)
+    group = ProblemGroup("x", Severity(severity), 1, "X.", "Y.", listed([]))
     report = RunReport("trec", "TREC", ItemKind.POSTS, 1, 1, 1, ("t",), (group,), None)
 
     assert report.is_valid is is_valid

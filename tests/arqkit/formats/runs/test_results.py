@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from arqkit.formats.runs.check import check_run
-from arqkit.formats.runs.report import RunRules
+from arqkit.formats.runs.report import FIRST_LINES, RunRules
 from arqkit.formats.runs.results import (
     DIFF_CHARACTERS,
     DIFF_LINES,
-    FIRST_LINES,
     OCCURRENCES,
     check_result_of,
     refused_result,
@@ -35,7 +34,7 @@ def test_a_run_without_problems_has_an_index_and_facts() -> None:
         1,
         ["t"],
     )
-    assert (outcome.problems, outcome.occurrences.schema) == ([], OCCURRENCES)
+    assert (outcome.problems, outcome.occurrences.schema) == ((), OCCURRENCES)
 
 
 def test_an_invalid_run_has_no_index() -> None:

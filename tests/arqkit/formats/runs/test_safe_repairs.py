@@ -152,7 +152,7 @@ def test_a_repaired_run_has_the_ranking_of_the_undamaged_run(kind, order):
     for rows, damaged, rules in runs:
         problems = {group.kind: group for group in check_run(damaged, rules).problems}
         repaired = repaired_run(damaged, rules)
-        if problems[kind].repairable:
+        if problems[kind].is_repairable:
             assert ranking(repaired, rules).equals(ranking(file(rows), rules))
         else:
             assert order == "rank"
@@ -206,7 +206,7 @@ def test_two_real_runs_with_the_same_tag_are_never_blended():
     problems = {group.kind: group for group in check_run(both, rules).problems}
 
     assert "The file seems to hold two runs" in problems["two-lists"].message
-    assert not any(group.repairable for group in problems.values())
+    assert not any(group.is_repairable for group in problems.values())
     assert repaired_run(both, rules) is None
 
 
@@ -233,7 +233,7 @@ def test_commas_that_may_be_separators_or_decimal_commas_are_left_to_the_team():
     report = check_run(data, RunRules(TaskKind.ANSWERS))
 
     assert not report.is_valid
-    assert not any(group.repairable for group in report.problems)
+    assert not any(group.is_repairable for group in report.problems)
     assert repaired_run(data, RunRules(TaskKind.ANSWERS)) is None
 
 
