@@ -56,6 +56,7 @@ class Buffered:
         loop, environ = asyncio.get_running_loop(), environ_of(scope)
         with self._file() as body, self._file() as answer:
             try:
+                _require_utf8(environ.get("CONTENT_TYPE", ""))
                 if int(environ.get("CONTENT_LENGTH", 0)) > self.largest:
                     environ["wsgi.input"] = io.BufferedReader(_Arriving(receive, loop), PART)
                 else:
@@ -84,6 +85,15 @@ class Buffered:
                     limit.reschedule(started + body.tell() / SLOWEST)
         except TimeoutError:
             raise RefusedError(408, f"Send at least {SLOWEST} bytes per second.") from None
+
+
+def _require_utf8(content_type: str) -> None:
+    """Refuse other charsets and encoded parameters: Django fails on some, on every address."""
+    for parameter in content_type.lower().split(";")[1:]:
+        name, _, value = (part.strip(' \t"') for part in parameter.partition("="))
+        if "*" in name or (name == "charset" and value not in {"utf-8", "utf8"}):
+            found = ascii(parameter.strip()[:80])
+            raise RefusedError(415, f"Send UTF-8 and leave out {found} of the content type.")
 
 
 async def _part(receive: Receive) -> tuple[bytes, bool]:

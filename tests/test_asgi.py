@@ -92,6 +92,19 @@ def test_a_request_that_is_too_large_and_did_not_say_so_is_refused(asked):
     assert status_and_text(asked(reads, b"a" * 600_000, b"a" * 600_000))[0] == 413
 
 
+@pytest.mark.parametrize(
+    "parameter",
+    ["charset=hex", "CHARSET = idna", "charset*=none''x", "charset*=utf-8''%00", "charset=latin1"],
+)
+def test_only_utf_8_reaches_the_application(asked, parameter):
+    sent = [(b"content-type", f"text/plain; a=b; {parameter}".encode())]
+    read = [(b"content-type", b'text/plain; charset="UTF-8"; boundary=b')]
+
+    status, text = status_and_text(asked(reads, b"a", headers=sent))
+    assert (status, parameter.lower() in text.decode().replace('"', "")) == (415, True)
+    assert status_and_text(asked(reads, b"a", headers=read)) == (200, b"1: a")
+
+
 def test_the_application_itself_reads_or_refuses_what_is_said_to_be_too_large(asked):
     headers = [(b"content-length", b"1200000")]
     parts = [b"a" * 600_000, b"b" * 600_000]

@@ -13,7 +13,9 @@ from assessment.judging.apis.requests import MarkSerializer
 from assessment.models import PoolItem
 
 HAVE = OpenApiParameter(
-    "have", description="Ids of the items that the page has loaded, separated by commas."
+    "have",
+    {"type": "string", "pattern": "^([0-9]{1,18}(,[0-9]{1,18})*)?$"},
+    description="Ids of the items that the page has loaded, separated by commas.",
 )
 
 

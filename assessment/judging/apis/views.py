@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
@@ -17,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from arqlab.core.models import User
+from arqlab.web.pages import number_of
 from assessment.errors import JudgingError
 from assessment.judging.apis import responses
 from assessment.judging.apis.requests import (
@@ -47,7 +47,6 @@ from assessment.models import Judgment
 F = TypeVar("F", bound=Callable[..., Any])
 # bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
 LARGEST = 4 * 2**20
-_IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}", re.ASCII)
 FORGED = (
     "This item is not leased to you. If you signed in with another account in another tab, "
     "sign in with your own account again; your input is kept in this browser."
@@ -259,13 +258,14 @@ class NextApi(JudgingApi):
     def get(self, request: Request, **path: str) -> Response:
         """Lease the next item of the topic to the assessor, and return the topic's progress."""
         given = [key for key in request.query_params.get("have", "").split(",") if key]
-        if not all(_IDENTIFIER.fullmatch(key) and int(key) <= LARGEST_ID for key in given[:200]):
+        have = [number_of(key) for key in given[:MAX_ITEMS]]
+        if None in have:
             raise JudgingError(
                 "The parameter `have` is malformed. Use item ids separated by commas.",
                 code="malformed",
             )
-        stack, have = self.require_place().stack, tuple(map(int, given[:200]))
-        taken = leases.take_next(stack=stack, seat=self.seat, have=have, at=timezone.now())
+        stack, loaded = self.require_place().stack, tuple(filter(None, have))
+        taken = leases.take_next(stack=stack, seat=self.seat, have=loaded, at=timezone.now())
         progress = progress_of(stack, self.person.pk)
         return Response({"item": self.shown(taken), "progress": progress})
 
