@@ -6,7 +6,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -18,7 +18,7 @@ from django.db.models import QuerySet, Transform
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 
 from arqkit.formats.tables import FILE_ENDINGS
@@ -159,9 +159,20 @@ class Cell(NamedTuple):
     row: Any
 
     @property
-    def attributes(self) -> str:
-        """Return its classes as an attribute, if it has any."""
-        return _classes(self.css)
+    def template(self) -> str:
+        """Return the template of what it contains, if it has one."""
+        return self.column.template if self.row else ""
+
+    @property
+    def start(self) -> str:
+        """Return the tag that opens it."""
+        tag = 'th scope="row"' if self.column.is_head else "td"
+        return SafeString(f"<{tag}{_classes(self.css)}>")
+
+    @property
+    def end(self) -> str:
+        """Return the tag that closes it, and what parts its text from the next one's."""
+        return SafeString("</th>\n" if self.column.is_head else "</td>\n")
 
 
 class Line(NamedTuple):
@@ -174,6 +185,19 @@ class Line(NamedTuple):
     def attributes(self) -> str:
         """Return its classes as an attribute, if it has any."""
         return _classes(self.css)
+
+    @property
+    def parts(self) -> Iterator[Cell | str]:
+        """Yield the cells that a template fills, and the HTML of those between them.
+
+        A template takes longer for a cell, and its spaces would be a third of a long table.
+        """
+        for template, cells in groupby(self.cells, key=lambda cell: cell.template):
+            if template:
+                yield from cells
+            else:
+                html = (f"{cell.start}{conditional_escape(cell.html)}{cell.end}" for cell in cells)
+                yield SafeString("".join(html))
 
 
 def _classes(css: str) -> str:

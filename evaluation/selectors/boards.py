@@ -270,7 +270,7 @@ def live_scores(
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
     """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
     scores = live_scores(qrel_set, runs)
-    scored = Run.objects.filter(pk__in=list(scores)).select_related("team")
+    scored = Run.objects.filter(pk__in=list(scores)).select_related("team").defer(*_LONG)
     return board_of(qrel_set, measures_of(qrel_set), scored, scores)
 
 
@@ -298,7 +298,7 @@ def released_board(leaderboard: Leaderboard) -> Board:
 
     It is cached by the version, which never changes, and by what is known of its runs.
     """
-    qrel_set, runs = leaderboard.qrel_set, leaderboard.runs.select_related("team")
+    qrel_set, runs = leaderboard.qrel_set, leaderboard.runs.select_related("team").defer(*_LONG)
 
     def compute() -> Board:
         measures = parse_measures(leaderboard.measures)
@@ -313,14 +313,11 @@ def released_board(leaderboard: Leaderboard) -> Board:
     )
 
 
-_RUN_FACTS = (
-    "team__name",
-    *(
-        field.attname
-        for field in Run._meta.concrete_fields
-        if not isinstance(field, JSONField | TextField)
-    ),
-)
+_FIELDS = {
+    field.attname: isinstance(field, JSONField | TextField) for field in Run._meta.concrete_fields
+}
+_LONG = [name for name, is_long in _FIELDS.items() if is_long]
+_RUN_FACTS = ["team__name", *(name for name, is_long in _FIELDS.items() if not is_long)]
 
 
 def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
 from arqkit.measures.scoring import Scorer
 from arqkit.records import ItemKind
-from arqlab.core.caches import cached_value, key_of
+from arqlab.core.caches import DAY, cached_value, computed_values, key_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from evaluation.permissions import VisibleBoard
@@ -44,6 +45,8 @@ from submissions.models import Run
 SIGNIFICANT = 0.05
 PAIRS = {"t": 1e-7, "wilcoxon": 2e-7, "randomization": 8e-7, "tukey": 1e-7}
 """The seconds that a test takes for a topic of two runs."""
+PART = 25
+"""The runs of a part of a test of all pairs, as it is cached."""
 TAU = 5e-7
 """The seconds that Kendall's tau takes for two runs."""
 CUTOFF = 10
@@ -75,12 +78,30 @@ class ComparedRuns(NamedTuple):
         """Return the runs that count."""
         return self.around([])[0]
 
-    def family(self, test: str) -> PairFamily:
-        """Return a test of all pairs of the runs."""
+    def family(self, test: str, places: Sequence[int]) -> PairFamily:
+        """Return a test of the runs at some places (rows) with all runs (columns).
+
+        It is cached in parts: that of all pairs of 1,000 runs has 24 MB.
+        """
         scores = self.matrix.scores
-        key = key_of("pair-family-1", test, scores.shape, scores.tobytes())
+        key = key_of("pair-family-2", test, scores.shape, scores.tobytes())
         work = PAIRS[test] * scores.shape[0] * scores.size
-        return cached_value(key, lambda: pair_family(scores, test), work=work)
+
+        def compute(wanted: int) -> PairFamily:
+            family = pair_family(scores, test)
+            starts = range(0, len(scores), PART)
+            parts = [
+                PairFamily(*(values[start : start + PART] for values in family)) for start in starts
+            ]
+            computed_values.set_many({f"{key}:{n}": part for n, part in enumerate(parts)}, DAY)
+            return parts[wanted]
+
+        parts = {
+            number: cached_value(f"{key}:{number}", partial(compute, number), work=work)
+            for number in {place // PART for place in places}
+        }
+        rows = [[values[place % PART] for values in parts[place // PART]] for place in places]
+        return PairFamily(*np.array(rows).reshape(len(places), 3, len(scores)).swapaxes(0, 1))
 
 
 class ComparedTopic(NamedTuple):
@@ -173,7 +194,7 @@ def run_pair(compared: ComparedRuns, first: int, second: int) -> RunPair | None:
     mean_first, mean_second = scores.mean(axis=1).tolist()
     names = [compared.matrix.topics[place] for place in common]
     rows = zip(names, *scores.tolist(), *differences.tolist(), strict=True)
-    families = {test: compared.family(test) for test in FAMILY_TESTS}
+    families = {test: compared.family(test, [first]) for test in FAMILY_TESTS}
     return RunPair(
         first=compared.runs[first],
         second=compared.runs[second],
@@ -182,7 +203,7 @@ def run_pair(compared: ComparedRuns, first: int, second: int) -> RunPair | None:
         low=float(low),
         high=float(high),
         tests=[
-            PairTest(test, *(number_or_none(values[first, second]) for values in family))
+            PairTest(test, *(number_or_none(values[0, second]) for values in family))
             for test, family in families.items()
         ],
         **_figures(differences),
@@ -206,11 +227,12 @@ def several_runs(
 ) -> SeveralRuns:
     """Return the comparison of some runs (places) by a test, corrected over all pairs of runs."""
     scores = compared.matrix.scores[list(places)]
-    values = getattr(compared.family(test), correction)
-    official = getattr(compared.competing.family(test), correction)
+    values = getattr(compared.family(test, places), correction)
     # The runs that count come first, and no other run adds to the corrections of their pairs.
-    values = values.copy()
-    values[: len(official), : len(official)] = official
+    official, count = compared.competing, len(compared.competing.runs)
+    inside = [row for row, place in enumerate(places) if place < count]
+    family = official.family(test, [places[row] for row in inside])
+    values[inside, :count] = getattr(family, correction)
     pairs = zip(*run_pairs(len(places)), strict=True)
     known = ~np.isnan(scores)
     totals = np.where(known, scores, 0).sum(axis=0)
@@ -222,16 +244,18 @@ def several_runs(
             (compared.matrix.topics[place], [number_or_none(value) for value in scores[:, place]])
             for place in order
         ],
-        [_summary(compared, places[first], places[second], values) for first, second in pairs],
+        [
+            _summary(compared, places[first], places[second], values[first, places[second]])
+            for first, second in pairs
+        ],
     )
 
 
-def _summary(compared: ComparedRuns, first: int, second: int, values: Reals) -> PairSummary:
+def _summary(compared: ComparedRuns, first: int, second: int, p: float) -> PairSummary:
     scores = compared.matrix.scores[[first, second]]
     differences = pair_differences(scores[:, ~np.isnan(scores).any(axis=0)])
-    p, topics = number_or_none(values[first, second]), differences.shape[1]
-    runs = compared.runs[first], compared.runs[second]
-    return PairSummary(*runs, p=p, topics=topics, **_figures(differences))
+    runs, topics = (compared.runs[first], compared.runs[second]), differences.shape[1]
+    return PairSummary(*runs, p=number_or_none(p), topics=topics, **_figures(differences))
 
 
 def group_correlations(groups: Sequence[TopicGroup]) -> list[GroupPair]:

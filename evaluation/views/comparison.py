@@ -11,7 +11,7 @@ import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from arqkit.comparison.differences import pair_differences, run_pairs
+from arqkit.comparison.differences import DECIMALS, run_pairs
 from arqkit.comparison.families import FAMILY_TESTS, TUKEY, PairFamily
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
@@ -283,8 +283,9 @@ def comparison_matrix(request: HttpRequest, task: Task) -> HttpResponse:
     """Show a test of all pairs of runs of the board that the user sees, or return it as TSV."""
     _, every, context = compared_board(request, task)
     compared, choice = every.competing, _test_choice(request, FAMILY_TESTS[0])
-    family = compared.family(choice["test"])
-    if request.GET.get("format") == "tsv":
+    is_file, count = request.GET.get("format") == "tsv", len(compared.runs)
+    family = compared.family(choice["test"], range(count if is_file else min(count, ENOUGH)))
+    if is_file:
         board = context["visible"].board
         return table_response(
             _pair_frame(compared, family), f"{board_file_name(board, board.qrels)}-pairs.tsv"
@@ -330,10 +331,10 @@ def _pair_lines(compared: ComparedRuns, values: Reals, address: str) -> list[dic
 def _pair_frame(compared: ComparedRuns, family: PairFamily) -> pl.DataFrame:
     """Return all pairs with their mean differences and p-values."""
     first, second = run_pairs(len(compared.runs))
-    differences = pair_differences(compared.matrix.scores)
-    known = ~np.isnan(differences)
-    topics = known.sum(axis=1)
-    totals = np.where(known, differences, 0).sum(axis=1)
+    known = (~np.isnan(compared.matrix.scores)).astype(float)
+    topics = (known @ known.T)[first, second].astype(int)
+    sums = np.nan_to_num(compared.matrix.scores) @ known.T  # over the common topics
+    totals = np.round((sums - sums.T)[first, second], DECIMALS)
     means = np.divide(totals, topics, out=np.full(len(topics), np.nan), where=topics > 0)
     names = {
         f"{side} {part}": [getattr(compared.runs[place], name) for place in places]

@@ -23,7 +23,7 @@ from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Chart, Column, Table, answer, to
 from assessment.models import QrelSet
 from evaluation.permissions import ScoreAccess, score_access_of, visible_board
-from evaluation.selectors.boards import live_board
+from evaluation.selectors.boards import live_board, live_scores
 from evaluation.selectors.pending_scores import measures_of
 from evaluation.services.certificates import Certification, certification_of
 from evaluation.services.paper_kits import paper_kit
@@ -330,7 +330,7 @@ def shared_measures(before: QrelSet, after: QrelSet) -> dict[Measure, Measure]:
 def version_effect(before: QrelSet, after: QrelSet, measure: Measure) -> VersionEffect:
     """Return the effect of two versions on the ranking of the runs in a measure of `after`."""
     name = shared_measures(before, after)[measure].name
-    earlier = {row.run.key: row.run.values.get(name) for row in live_board(before).rows}
+    earlier = {run: values.get(name) for run, values in live_scores(before).items()}
     runs = [row.run for row in live_board(after).rows if row.run.counts]
     rows = {
         "key": [run.key for run in runs],

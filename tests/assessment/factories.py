@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
@@ -57,7 +58,7 @@ def _make(task: Task, items: Formulas, kind: str, fields: Mapping[str, Any]) -> 
         "scale": task.protocol.labels.rows(),
         "seed": 1,
         "runs": [],
-        "sha256": "0" * 64,
+        "sha256": sha256(repr(items).encode()).hexdigest(),
         "frozen_at": NOW,
     }
     pool = Pool.objects.create(task=task, number=task.pools.count() + 1, **values | fields)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from django.urls import reverse
 from scipy import stats
 
+from arqkit.comparison.families import pair_family
 from arqlab.core.models import Task
 from evaluation.models import Leaderboard, RunScore, TopicScore
 from evaluation.permissions import score_access_of, visible_board
@@ -202,6 +204,17 @@ def test_less_than_two_runs_have_nothing_to_compare(page, runs, scene, client_of
     for test in ("t", "tukey"):
         html = client_of(scene.organizer).get(url(scene, page, test=test)).content.decode()
         assert "Nothing to compare yet" in html
+
+
+def test_the_parts_of_a_cached_test_are_those_of_all_pairs(compared, monkeypatch):
+    monkeypatch.setattr("evaluation.services.comparison.PART", 3)
+    shown = visible_board(score_access_of(compared.organizer, compared.task))
+    every = compared_runs(shown, shown.board.measures[0])
+    expected = pair_family(every.matrix.scores, "t")
+
+    for places in ([3, 0], [1], [], range(4)):
+        found = every.family("t", places)
+        np.testing.assert_array_equal(found, [values[list(places)] for values in expected])
 
 
 def test_the_table_of_pairs_marks_what_is_significant(compared, client_of, monkeypatch):

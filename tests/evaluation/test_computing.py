@@ -98,8 +98,9 @@ def test_no_door_computes_while_its_page_waits(role, released, client_of, no_tim
         status = answer.status_code
         assert status in (200, 202, 302, 404, 405, 429), (address, status)
         waiting |= {name} if status in (202, 429) else set()
-        if status == 200:  # what a page computes, it keeps
-            assert not caches["computed"]._cache, address
+        if status == 200:  # what a page computes, it keeps; rows are read, not computed
+            kept = [key for key in caches["computed"]._cache if "qrels-frame" not in key]
+            assert not kept, address
 
     assert waiting == COMPUTED | (ORGANIZERS if role == "organizer" else set())
 

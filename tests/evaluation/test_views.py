@@ -307,7 +307,7 @@ def test_the_number_of_queries_of_the_pages_is_fixed(played, client_of, django_a
 
     with django_assert_num_queries(17):
         client.get(board_url(played))
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(15):
         client.get(scores_url(played))
 
 

@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from django.db.models import Count
+
 from arqkit.judgments.completion import JudgedSample, keep_probabilities
 from arqkit.records import TaskKind
 from arqlab.core.models import Task
-from assessment.assignments.selectors.grid import TopicRow, topic_counts
+from assessment.assignments.selectors.grid import TopicRow
 from assessment.models import Judgment, PoolItem
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import adjudicated_judgments
@@ -59,10 +61,11 @@ def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
     if task.kind == Task.Kind.ANSWERS:
         kinds.remove(PoolItem.Kind.ANSWERS)
     relevant = Counter(topic for topic, _ in _relevant_items(task, kinds))
-    counted = topic_counts(PoolItem.official.filter(pool__task=task, kind__in=kinds))
+    items = PoolItem.official.filter(pool__task=task, kind__in=kinds).order_by()
+    counted = items.values_list("topic").annotate(Count("pk"), Count("done_at"))
     samples = {
-        topic: JudgedSample(counts.total, max(counts.done, relevant[topic]), relevant[topic])
-        for topic, counts in counted.items()
+        topic: JudgedSample(total, max(done, relevant[topic]), relevant[topic])
+        for topic, total, done in counted
     }
     probabilities = keep_probabilities(
         samples, kind=TaskKind(task.kind), min_relevant=task.protocol.min_relevant

@@ -189,7 +189,7 @@ def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:
 
 
 def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
-    baselines = [run for run in valid_runs(task) if run.is_baseline]
+    baselines = valid_runs(task, is_baseline=True)
     names = list(dict.fromkeys(run.tag for run in baselines))
     if unknown := [tag for tag in tags if tag not in names]:
         known = ", ".join(names) or "none"

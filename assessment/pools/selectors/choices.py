@@ -181,22 +181,26 @@ def candidate_runs(task: Task) -> RunQuerySet:
     return Run.objects.valid().filter(Q(task=task) | mixed if is_host else Q(task=task))
 
 
-def valid_runs(task: Task, *, with_post_hoc: bool = False) -> list[Run]:
-    """Return the valid runs of a task: baselines first, then by team, its primary run first."""
+def valid_runs(task: Task, *, with_post_hoc: bool = False, **only: bool) -> list[Run]:
+    """Return the valid runs of a task: baselines first, then by team, its primary run first.
+
+    `only` are conditions on fields of the runs.
+    """
     runs = Run.objects.scorable() if with_post_hoc else Run.objects.valid()
-    valid = runs.filter(task=task).select_related("team")
+    valid = runs.filter(task=task, **only).select_related("team")
     return list(valid.order_by("-is_baseline", "team__name", "-is_primary", "tag", "pk"))
 
 
 def poolable_runs(
-    task: Task, without: Mapping[int, str] = EMPTY, *, with_post_hoc: bool = False
+    task: Task, without: Mapping[int, str] = EMPTY, *, with_post_hoc: bool = False, **only: bool
 ) -> tuple[list[Run], list[tuple[Run, str]]]:
     """Return the valid runs that are pooled, and those that are not, each with the reason.
 
-    `without` has the reasons of the runs that the organizers leave out.
+    `without` has the reasons of the runs that the organizers leave out, and `only` conditions on
+    fields of the runs.
     """
     runs, left_out = [], []
-    for run in valid_runs(task, with_post_hoc=with_post_hoc):
+    for run in valid_runs(task, with_post_hoc=with_post_hoc, **only):
         if run.pk in without:
             left_out.append((run, f"You left it out: {without[run.pk]}"))
         elif task.kind == Task.Kind.FORMULAS and run_items(run, task) == ItemKind.VISUAL_IDS:

@@ -99,7 +99,7 @@ def _missed_by_pool(
     task: Task, choice: PoolChoice, labels: pl.DataFrame, query: str
 ) -> list[Oddity]:
     """Return the check for items that baselines rank high and that are in no pool, nor planned."""
-    baselines = [run for run in poolable_runs(task)[0] if run.is_baseline]
+    baselines, _ = poolable_runs(task, is_baseline=True)
     if not baselines:
         return []
     count = audit_pool(task, choice, baselines, planned=labels).count(NOT_POOLED)

@@ -14,6 +14,7 @@ from django.db.models import Max, Q
 from arqkit.formats.topics.files import threads_of
 from arqkit.formulas.visual_ids import as_formulas
 from arqkit.pooling.pools import PooledRun, PoolSources
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids
@@ -25,6 +26,7 @@ from assessment.qrels.selectors.frames import (
     counting_labels,
     judgment_frame,
     official_judgments,
+    read_frame,
 )
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
@@ -42,12 +44,16 @@ def pooled_before(task: Task, *, newest: VisualMap | None) -> pl.DataFrame | Non
     The item is null for an instance that has another visual id now. After a split, which keeps the
     id on the larger part, no instance of the pooled formula may be left in the pools.
     """
+    pools = Pool.official.filter(task=task)
     rows = PoolInstance.official.filter(item__pool__task=task).order_by()
-    instances = list(rows.values_list(*_FIELDS.values()))
-    if not instances:
+    earlier = cached_value(
+        key_of("pooled-1", *pools.order_by("pk").values_list("pk", "sha256")),
+        lambda: read_frame(rows.values_list(*_FIELDS.values()), dict.fromkeys(_FIELDS, pl.String)),
+        work=0,
+    )
+    if earlier.is_empty():
         return None
-    earlier = pl.DataFrame(instances, schema=dict.fromkeys(_FIELDS, pl.String), orient="row")
-    is_other = newest and Pool.official.filter(task=task).exclude(visual_map=newest).exists()
+    is_other = newest and pools.exclude(visual_map=newest).exists()
     ids = visual_ids_among(task.lab, earlier["doc_id"]) if is_other else None
     if ids is None:
         return earlier

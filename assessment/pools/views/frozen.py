@@ -226,7 +226,9 @@ def pool_discard(request: HttpRequest, pool: Pool) -> HttpResponse:
             f"Pool {number} was unfrozen. Its settings are filled in here, and the audit log keeps"
             " its number and hash.",
         )
-        settings = choice_data(choice, poolable_runs(task)[0], seed=str(choice.seed))
+        settings = choice_data(
+            choice, poolable_runs(task, is_baseline=True)[0], seed=str(choice.seed)
+        )
         address = reverse("assessment:pool-plan", args=[task.lab.slug, task.slug])
         return redirect(f"{address}?{urlencode(settings)}")
     return _to(task, number)

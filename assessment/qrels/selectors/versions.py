@@ -9,9 +9,11 @@ import polars as pl
 from django.db.models import Count, Q, QuerySet
 
 from arqkit.judgments.qrels import JudgedTopic, judged_topics
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, Task, Topic
 from assessment.models import Guideline, Qrel, QrelSet, TicketPolicy
+from assessment.qrels.selectors.frames import read_frame
 from collection.models import VisualMap
 from submissions.models import AnswerId
 
@@ -37,9 +39,11 @@ class TaskSummary(NamedTuple):
 
 def qrels_frame(qrel_set: QrelSet, *, query_id: str = "") -> pl.DataFrame:
     """Return the qrels of a version, or of one of its topics: topic, item, label."""
-    qrels = Qrel.objects.filter(qrel_set=qrel_set, **({"query_id": query_id} if query_id else {}))
-    rows = qrels.values_list("query_id", "doc_id", "relevance")
-    return pl.DataFrame(list(rows.iterator()), schema=QRELS_COLUMNS, orient="row")
+    qrels = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id", "doc_id", "relevance")
+    if query_id:
+        return read_frame(qrels.filter(query_id=query_id), QRELS_COLUMNS)
+    key = key_of("qrels-frame-1", qrel_set.pk, qrel_set.sha256)
+    return cached_value(key, lambda: read_frame(qrels, QRELS_COLUMNS), work=0)
 
 
 def judged_frame(qrel_set: QrelSet) -> pl.DataFrame:

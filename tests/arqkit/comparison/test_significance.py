@@ -14,6 +14,7 @@ from arqkit.comparison.differences import pair_differences
 from arqkit.comparison.families import (
     benjamini_hochberg,
     holm,
+    pair_family,
     paired_t,
     randomization,
     studentized_range_tail,
@@ -114,6 +115,14 @@ def test_a_few_topics_are_tested_in_several_parts():
 
     alone = [randomization(row[None])[0] for row in differences]
     assert randomization(differences).tolist() == alone
+
+
+def test_the_pairs_of_a_family_are_tested_in_parts_and_corrected_together(monkeypatch):
+    scores = tied_scores(8, 10)
+    whole = pair_family(scores, "t")
+    monkeypatch.setattr("arqkit.comparison.families.PAIRS_OF_A_TEST", 5)
+
+    np.testing.assert_array_equal(pair_family(scores, "t"), whole)
 
 
 @pytest.mark.parametrize("size", [1, 2, 10, 780])
