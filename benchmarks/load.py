@@ -160,7 +160,7 @@ class Busy(Site):
             with contextlib.closing(psycopg2.connect(self.environment["DATABASE_URL"])) as one:
                 parts["database"] = [psutil.Process(one.info.backend_pid).parent()]
         else:
-            parts["background"] = [one for one in web.children() if one.nice() > 0]
+            parts["background"] = [one for one in web.children() if one.nice() > web.nice()]
         for found in parts.values():
             found += [child for one in found for child in one.children(recursive=True)]
         parts["web"] = [web, *set(web.children(recursive=True)).difference(*parts.values())]
