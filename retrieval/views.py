@@ -117,7 +117,7 @@ def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
     With `pane=1`, return only the form and the results, for the judging page; `preview=1` returns
     only the typeset formulas of the query.
     """
-    text = request.GET.get("q", "").replace("\x00", "")[:LONGEST]
+    text = request.GET.get("q", "")[:LONGEST]
     formulas = [formula.latex for formula in text_formulas(query_html(text))]
     context: dict[str, Any] = {"q": text, "formulas": formulas, "longest": LONGEST, "seen": ""}
     if request.GET.get("preview"):

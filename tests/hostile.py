@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sys
 from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 from lxml import html
-
-from tests.paths import ROOT
 
 
 def meant(text: str) -> str:
@@ -35,6 +35,14 @@ VALUES += map(
     nDCG' nDCG@1e9 RBP(p=2) P(rel=-1)@5 ../../etc/passwd http://[ //evil.example a@b $\\frac $$x$$
     <p>\0</p> {} [] [[ {"a":1e999} " ( * \\ """.split(),
 )
+LIKELY = {
+    "number": ("1", "2"),
+    "datetime-local": ("2026-12-01T10:00", ""),
+    "date": ("2026-12-01", ""),
+    "email": ("a@example.org",),
+    "": ("", "x", "A.1", "1", "x y"),
+}
+"""Values for empty fields, by their type."""
 JSON_VALUES = [None, True, -1, 0.5, 2**31, 2**63, 10**30, 1e308, float("nan"), [], {}, *VALUES]
 FILES = [
     "A.1\t10\t1\t2.5\tnew\n",
@@ -167,31 +175,41 @@ class File(NamedTuple):
     content: bytes
 
 
-def asked_parameters() -> list[str]:
-    """Return the names of the parameters that the code reads from addresses and forms."""
-    asks = re.compile(r'(?:GET|POST|asked|params)(?:\.get(?:list)?\(|\[)"([\w-]+)"')
-    whether = re.compile(r'"([\w-]+)" (?:not )?in \w+\.(?:GET|POST)')
-    texts = [path.read_text() for path in ROOT.glob("[acders]*/**/*.py")]
-    return sorted({name for text in texts for it in (asks, whether) for name in it.findall(text)})
+def asked_parameters(view: Any) -> list[str]:
+    """Return the names of the parameters that the module of a view reads, and those of tables."""
+    source = Path(str(sys.modules[view.__module__].__file__)).read_text()
+    asks = re.findall(r'(?:GET|POST|asked|params)(?:\.get(?:list)?\(|\[)"([\w-]+)"', source)
+    whether = re.findall(r'"([\w-]+)" (?:not )?in \w+\.(?:GET|POST)', source)
+    return sorted({*asks, *whether, "page", "sort", "format", "q"})
 
 
-def offered(page: bytes, path: str) -> list[Sent]:
-    """Return what the forms and the links of a page send."""
+def offered(chance: Random, page: bytes, path: str) -> list[Sent]:
+    """Return what the links and the forms of a page send, filled in by chance."""
     root = html.fromstring(page)
-    found = [Sent(it.method, urljoin(path, it.action or ""), _fields(it)) for it in root.forms]
+    found = [
+        Sent(form.method, urljoin(path, form.action or ""), _filled(chance, form))
+        for form in root.forms
+    ]
     for link in root.xpath("//a/@href[contains(., '?')]"):
         parts = urlsplit(urljoin(path, link))
         found.append(Sent("GET", parts.path, parse_qsl(parts.query)))
     return [sent for sent in found if sent.path.startswith("/")]
 
 
-def _fields(form: html.FormElement) -> list[tuple[str, Any]]:
-    for empty in form.xpath(".//input[not(@value)][not(@type='checkbox' or @type='radio')]"):
-        empty.set("value", "")
-    files = [(name, File("a.tsv", b"")) for name in form.xpath(".//input[@type='file']/@name")]
-    buttons = [(each.get("name"), each.get("value", "")) for each in form.xpath(".//button[@name]")]
-    pairs = [*form.form_values(), *files, *buttons[:1]]
-    return [pair for pair in pairs if pair[0] != "csrfmiddlewaretoken"]
+def _filled(chance: Random, form: html.FormElement) -> list[tuple[str, Any]]:
+    pairs = []
+    for each in form.xpath(".//*[@name][not(@name='csrfmiddlewaretoken')]"):
+        kind, value = each.get("type", each.tag), each.get("value", "")
+        if kind in ("checkbox", "radio", "submit", "button") and chance.random() < 0.5:
+            continue
+        if kind == "select":
+            value = chance.choice(each.value_options or [""])
+        elif kind == "textarea":
+            value = each.value or ""
+        elif kind == "file":
+            value = File("a.tsv", b"")
+        pairs.append((each.get("name"), value or chance.choice(LIKELY.get(kind, LIKELY[""]))))
+    return pairs
 
 
 def hostile(chance: Random, sent: Sent, names: list[str]) -> Request:
@@ -225,9 +243,23 @@ def _changed(
             content = chance.choice(FILES).encode("latin1")
             new = [(name, File(chance.choice(NAMES), content))]
         else:
-            new = [(name, chance.choice(VALUES))]
+            new = [(_renamed(chance, name), _other(chance, str(value)))]
         pairs[place : place + 1] = chance.choice((new, new, new, [], [*new, *new]))
     return pairs
+
+
+def _renamed(chance: Random, name: str) -> str:
+    """Return the name of a field, at times with another number in it."""
+    number = chance.choice(VALUES)
+    return re.sub(r"\d+", lambda _: number, name) if chance.random() < 0.1 else name
+
+
+def _other(chance: Random, value: str) -> str:
+    """Return another value; of JSON, at times another part."""
+    if value[:1] in ("[", "{") and chance.random() < 0.7:
+        with suppress(ValueError, RecursionError):
+            return json.dumps(hostile_json(chance, json.loads(value)))
+    return chance.choice(VALUES)
 
 
 def _at(chance: Random, path: str) -> str:

@@ -46,7 +46,7 @@ from tests.hostile import (
 )
 from tests.paths import ROOT
 from tests.served import listening
-from tests.test_access import ROLES, Filled, address, body, filled, named_addresses, rows
+from tests.test_access import ROLES, Filled, address, body, filled, named_views, rows
 from tests.test_serve import environment_of
 
 __all__ = ["filled"]
@@ -64,6 +64,7 @@ class Fuzzer:
         }
         self.counts: Counter[int] = Counter()
         self.failures: dict[str, Any] = {}
+        self.pages: dict[tuple[str, str], bytes] = {}
         self.slowest: list[tuple[float, str]] = []
 
     def ask(self, role: str, request: Request) -> Any:
@@ -72,7 +73,7 @@ class Fuzzer:
         headers["Cookie"] = "; ".join(filter(None, (self.cookies[role], headers.get("Cookie"))))
         sent, started = {"content_type": request.content_type, "headers": headers}, process_time()
         with transaction.atomic():
-            with TestCase.captureOnCommitCallbacks(execute=True):
+            with TestCase.captureOnCommitCallbacks(execute=MINUTES > 0):
                 answer = client.generic(request.method, request.path, request.body, **sent)
                 answer.text_ = answer.getvalue()
             transaction.set_rollback(True)
@@ -88,24 +89,31 @@ class Fuzzer:
 
     def go(self, scene: Scene, run_id: int, items: dict[bool, Any], chance: random.Random) -> None:
         """Open pages of all addresses, and change what they offer."""
-        names = sorted(named_addresses(get_resolver().url_patterns))
+        views = dict(named_views(get_resolver().url_patterns))
+        known = {name: asked_parameters(view) for name, view in views.items()}
         paths = {path: path for path in OTHERS}
-        paths |= {name: address(name, scene, run_id) for name in names}
+        paths |= {name: address(name, scene, run_id) for name in sorted(views)}
         entering = {name: roles for _, name, roles in rows() if roles}
-        known, end = asked_parameters(), monotonic() + 60 * MINUTES
+        end = monotonic() + 60 * MINUTES
         while monotonic() < end or (not MINUTES and self.counts.total() < 400):
             name, path = chance.choice(list(paths.items()))
             role = chance.choice(entering.get(name, ROLES) if chance.random() < 0.9 else ROLES)
-            page = self.ask(role, Request("GET", path))
-            seeds = [Sent("GET", path, []), Sent("POST", path, [])]
-            if page.status_code == 200 and page["Content-Type"].startswith("text/html"):
-                seeds += offered(page.text_, path)
-            for sent in chance.choices(seeds, k=3 if page.status_code == 200 else 1):
-                self.ask(role, hostile(chance, sent, known))
+            page = self.page(role, path)
+            seeds = offered(chance, page, path) if page else [Sent("POST", path, [])]
+            for sent in chance.choices([Sent("GET", path, []), *seeds], k=1 + 4 * bool(page)):
+                self.ask(role, hostile(chance, sent, known.get(name, ["q"])))
             data = body(name, scene, items[":round-" in name]).get("data")
             if isinstance(data, dict) and "api-judging" in name:
                 text = json.dumps(hostile_json(chance, data)).encode()
                 self.ask("assessor", Request("POST", path, text, JSON))
+
+    def page(self, role: str, path: str) -> bytes:
+        """Return the page at a path, or nothing if the role gets none. It stays as it is."""
+        if (role, path) not in self.pages:
+            answer = self.ask(role, Request("GET", path))
+            is_page = answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
+            self.pages[role, path] = answer.text_ if is_page else b""
+        return self.pages[role, path]
 
 
 def place_of(answer: Any) -> str:

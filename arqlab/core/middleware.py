@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import MiddlewareNotUsed
+from django.core.exceptions import BadRequest, MiddlewareNotUsed
 from django.core.signals import request_finished
 from django.db.models import Q
 from django.dispatch import receiver
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import redirect
@@ -161,6 +162,26 @@ class PasswordsWait(_Middleware):
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """Return 503 for a password that waited too long to be hashed."""
         return too_many_passwords(request) if isinstance(error, TooManyPasswordsError) else None
+
+
+class NoNul(_Middleware):
+    """Refuse the character NUL in addresses and forms: PostgreSQL stores and compares no such text.
+
+    The API checks what it is sent itself.
+    """
+
+    def process_view(
+        self, request: HttpRequest, view_func: Callable[..., Any], *_: Any
+    ) -> HttpResponse | None:
+        """Raise `Http404` for a path, and `BadRequest` for a field, that has one."""
+        if "\0" in request.path:
+            raise Http404
+        is_api = getattr(view_func, "csrf_exempt", False)
+        sent = (request.GET,) if is_api else (request.GET, request.POST)
+        for name, values in chain.from_iterable(fields.lists() for fields in sent):
+            if any("\0" in text for text in (name, *values)):
+                raise BadRequest(f"The field {name[:80]!a} has the character NUL.")
+        return None
 
 
 class SignInMiddleware(_Middleware):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -128,6 +129,18 @@ def number_of(text: str) -> int | None:
     long for the database.
     """
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def json_of(text: str) -> Any:
+    """Return the value of JSON that a form sends back, or None if it is malformed or has text
+    that no database holds.
+    """
+    try:
+        value = json.loads(text)
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):  # also of an unpaired surrogate
+        return None
+    return None if r"\u0000" in text else value
 
 
 def page_of(request: HttpRequest) -> Page:

@@ -13,6 +13,7 @@ from arqkit.judgments.assignment_plan import AssignmentPlan
 from arqlab.core.errors import UserError
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task, Topic, User
+from arqlab.web.pages import json_of
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
 from assessment.assignments.services.assigning import Pairs
@@ -246,10 +247,7 @@ def read_edits(data: Mapping[str, str], planning: TaskPlanning) -> PlanEdits:
     """Return the choices that differ from a page's proposal. Raise `UserError` for unknown ones."""
     if "proposed" not in data:
         return {}, {}
-    try:
-        proposed = json.loads(data["proposed"])
-    except (ValueError, RecursionError):
-        proposed = None
+    proposed = json_of(data["proposed"])
     if not isinstance(proposed, dict):
         raise UserError(INCOMPLETE, code="incomplete")
 
@@ -270,6 +268,6 @@ def read_pairs(text: str, *, task: Task) -> Pairs:
     topics = {topic.query_id: topic for topic in task.topics.only("query_id", "task_id")}
     people = {person.pk: person for person in judging_staff(task.lab)}
     try:
-        return [(topics[query_id], people[person]) for query_id, person in json.loads(text)]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        return [(topics[query_id], people[person]) for query_id, person in json_of(text)]
+    except (ValueError, TypeError, KeyError) as error:
         raise UserError(INCOMPLETE, code="incomplete") from error

@@ -71,8 +71,6 @@ def find_thread(
     A document is the question of a thread of its own. The lab's corrections apply to the texts of
     posts and to the threads of answers.
     """
-    if "\0" in post_id:  # PostgreSQL raises an error for null bytes
-        return None
     corrections = corrections or Corrections()
     posts = _posts_with(collection, post_id, corrections.threads)
     for post in posts:

@@ -28,7 +28,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in, task_or_40
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.downloads import exact_response
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import TASK, Pages, number_of
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import qrels_named
 from evaluation.models import Leaderboard
@@ -355,7 +355,7 @@ def leaderboard_hide(request: HttpRequest, task: Task) -> HttpResponse:
     by, at, version = signed_in(request), timezone.now(), request.POST.get("version", "")
     with told(request):
         if version:
-            number = int(version) if version.isdecimal() else 0
+            number = number_of(version) or 0
             hide_version(task=task, version=number, by=by, at=at)
             text = f"Version {number} is hidden."
         else:

@@ -108,3 +108,15 @@ def test_a_page_is_compressed_with_padding_and_a_file_is_sent_as_it_is(scene, cl
     assert page.content[3] & HAS_NAME
     assert "Content-Encoding" not in table
     assert table["Content-Type"].startswith("text/tab-separated-values")
+
+
+BOARD = "/labs/arqmath-x/tasks/task1/leaderboard/"
+
+
+def test_no_address_and_no_form_has_the_character_nul(scene, client_of):
+    client, api = client_of(scene.organizer), f"/api{BOARD}"
+    for path in (f"{BOARD}?qrels=%00", f"{BOARD}?a%00=1", f"{api}?qrels=%00"):
+        assert client.get(path).status_code == 400
+    assert client.post(EDIT, {"name": "a\0b"}).status_code == 400
+    assert client.get(f"{BOARD}%00/").status_code == 404
+    assert client.get("/labs/arqmath-x/formulas/%00/").status_code == 404

@@ -12,6 +12,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 
+from arqlab.web.pages import json_of
+
 KEEP = "keep-"
 """The prefix of the choice between two values on the page of a stale form."""
 THEIRS = "theirs"
@@ -82,10 +84,7 @@ class VersionedForm(forms.Form):
         """Return the digests that the page had, or None for a program that opened no page."""
         if "version" not in self.data:
             return None
-        try:
-            seen = json.loads(self.data["version"])
-        except (ValueError, RecursionError):
-            return {}
+        seen = json_of(self.data["version"])
         return seen if isinstance(seen, dict) else {}
 
     def _stored(self, name: str) -> str:

@@ -20,7 +20,7 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.selectors import info_values
 from arqlab.core.services.topic_loading import change_topic_information
 from arqlab.web.downloads import exact_response
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import TASK, Pages, json_of
 from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Table
 
@@ -142,22 +142,22 @@ class InformationFileForm(forms.Form):
 
 def read_changes(text: str) -> list[InfoChange]:
     """Read the changes that a page sent back. Raises `UserError` if they are malformed."""
+    rows = json_of(text)
     try:
-        rows = json.loads(text)
         if all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):
             return [InfoChange(*row) for row in rows]
-    except (ValueError, TypeError):
+    except TypeError:
         pass
     raise UserError(INCOMPLETE, code="incomplete")
 
 
 def _shown_values(text: str) -> dict[str, dict[str, str]]:
     """Read the values that the page showed."""
+    was = json_of(text)
     try:
-        was = json.loads(text)
         if all(isinstance(value, str) for seen in was.values() for value in seen.values()):
             return dict(was)
-    except (ValueError, AttributeError):
+    except AttributeError:
         pass
     raise UserError(INCOMPLETE, code="incomplete")
 

@@ -23,7 +23,7 @@ from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.core.views.error_pages import ErrorText, error_response
 from arqlab.web.cells import COUNT, NUMBER, PROSE, TENTHS, TIME, chip
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.tables import Column, Table, Value, answer, reader
 from assessment.assignments.forms import (
     HoursForm,
@@ -195,8 +195,8 @@ def bid_list(request: HttpRequest, task: Task) -> HttpResponse:
     user = signed_in(request)
     is_script = "HX-Request" in request.headers
     if request.method == "POST":
-        fields = {name.removeprefix("bid-"): value for name, value in request.POST.items()}
-        choices = {int(topic): str(bid) for topic, bid in fields.items() if topic.isdecimal()}
+        fields = {number_of(name.removeprefix("bid-")): bid for name, bid in request.POST.items()}
+        choices = {topic: str(bid) for topic, bid in fields.items() if topic}
         try:
             save_bids(task=task, user=user, choices=choices, at=timezone.now())
         except UserError as error:

@@ -29,7 +29,7 @@ from arqlab.core.selectors import corrections_of
 from arqlab.core.views.editing import edited
 from arqlab.web.cells import EXCERPT, LABEL, TIME, CellKind, chip
 from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, Pages
+from arqlab.web.pages import LAB, Pages, number_of
 from arqlab.web.tables import Column, Empty, Table, answer, choice_column, reader, to
 from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Pool, Ticket, TicketPolicy
@@ -296,8 +296,8 @@ def ticket_send(request: HttpRequest, lab: Lab) -> HttpResponse:
     for errors in form.errors.values():
         messages.error(request, " ".join(map(str, errors)))
     tickets = request.POST.getlist("tickets")
-    if "detail" in request.POST and len(tickets) == 1 and tickets[0].isdecimal():
-        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=int(tickets[0]))
+    if "detail" in request.POST and len(tickets) == 1 and (ticket := number_of(tickets[0])):
+        return redirect("assessment:ticket-detail", lab=lab.slug, ticket=ticket)
     return redirect("assessment:ticket-list", lab=lab.slug)
 
 

@@ -45,6 +45,13 @@ def bids() -> set[tuple[str, str, str]]:
     return set(TopicBid.objects.values_list("topic__query_id", "user__username", "choice"))
 
 
+def test_a_mark_for_no_topic_is_left_out(bidding):
+    form = "application/x-www-form-urlencoded"
+    answer = bidding.generic("POST", path("bid-list"), f"bid-{'9' * 5000}=gladly", form)
+
+    assert (answer.status_code, bids()) == (302, set())
+
+
 def test_assessors_are_added_and_invited(organizing, organizer, task, assessor):
     page = organizing.post(
         path("assignment-roster"), {"people": [assessor.pk], "invites": "on"}, follow=True

@@ -67,6 +67,12 @@ def test_a_sent_ticket_is_with_its_expert_who_is_notified(organizing, expert, ti
     assert "The organizers ask for your opinion" in home
 
 
+def test_what_is_no_ticket_leads_to_the_list(organizing, expert):
+    answer = organizing.post(address("send"), {"tickets": "9" * 5000, "detail": "yes"})
+
+    assert answer["Location"] == address("list")
+
+
 def test_the_reply_returns_the_ticket_to_who_sent_it(
     organizing, organizer, expert, ticket, client_of
 ):

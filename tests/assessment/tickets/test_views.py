@@ -131,7 +131,7 @@ def test_the_words_of_an_answer_are_corrected_and_those_before_are_kept(organizi
     assert event.detail == {"before": "It shows now.", "answer": "It shows tomorrow."}
 
 
-@pytest.mark.parametrize("text", ["", " ", "x" * 10_001, "a\0b"])
+@pytest.mark.parametrize("text", ["", " ", "x" * 10_001])
 def test_an_answer_that_cannot_be_is_refused(organizing, ticket, text):
     assert "There is a problem" in answer(organizing, ticket, text)
     assert Ticket.objects.get().answered_at is None

@@ -113,7 +113,13 @@ def test_saving_again_after_a_look_goes_through(organizing, task):
     assert Topic.objects.get(query_id="A.1").facts == {"difficulty": "hard"}
 
 
-@pytest.mark.parametrize("was", ["", "[1", "[]", '{"A.1": 3}', '{"A.1": {"difficulty": 3}}', "3"])
+@pytest.mark.parametrize(
+    "was",
+    [
+        *("", "[1", "[]", '{"A.1": 3}', '{"A.1": {"difficulty": 3}}', "3", "[" * 200_000),
+        r'{"\ud800": {"difficulty": ""}}',
+    ],
+)
 def test_a_form_that_did_not_come_whole_saves_nothing(organizing, task, was):
     answer = organizing.post(path(), {"was": was, "difficulty:A.1": "hard"})
 
@@ -207,7 +213,13 @@ def test_a_change_between_preview_and_apply_is_not_overwritten(organizing, task)
     assert Topic.objects.get(query_id="A.1").facts == {"difficulty": "easy"}
 
 
-@pytest.mark.parametrize("sent", ["", "[[1]]", "[3]", '[["A.1", "difficulty", "", 3]]', "{}x"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *("", "[[1]]", "[3]", '[["A.1", "difficulty", "", 3]]', "{}x", "[" * 200_000),
+        *(rf'[["A.1", "difficulty", "", "{odd}"]]' for odd in (r"\u0000", r"\ud800")),
+    ],
+)
 def test_changes_that_no_page_wrote_change_nothing(organizing, task, sent):
     answer = organizing.post(path("topic-information-apply"), {"changes": sent}, follow=True)
 

@@ -169,7 +169,6 @@ def test_htmx_gets_the_plan_alone(browser, task, runs):
         ),
         ({"wage": "-5"}, "Wage per hour"),
         ({"method": "guess"}, "Choose a method"),
-        ({"primary": "\0"}, "Enter a whole number from 0 to 1000 for primary runs."),
     ],
 )
 def test_invalid_settings_are_reported_beside_the_plan(browser, task, runs, changes, said):
