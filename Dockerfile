@@ -6,10 +6,10 @@ WORKDIR /app
 # pg_dump and pg_restore, for backups.
 RUN apt-get update && apt-get install --yes --no-install-recommends postgresql-client \
     && rm -rf /var/lib/apt/lists/*
-COPY requirements.txt .
+COPY requirements-extras.txt .
 # As in bin/setup: the lock is complete, and extras must not be resolved again.
 RUN pip install --no-cache-dir --no-deps --require-hashes --only-binary :all: \
-    --requirement requirements.txt && pip check
+    --requirement requirements-extras.txt && pip check
 COPY . .
 RUN useradd --system --uid 10001 --create-home arqlab && mkdir /data /backups && chown arqlab /data /backups
 USER arqlab

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,18 @@ def make_private(folder: Path) -> None:
                 path.chmod(0o700 if path.is_dir() else 0o600)
 
 
+def file_storage(bucket: str) -> dict[str, Any]:
+    """Return Django's storage of files: a bucket of an object storage, else the disk."""
+    if not bucket:
+        return {"BACKEND": "arqlab.core.files.DurableStorage"}
+    if not find_spec("storages") or not find_spec("boto3"):
+        raise ImproperlyConfigured(
+            "ARQLAB_S3_BUCKET is set, but django-storages or boto3 is not installed. Run"
+            " `bin/setup --extras`, or remove the variable."
+        )
+    return {"BACKEND": "arqlab.core.buckets.BucketStorage"}
+
+
 def log_formatter(*, as_json: bool) -> dict[str, Any]:
     """Return the formatter of log records: a line for people, or a JSON object in one line.
 
@@ -132,8 +145,8 @@ def report_errors(dsn: str) -> None:
         import sentry_sdk
     except ImportError as error:
         raise ImproperlyConfigured(
-            "ARQLAB_SENTRY_DSN is set, but sentry-sdk is not installed. Run `.venv/bin/pip install"
-            " sentry-sdk`, or remove the variable."
+            "ARQLAB_SENTRY_DSN is set, but sentry-sdk is not installed. Run `bin/setup --extras`,"
+            " or remove the variable."
         ) from error
 
     def tagged(event: Any, _: Any) -> Any:

@@ -21,6 +21,7 @@ from arqlab.environment import (
     env_bool,
     env_int,
     env_list,
+    file_storage,
     log_formatter,
     make_private,
     report_errors,
@@ -203,8 +204,10 @@ STATICFILES_DIRS = [BASE_DIR / "static" if DEBUG else BASE_DIR / "static" / "bui
 STATIC_ROOT = DATA_DIR / "static"
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
+# boto3 reads the address and the credentials itself.
+S3_BUCKET = env("ARQLAB_S3_BUCKET")
 STORAGES = {
-    "default": {"BACKEND": "arqlab.core.files.DurableStorage"},
+    "default": file_storage(S3_BUCKET),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
@@ -366,6 +369,7 @@ LOGGING = {
     "loggers": {
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
+        "botocore": {"level": "WARNING"},
     },
 }
 if SENTRY_DSN := env("ARQLAB_SENTRY_DSN"):

@@ -160,18 +160,24 @@ class Busy(Site):
             with contextlib.closing(psycopg2.connect(self.environment["DATABASE_URL"])) as one:
                 parts["database"] = [psutil.Process(one.info.backend_pid).parent()]
         else:
-            parts["background"] = [one for one in web.children() if one.nice() > 0]
+            parts["background"] = [one for one in web.children() if one.nice() > web.nice()]
         for found in parts.values():
             found += [child for one in found for child in one.children(recursive=True)]
         parts["web"] = [web, *set(web.children(recursive=True)).difference(*parts.values())]
-        spent = {
-            name: sum(sum(one.cpu_times()[:4]) for one in found) for name, found in parts.items()
-        }
+        spent = {name: sum(map(seconds_of, found)) for name, found in parts.items()}
         return spent | {"assessors and teams": time.process_time()}
 
     def close(self) -> None:
         """Stop all processes."""
         self.stop()
+
+
+def seconds_of(process: psutil.Process) -> float:
+    """Return the processor seconds of a process and of its children that ended."""
+    try:
+        return float(sum(process.cpu_times()[:4]))
+    except psutil.NoSuchProcess:  # it has ended since it was listed
+        return 0.0
 
 
 class TimedJudge(Judge):

@@ -3,6 +3,9 @@
 A fresh process on SQLite makes no page before it is measured: the first view of a page, which
 fills caches and compiles templates, is printed beside the median of the later ones. Times
 are those of the processor. What takes longer than a page may compute is left to another process.
+
+With `--growth`, the lab also has 1,000 topics and a million items, of which most are judged. Jobs
+are measured too: for each of their inputs, they take as long as in a tenth of the lab.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +29,8 @@ from benchmarks.common import (
 )
 
 MOST_MILLISECONDS, MOST_KILOBYTES, MOST_MEGABYTES = 150, 150, 400
-TENTH = 10
+MOST_BY_INPUTS = 1.5
+"""How many times as long a job may take for each of its inputs as in a tenth of the lab."""
 Page = tuple[str, str, list[Any]]  # its name, its view with a query, and the address
 ORGANIZER_PAGES = {
     "pools": "assessment:pool-list",
@@ -59,10 +64,13 @@ def main(bench: Benchmark) -> None:
         {"runs": 1000, "topics": 100, "items": 450}, {"runs": 20, "topics": 4, "items": 60}
     )
     tenth = full | bench.sized({"runs": 100, "items": 46}, {"runs": 5})
+    if bench.options.growth:
+        full = bench.sized({"runs": 1000, "topics": 1000, "items": 1000}, full)
+        tenth = {"runs": full["runs"] // 10, "topics": full["topics"] // 10, "items": full["items"]}
     kept = Path(bench.options.folder) if bench.options.folder else None
     with tempfile.TemporaryDirectory() as name:
         found = [
-            of_lab(size, Path(kept or name, f"{size['runs']}-runs"), bench.rounds)
+            of_lab(bench, size, Path(kept or name, f"{size['runs']}-runs-{size['topics']}"))
             for size in (tenth, full)
         ]
     small, large = found
@@ -78,15 +86,22 @@ def main(bench: Benchmark) -> None:
             bench.limit(name, kilobytes, MOST_KILOBYTES, "kB")
     bench.limit("memory of the process", large["megabytes"], MOST_MEGABYTES, "MB")
     print(f"sweep of scores: {1000 * large['sweep']:.1f} ms; a tenth: {1000 * small['sweep']:.1f}")
+    for name, (took, inputs) in large["jobs"].items():
+        less, fewer = small["jobs"][name]
+        print(f"{name}: {took:.1f} s; a tenth: {less:.2f} s; inputs {inputs / fewer:.0f} times")
+        ratio = took / less / (inputs / fewer)
+        bench.ratio(f"{name}, time by inputs", ratio, at_most=MOST_BY_INPUTS)
 
 
-def of_lab(size: dict[str, int], folder: Path, rounds: int) -> dict[str, Any]:
-    """Make the lab if its folder is new, and return the figures of its pages."""
+def of_lab(bench: Benchmark, size: dict[str, int], folder: Path) -> dict[str, Any]:
+    """Make the lab if its folder is new, and return the figures of its pages and jobs."""
     is_made = folder.exists()
     variables = environment(folder)
     if not is_made:
         in_process(make, variables, size=size)
-    return dict(in_process(measure, variables, rounds=rounds))
+    has_jobs = bench.options.growth or bench.is_smallest
+    jobs = in_process(measure_jobs, variables) if has_jobs else {}
+    return in_process(measure, variables, rounds=bench.rounds) | {"jobs": jobs}
 
 
 def make(size: dict[str, int]) -> None:
@@ -119,6 +134,14 @@ def measure(rounds: int) -> dict[str, Any]:
     memory = peak_megabytes()
     sweep = min(seconds(lambda: score_waiting(at=timezone.now())) for _ in range(rounds))
     return {"pages": pages, "megabytes": memory, "sweep": sweep}
+
+
+def measure_jobs() -> dict[str, tuple[float, int]]:
+    """Return the processor seconds of each job and the number of its inputs."""
+    set_up_django()
+    from benchmarks.labs.jobs import jobs_of
+
+    return {name: (seconds(job, time.process_time), inputs) for name, inputs, job in jobs_of()}
 
 
 def work() -> None:
@@ -177,12 +200,13 @@ def measured(user: Any, path: str, rounds: int) -> dict[str, Any]:
     return {"first": first, "waits": waits, "queries": count} | figures
 
 
-if __name__ == "__main__":
-    start(
-        main,
-        rounds=3,
-        sides=(make, measure, work),
-        add_options=lambda parser: parser.add_argument(
-            "--folder", help="keep the labs in this folder, and measure those that it has"
-        ),
+def add_options(parser: ArgumentParser) -> None:
+    """Add the options for a larger lab, and for one that is kept."""
+    parser.add_argument("--growth", action="store_true", help="1,000 topics and a million items")
+    parser.add_argument(
+        "--folder", help="keep the labs in this folder, and measure those that it has"
     )
+
+
+if __name__ == "__main__":
+    start(main, rounds=3, sides=(make, measure, measure_jobs, work), add_options=add_options)

@@ -18,6 +18,7 @@ from pytest_django.fixtures import Settings
 from pytest_django.plugin import DjangoDbBlocker
 
 from arqlab.core.apps import OneLineForBadRequests
+from arqlab.core.caches import computed_values
 from arqlab.core.models import Lab, Task, Team, User
 from tests.databases import UseDatabase, copy_template, drop_by_force, empty_tables
 from tests.factories import Scene, make_lab
@@ -93,6 +94,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(
         f"{read} tests read the real data." if SHARED_DATA.is_dir() else NO_DATA
     )
+
+
+@pytest.fixture(autouse=True)
+def nothing_computed() -> Iterator[None]:
+    """Forget what a test computes: others have other rows with the same ids."""
+    yield
+    computed_values.clear()
 
 
 @pytest.fixture(scope="session")

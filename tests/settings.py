@@ -17,7 +17,7 @@ MIDDLEWARE = [*MIDDLEWARE, "tests.reading.RefuseWrites"]  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.InMemoryStorage"},
+    "default": {"BACKEND": "tests.memory.MemoryFiles"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 # Ids of rows are the same in many tests, so what one computed is no other's.

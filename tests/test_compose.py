@@ -4,8 +4,7 @@ import os
 import re
 import subprocess
 import sys
-import urllib.request
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from uuid import uuid4
 
 import psycopg2
@@ -13,8 +12,8 @@ import pytest
 import yaml
 from django.db import connection
 
+from tests.paths import ROOT
 from tests.served import listening
-from tests.served_lab import ROOT, TOKEN, ask, first_score, form_with_a_run, load_small_lab
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
 EXAMPLE = dict(
@@ -48,29 +47,19 @@ def test_our_services_share_one_database_one_queue_and_one_folder(name):
 
 
 @contextmanager
-def started(name, environment):
+def started(name, environment, stderr=None):
     """Run a service's command as a process of this machine. Yield it and the port it may use."""
     command = COMPOSE["services"][name]["command"].replace("0.0.0.0:8000", "{bind}")
     command = command.replace("/tmp/beat", f"{environment['ARQLAB_DATA']}/beat")
     command = command.replace("python ", f"{sys.executable} ", 1).replace(
         "celery ", f"{sys.executable} -m celery ", 1
     )
-    process, port = listening(command.split(), env=environment, stderr=subprocess.PIPE, text=True)
+    process, port = listening(command.split(), env=environment, stderr=stderr)
     try:
         yield process, port
     finally:
         process.terminate()
         process.communicate()
-
-
-def counted_requests(port):
-    """Return the number of runs that were sent to the API, from the metrics."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics")
-    request.add_header("Authorization", f"Bearer {TOKEN}")
-    with urllib.request.urlopen(request) as answer:
-        pattern = r'arqlab_request_seconds_count{status="2..",view="submissions:api-run-list"} (.*)'
-        [count] = re.findall(pattern, answer.read().decode())
-        return float(count)
 
 
 def of_this_machine(folder, database_url):
@@ -108,27 +97,3 @@ def test_two_web_services_become_healthy_at_once_with_the_example_settings(
         for port in (one, other):  # the second waits while the first migrates
             check = [each.replace("127.0.0.1:8000", f"127.0.0.1:{port}") for each in arguments]
             subprocess.run([sys.executable, *check], env=environment, check=True)
-
-
-@pytest.mark.servers
-@pytest.mark.django_db
-def test_web_worker_and_beat_take_a_run_to_its_scores_and_it_is_backed_up(
-    tmp_path, fresh_database_url
-):
-    variables = of_this_machine(tmp_path, fresh_database_url)
-    given = {"DJANGO_SETTINGS_MODULE": "arqlab.settings", "ARQLAB_METRICS_TOKEN": TOKEN}
-    environment = os.environ | variables | given
-
-    with ExitStack() as stack:
-        _, port = stack.enter_context(started("web", environment))
-        assert ask(port, "/health/live")
-        load_small_lab(tmp_path, environment)
-        worker, _ = stack.enter_context(started("worker", environment))
-        stack.enter_context(started("beat", environment))
-        ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
-        assert first_score(port, worker) == pytest.approx(1.0)
-        assert {counted_requests(port) for _ in range(8)} == {1}  # whichever process answers
-        [backup] = re.findall("python (manage.py [^;]+);", COMPOSE["services"]["backup"]["command"])
-        words = backup.replace("/backups", f"{tmp_path}/backups").split()
-        subprocess.run([sys.executable, *words], env=environment, check=True, cwd=ROOT)
-        assert len([*(tmp_path / "backups").glob("*.tar.gz")]) == 1

@@ -11,8 +11,9 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,6 +116,22 @@ class Echo(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+@contextmanager
+def running_caddy(folder: Path, caddyfile: str, variables: dict[str, str]) -> Iterator[None]:
+    """Run Caddy until the block ends; its address is the first of ARQLAB_HOSTS."""
+    (folder / "Caddyfile").write_text(caddyfile)
+    command = ["caddy", "run", "--config", str(folder / "Caddyfile")]
+    own = os.environ | variables | {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "caddy")}
+    with (folder / "caddy.log").open("wb") as log:
+        caddy = subprocess.Popen(command, env=own, stderr=log)
+    try:
+        wait_for_port(int(variables["ARQLAB_HOSTS"].rpartition(":")[2]))
+        yield
+    finally:
+        caddy.terminate()
+        caddy.wait()
+
+
 @pytest.fixture(scope="module")
 def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Run Caddy as configured, with a small limit, before a server that echoes; yield its URL."""
@@ -122,7 +139,6 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         pytest.skip("caddy not found. Install it: apt-get install caddy")
     folder, port = tmp_path_factory.mktemp("caddy"), free_port()
     assert LIMIT in CADDYFILE
-    (folder / "Caddyfile").write_text(CADDYFILE.replace(LIMIT, "max_size 10B"))
     with ExitStack() as stack:
         server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Echo))
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -130,14 +146,9 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         variables = {
             "ARQLAB_HOSTS": f"http://127.0.0.1:{port}",
             "ARQLAB_WEB": f"127.0.0.1:{server.server_port}",
-            "HOME": str(folder),
         }
-        command = ["caddy", "run", "--config", str(folder / "Caddyfile")]
-        log = stack.enter_context((folder / "log").open("wb"))
-        caddy = subprocess.Popen(command, env=os.environ | variables, stderr=log)
-        stack.callback(caddy.wait)
-        stack.callback(caddy.terminate)
-        wait_for_port(port)
+        limited = CADDYFILE.replace(LIMIT, "max_size 10B")
+        stack.enter_context(running_caddy(folder, limited, variables))
         yield f"http://127.0.0.1:{port}"
 
 

@@ -190,6 +190,7 @@ def test_no_file_names_the_host_of_a_registry():
     )
     files = [
         "requirements.txt",
+        "requirements-extras.txt",
         "requirements-dev.txt",
         "pyproject.toml",
         "package-lock.json",

@@ -107,7 +107,7 @@ def test_a_job_waits_while_its_files_are_gone_and_is_retried(
     organizer = client_of(scene.organizer)
     organizer.post(TASK + "load/topics/", {"topics": file("t.xml", TOPICS)})
     job = Job.objects.get()
-    sent = next((media / "loads" / job.folder).rglob("t.xml"))
+    sent = next((media / "loads" / job.folder).glob("t_*.xml"))
     sent.rename(media / "kept")
     sent.symlink_to(media / "kept")
     (media / "kept").rename(media / "away")

@@ -75,7 +75,17 @@ def test_the_server_has_what_the_kernel_and_its_extras_depend_on():
     } <= {*server["dependencies"]}
 
 
-HEAVY = {"bm25s", "matplotlib", "numba", "pytrec_eval", "redis", "scipy", "sklearn", "torch"}
+HEAVY = {
+    "bm25s",
+    "boto3",
+    "matplotlib",
+    "numba",
+    "pytrec_eval",
+    "redis",
+    "scipy",
+    "sklearn",
+    "torch",
+}
 CHECK = """
 import sys
 from django.core.management import execute_from_command_line

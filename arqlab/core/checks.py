@@ -5,6 +5,7 @@ Each error names the variable, what was found and expected, and what to do (docs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from django.http.request import validate_host
 KEY_LENGTH = 50
 DIFFERENT_SIGNS = 5
 """Both are what Django's own check of a deployment (security.W009) expects."""
+BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 Contradiction = tuple[str, str, str]
 """The id of an error, what was found and expected, and what to do."""
 
@@ -91,6 +93,14 @@ def _of_services() -> Iterator[Contradiction]:
             "email",
             "EMAIL_URL does not begin with smtp://. Expected: smtp://user:password@host:587.",
             "Correct it, or remove it to send no email. TLS is chosen by the port: 587 or 465.",
+        )
+    if settings.S3_BUCKET and not BUCKET.fullmatch(settings.S3_BUCKET):
+        yield (
+            "bucket",
+            f"ARQLAB_S3_BUCKET is {settings.S3_BUCKET!r}. Expected: the name of a bucket alone, of"
+            " 3 to 63 lower-case letters, digits, dots and hyphens.",
+            "Correct it. The address of the object storage is AWS_ENDPOINT_URL_S3, and its region"
+            " AWS_DEFAULT_REGION.",
         )
     if not settings.GENERATION_URL and (settings.GENERATION_MODEL or settings.GENERATION_KEY):
         yield (

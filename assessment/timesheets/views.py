@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.html import format_html
 
-from arqlab.core.forms.moments import ANYWHERE
+from arqlab.core.forms.moments import ANYWHERE, DayField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Lab, Task, User
 from arqlab.core.permissions import organized_lab_or_404, signed_in
@@ -36,19 +36,10 @@ from assessment.timesheets.selectors.figures import (
 from assessment.timesheets.services import change_pay_rule, sheet_lines
 
 
-def _day_field(label: str) -> forms.DateField:
-    return forms.DateField(
-        label=label,
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date"}),
-        error_messages={"invalid": "Enter a date such as 2026-11-23."},
-    )
-
-
 class SheetForm(forms.Form):
     """The part of a time sheet to show, read from the address of its page."""
 
-    first, last = _day_field("From"), _day_field("Through")
+    first, last = DayField(label="From"), DayField(label="Through")
     task = forms.ModelChoiceField(
         Task.objects.none(),
         label="Task",

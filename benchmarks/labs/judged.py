@@ -8,7 +8,7 @@ and topics without a relevant item, which have a forecast.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -35,6 +35,7 @@ LABELS, WEIGHTS = (3, 2, 1, 0, SYSTEM_FAILURE.value), (2, 5, 10, 82.4, 0.6)
 BARREN = 10  # every tenth topic has no relevant item
 STARTED = 10  # every tenth topic is half judged; of the others, one item is left
 A_DAY = 960  # judgments
+TOPICS_AT_ONCE = 50  # to keep the memory constant
 FIRST_POST = 1_000_000
 MARK = {"exact": "a passage with \ufffc in it", "formulas": ["x^2"], "before": "", "after": ""}
 
@@ -71,9 +72,16 @@ def make_judged(topics: int, items: int) -> JudgedLab:
         for number, topic in enumerate(rows)
     )
     made = JudgedLab(task, organizer, assessors, at)
-    instances = _pool(made, rows, items)
-    _judge(made, instances, items)
-    _duplicates(made, instances[items : 2 * items])
+    collection, pool = _empty_pool(made)
+    guideline, draw = _guideline(made, topics, items), random.Random(1)
+    for first in range(0, topics, TOPICS_AT_ONCE):
+        part = rows[first : first + TOPICS_AT_ONCE]
+        numbers = range(FIRST_POST + first * items, FIRST_POST + (first + len(part)) * items)
+        Post.objects.bulk_create(_posts(collection, numbers), batch_size=2000)
+        instances = _fill(made, pool, part, items)
+        _judge(made, instances, items, guideline, draw)
+        if first == 0:
+            _duplicates(made, instances[items : 2 * items])
     return made
 
 
@@ -93,13 +101,20 @@ def _topic(task: Task, number: int) -> Topic:
     )
 
 
-def _pool(made: JudgedLab, topics: list[Topic], items: int) -> list[PoolInstance]:
-    """Make a pool, and the collection with its posts. Return the instances."""
+def _empty_pool(made: JudgedLab) -> tuple[Collection, Pool]:
+    """Make the collection with a question, and a pool without items."""
     collection = Collection.objects.create(slug="bench", loaded_at=made.at)
     LabCollection.objects.create(lab=made.task.lab, collection=collection)
-    count = len(topics) * items
-    Post.objects.bulk_create(_posts(collection, count), batch_size=2000)
-    pool = Pool.objects.create(
+    Post.objects.create(
+        collection=collection,
+        post_id="1",
+        kind="question",
+        thread_id="1",
+        title="A question",
+        body="<p>Its text.</p>",
+        rules=RULES,
+    )
+    return collection, Pool.objects.create(
         task=made.task,
         number=1,
         settings={},
@@ -109,16 +124,20 @@ def _pool(made: JudgedLab, topics: list[Topic], items: int) -> list[PoolInstance
         sha256="0" * 64,
         frozen_at=made.at - timedelta(days=30),
     )
+
+
+def _fill(made: JudgedLab, pool: Pool, topics: list[Topic], items: int) -> list[PoolInstance]:
+    """Add so many items for each topic to the pool. Return the instances."""
     rows = PoolItem.objects.bulk_create(
         PoolItem(
             pool=pool,
             topic=topic,
             kind="posts",
-            item=str(FIRST_POST + number * items + place),
+            item=str(FIRST_POST + topic.position * items + place),
             position=place,
-            done_at=made.at if _is_judged(number, place, items) else None,
+            done_at=made.at if _is_judged(topic.position, place, items) else None,
         )
-        for number, topic in enumerate(topics)
+        for topic in topics
         for place in range(items)
     )
     return PoolInstance.objects.bulk_create(
@@ -130,40 +149,48 @@ def _is_judged(topic: int, place: int, items: int) -> bool:
     return place < (items // 2 if topic % STARTED == STARTED - 1 else items - 1)
 
 
-def _posts(collection: Collection, count: int) -> Iterator[Post]:
-    """Yield a question, and its answers: as many as the pool has items."""
-    fields = {"collection": collection, "thread_id": "1", "rules": RULES}
-    yield Post(post_id="1", kind="question", title="A question", body="<p>Its text.</p>", **fields)
-    for number in range(FIRST_POST, FIRST_POST + count):
+def _posts(collection: Collection, numbers: Iterable[int]) -> Iterator[Post]:
+    """Yield the answers of a pool."""
+    fields = {"collection": collection, "kind": "answer", "thread_id": "1", "rules": RULES}
+    for number in numbers:
         formulas = [
             f'<span class="math-container" id="{number}.{place}">$x^{place} + {number % 97}$</span>'
             for place in range(3)
         ]
         body = "".join(f"<p>A passage with {one} in it.</p>" for one in formulas)
-        yield Post(post_id=str(number), kind="answer", body=body, **fields)
+        yield Post(post_id=str(number), body=body, **fields)
 
 
-def _judge(made: JudgedLab, instances: list[PoolInstance], items: int) -> None:
-    """Store the judgments of the pool in the order of judging, and a ticket for each report."""
-    draw = random.Random(1)
-    places = [divmod(number, items) for number in range(len(instances))]
-    each = -(-len(instances) // items // ASSESSORS) * items  # most items of an assessor
+def _guideline(made: JudgedLab, topics: int, items: int) -> Guideline:
+    """Write the guidelines when judging starts."""
+    each = -(-topics // ASSESSORS) * items  # most items of an assessor
     start = made.at - timedelta(days=each // A_DAY + 1)
-    guideline = Guideline.objects.create(
+    return Guideline.objects.create(
         task=made.task, version=1, text="<p>Read the question first.</p>", written_at=start
     )
+
+
+def _judge(
+    made: JudgedLab,
+    instances: list[PoolInstance],
+    items: int,
+    guideline: Guideline,
+    draw: random.Random,
+) -> None:
+    """Store judgments of the pool in the order of judging, and a ticket for each report."""
+    places = [(one.item.topic.position, one.item.position) for one in instances]
     judgments = Judgment.objects.bulk_create(
         Judgment(
             instance=instance,
             assessor=made.assessors[topic % ASSESSORS],
-            key=UUID(int=number),
+            key=UUID(int=topic * items + place),
             guideline=guideline,
-            judged_at=start + _worked(topic // ASSESSORS * items + place),
-            marks=[MARK] if number % 20 == 0 else [],
-            comment="It answers another question." if number % 50 == 0 else "",
+            judged_at=guideline.written_at + _worked(topic // ASSESSORS * items + place),
+            marks=[MARK] if place % 20 == 0 else [],
+            comment="It answers another question." if place % 50 == 0 else "",
             **_drawn(draw, topic, place, items),
         )
-        for number, (instance, (topic, place)) in enumerate(zip(instances, places, strict=True))
+        for instance, (topic, place) in zip(instances, places, strict=True)
         if _is_judged(topic, place, items)
     )
     reported = [one for one in judgments if one.label == SYSTEM_FAILURE.value]

@@ -49,7 +49,7 @@ def make_lab_with_rounds(topics: int, items: int, *, applicants: int, runs: int)
     for people in (made.assessors[:4], made.assessors):
         _train(made, people)
     _select(made, applicants)
-    _judge_again(made)
+    judge_again(made)
     _adjudicate(made)
     _write_guidelines(made)
     _submit(made, runs)
@@ -103,7 +103,7 @@ def _select(made: JudgedLab, applicants: int) -> None:
     _vote(made, found)
 
 
-def _judge_again(made: JudgedLab) -> None:
+def judge_again(made: JudgedLab) -> None:
     """Have a share of the items judged again, and show the labels."""
     drawn = draw_items(second_items(open_second_items(made.task)), share=SHARE, seed=1)
     plan = plan_second(drawn, [one.pk for one in made.assessors], by_topic=False, seed=1)

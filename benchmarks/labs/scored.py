@@ -28,7 +28,8 @@ def make_scored(runs: int, topics: int, items: int) -> JudgedLab:
     One run is late: it was submitted after the pool was frozen.
     """
     made = make_judged(topics, items)
-    _, *pooled = [_submit(made, number, topics, items) for number in range(runs)]
+    queries = list(made.task.topics.order_by("position").values_list("query_id", flat=True))
+    _, *pooled = [_submit(made, number, queries, items) for number in range(runs)]
     choice = PoolChoice(made.task.protocol.pool, seed=1)
     Pool.objects.update(
         settings=asdict(choice.protocol),
@@ -46,18 +47,17 @@ def make_scored(runs: int, topics: int, items: int) -> JudgedLab:
     return made
 
 
-def _submit(made: JudgedLab, number: int, topics: int, items: int) -> Run:
+def _submit(made: JudgedLab, number: int, queries: list[str], items: int) -> Run:
     """Submit a run that retrieves the first items of the pool more often than the last ones."""
     name, tag = f"Team {number // RUNS_A_TEAM:03}", f"run{number:04}"
     team, _ = Team.objects.get_or_create(lab=made.task.lab, name=name)
-    random = np.random.default_rng(number)
+    random, topics = np.random.default_rng(number), len(queries)
     judged, rest = min(RETRIEVED - UNJUDGED, items // 2), topics * items
     places = random.random((topics, items)) * np.arange(1, items + 1)
-    found = np.argsort(places)[:, :judged] + items * np.arange(topics)[:, None]
+    found = np.argpartition(places, judged)[:, :judged] + items * np.arange(topics)[:, None]
     other = rest + np.argsort(random.random((topics, 5 * UNJUDGED)))[:, :UNJUDGED]
     posts = random.permuted(np.hstack([found, other]), axis=1)
     order = np.tile(np.arange(1, posts.shape[1] + 1, dtype=np.int32), topics)
-    queries = [topic.query_id for topic in made.task.topics.order_by("position")]
     path = Path(settings.MEDIA_ROOT, "indexes", f"{tag}.parquet")
     path.parent.mkdir(parents=True, exist_ok=True)
     item = (posts.ravel() + FIRST_POST).astype(str)

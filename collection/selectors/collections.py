@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from io import BytesIO
 from typing import NamedTuple
 
 import polars as pl
-from django.core.files.storage import FileSystemStorage, storages
 from django.db.models.fields.files import FieldFile
 
 from arqkit.records import ItemKind
 from arqlab.core.errors import UserError
+from arqlab.core.files import kept
 from arqlab.core.models import Lab
 from collection.models import Collection, Import, VisualMap
 
@@ -133,12 +132,8 @@ def known_ids(source: IdSource, wanted: pl.Series) -> pl.Series:
 
 
 def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
-    """Return a lazy scan of a stored Parquet file. Local files are read only as far as needed."""
-    storage = storages["default"]
-    if isinstance(storage, FileSystemStorage):
-        return pl.scan_parquet(storage.path(str(file)))
-    with storage.open(str(file), "rb") as opened:
-        return pl.scan_parquet(BytesIO(opened.read()))
+    """Return a lazy scan of a stored Parquet file, which is read only as far as needed."""
+    return pl.scan_parquet(**kept.scanned(str(file)))
 
 
 def _formula_files(lab: Lab) -> tuple[str, str] | None:

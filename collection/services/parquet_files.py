@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 from django.core.files import File
-from django.core.files.storage import default_storage
 from django.db import transaction
 
 from arqkit.formats.batches import in_slices
 from arqkit.formats.formulas.index import COLUMNS
+from arqlab.core.files import kept
 from arqlab.core.selectors import named_files
 from collection.models import Collection, Post
 
@@ -37,7 +37,7 @@ def store_file(*, slug: str, what: str, path: Path) -> str:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
-        return default_storage.save(f"{FOLDER}/{slug}-{what}-{digest[:12]}.parquet", File(file))
+        return kept.save(f"{FOLDER}/{slug}-{what}-{digest[:12]}.parquet", File(file))
 
 
 def store_frame(*, slug: str, what: str, frame: pl.DataFrame) -> str:
@@ -54,7 +54,7 @@ def replace_files(collection: Collection, **names: str) -> None:
         replaced = str(getattr(collection, field).name or "")
         setattr(collection, field, name)
         if replaced and replaced != name:
-            transaction.on_commit(partial(default_storage.delete, replaced))
+            transaction.on_commit(partial(kept.delete, replaced))
     collection.save(update_fields=list(names))
 
 
@@ -62,17 +62,16 @@ def delete_unused_files(*, at: datetime) -> int:
     """Delete the Parquet files that are unused and older than a day. Return their number."""
     used = set(named_files("collection"))
     deleted = 0
-    for name in default_storage.listdir(FOLDER)[1] if default_storage.exists(FOLDER) else ():
-        path = f"{FOLDER}/{name}"
-        if name.endswith(".parquet") and path not in used and _is_old(path, at):
-            default_storage.delete(path)
+    for path in list(kept.names(FOLDER)):
+        if path.endswith(".parquet") and path not in used and _is_old(path, at):
+            kept.delete(path)
             deleted += 1
     return deleted
 
 
 def _is_old(path: str, at: datetime) -> bool:
     try:
-        return default_storage.get_modified_time(path) < at - ORPHAN_AGE
+        return kept.get_modified_time(path) < at - ORPHAN_AGE
     except FileNotFoundError:  # another worker or a commit deleted it
         return False
 

@@ -13,6 +13,7 @@ from django.template.defaultfilters import filesizeformat
 from arqkit.formats.labs.tables import slug_text
 from arqkit.protocols.scales import read_scale
 from arqkit.texts.posts.topic_making import ALIKE, MEASURED
+from arqlab.core.forms.moments import DayField
 from arqlab.core.models import Lab, Task
 from arqlab.core.selectors import room_for_files
 from collection.models import Collection
@@ -246,16 +247,9 @@ class CollectionFilesForm(LoadForm):
     opt = OptionalFilesField(
         label="Formulas as operator trees", help_text="TSV with Content MathML."
     )
-    since = forms.DateField(
-        label="First day to search",
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date", "class": "short"}),
-        help_text="Earlier posts are left out.",
-    )
-    until = forms.DateField(
+    since = DayField(label="First day to search", help_text="Earlier posts are left out.")
+    until = DayField(
         label="Last day to search",
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date", "class": "short"}),
         help_text="Later posts are left out, or kept for topics and their threads.",
     )
     keep_later = forms.BooleanField(
@@ -328,16 +322,8 @@ class CandidatesForm(LoadForm):
             ("all", "all"),
         ],
     )
-    first_day = forms.DateField(
-        label="First day",
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date", "class": "short"}),
-    )
-    last_day = forms.DateField(
-        label="Last day",
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date", "class": "short"}),
-    )
+    first_day = DayField(label="First day")
+    last_day = DayField(label="Last day")
     related = forms.BooleanField(label="Accept a related question as a duplicate", required=False)
     unlinked = forms.BooleanField(label="Include questions without a duplicate", required=False)
     alike = forms.FloatField(

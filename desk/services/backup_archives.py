@@ -40,17 +40,12 @@ class ArchiveWriter:
     def __init__(self, out: gzip.GzipFile, head: dict[str, Any]) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115
         self.members: dict[str, tuple[int, str]] = {}
-        self._states: dict[str, tuple[int, ...]] = {}
         self._add_json(HEAD, {"format": FORMAT, **head})
 
     def add(self, name: str, path: Path) -> None:
-        """Add a file, unless it was added as it is now, or was deleted since it was listed."""
-        with suppress(FileNotFoundError), path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            state = (found.st_ino, found.st_size, found.st_mtime_ns)
-            if self._states.get(name) != state:
-                self._states[name] = state
-                self._add(name, file, found.st_size)
+        """Add a file; raise `FileNotFoundError` if there is none."""
+        with path.open("rb") as file:
+            self._add(name, file, os.fstat(file.fileno()).st_size)
 
     def close(self, tail: dict[str, Any]) -> None:
         """Write the list of all members, and `tail`, as the last member."""

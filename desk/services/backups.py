@@ -1,13 +1,13 @@
 """Backups: the database and the files in one archive, and how they are restored.
 
 What can be made again is left out: retrieval indexes, the answers that baselines of language models
-are made of, unpacked copies, unfinished uploads and files that nothing refers to.
+are made of, unfinished uploads and files that nothing refers to.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +20,7 @@ from django.db import connection
 from pyrage import EncryptError, IdentityError, RecipientError, x25519
 
 from arqlab.core.errors import UserError
+from arqlab.core.files import FileAt, kept
 from desk.services.backup_archives import ArchiveWriter, new_archive, read_archive
 from desk.services.database_copies import (
     DatabaseCopy,
@@ -28,7 +29,7 @@ from desk.services.database_copies import (
     load_database,
     unknown_migrations,
 )
-from desk.services.load_files import INCOMING, UNPACKED, UNUSED
+from desk.services.load_files import INCOMING, UNUSED, put_aside
 
 DATABASE, FILES, KEY = "database", "files", "secret-key"
 """The members of an archive; the files are below `files/`."""
@@ -81,14 +82,14 @@ def verify_backup(*, path: Path, identity: Path | None) -> Backup:
 def restore_backup(*, path: Path, identity: Path | None, replaces: bool, at: datetime) -> Backup:
     """Put the database and the files of an archive in place, once all of it was read and compared.
 
-    What is there is replaced only if `replaces` says so; its files stay beside the new ones. Raises
+    What is there is replaced only if `replaces` says so; its files are put aside. Raises
     `UserError` for a place that is not empty, and for an archive that cannot be restored here.
     """
-    files = Path(settings.MEDIA_ROOT)
-    if not replaces and (is_filled() or any(each.is_file() for each in files.rglob("*"))):
+    if not replaces and (is_filled() or any(_kept_names())):
         raise UserError(
-            f"The database has labs or accounts, or {files} has files. Set ARQLAB_DATA and"
-            " DATABASE_URL to an empty place, or add --replace to lose what is here.",
+            f"The database has labs or accounts, or {kept.place} has files. Set DATABASE_URL and"
+            " ARQLAB_DATA or ARQLAB_S3_BUCKET to an empty place, or add --replace to lose what is"
+            " here.",
             code="filled",
         )
     with TemporaryDirectory(dir=settings.DATA_DIR, prefix="restoring-") as folder:
@@ -101,12 +102,13 @@ def restore_backup(*, path: Path, identity: Path | None, replaces: bool, at: dat
                 code="newer",
             )
         load_database(new / DATABASE)
-        if files.exists():
-            files.rename(files.with_name(f"{FILES}-before-{at.astimezone(UTC):{STAMP}}"))
-        (new / FILES).mkdir(exist_ok=True)
-        for name, place in ((FILES, files), (KEY, settings.DATA_DIR / KEY)):
-            if (new / name).exists():
-                (new / name).rename(place)
+        for name in list(_kept_names()):
+            put_aside(name, at=at)
+        for file in filter(Path.is_file, (new / FILES).rglob("*")):
+            with FileAt(file) as content:
+                kept.replace(file.relative_to(new / FILES).as_posix(), content)
+        if (new / KEY).exists():
+            (new / KEY).rename(settings.DATA_DIR / KEY)
     call_command("migrate", interactive=False, verbosity=0)
     return _backup(path, tail)
 
@@ -127,14 +129,15 @@ def _write(archive: ArchiveWriter, unfinished: Path, at: datetime) -> None:
     one that the copied row names was there before or is there afterwards.
     """
     for _ in range(2):  # again, if a file came and went between the three
-        _add_files(archive)
+        _add_files(archive, unfinished)
         copy = copy_database(unfinished / DATABASE)
-        _add_files(archive)
+        _add_files(archive, unfinished)
         archive.add(DATABASE, unfinished / DATABASE)
         lost = _lost(archive, copy)
         if not lost:
             break
-    archive.add(KEY, settings.DATA_DIR / KEY)
+    if (key := settings.DATA_DIR / KEY).exists():
+        archive.add(KEY, key)
     archive.close({"made_at": at.isoformat(), "migrations": copy.migrations, "lost": lost})
 
 
@@ -142,17 +145,18 @@ def _lost(archive: ArchiveWriter, copy: DatabaseCopy) -> list[str]:
     return sorted(name for name in copy.files if f"{FILES}/{name}" not in archive.members)
 
 
-def _add_files(archive: ArchiveWriter) -> None:
-    root = Path(settings.MEDIA_ROOT)
-    for path in _kept_files(root):
-        archive.add(f"{FILES}/{path.relative_to(root).as_posix()}", path)
+def _add_files(archive: ArchiveWriter, folder: Path) -> None:
+    """Add the kept files that were not added before; what a file holds never changes."""
+    for name in _kept_names():
+        if f"{FILES}/{name}" not in archive.members:
+            with suppress(FileNotFoundError):  # it was deleted since it was listed
+                archive.add(f"{FILES}/{name}", kept.local(name, folder / "file"))
 
 
-def _kept_files(root: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(root):
-        left_out = {INCOMING, UNUSED} if Path(place) == root else {UNPACKED}
-        folders[:] = sorted(set(folders) - left_out)
-        yield from (Path(place, name) for name in sorted(names))
+def _kept_names() -> Iterator[str]:
+    for folder in kept.folders():
+        if folder not in (INCOMING, UNUSED):
+            yield from kept.names(folder)
 
 
 def _backup(path: Path, tail: dict[str, Any]) -> Backup:

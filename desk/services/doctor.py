@@ -6,7 +6,6 @@ queries by which workers find their work, and the names and checksums in the dat
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,18 +15,18 @@ from pathlib import Path
 from django.conf import settings
 from django.core.cache import cache
 from django.core.checks import WARNING, run_checks
-from django.core.files.storage import default_storage
 from django.core.mail import get_connection
 from django.db import connection
 from django.db.models import Max
 
+from arqlab.core.files import kept, sha256_of
 from arqlab.core.models import AuditEvent, Job
 from arqlab.core.selectors import named_files
 from arqlab.core.services.health import Fault, readiness
 from arqlab.notices.models import Mail
 from collection.services.indexing import unindexed_collections, unindexed_visual_maps
 from desk.services.backups import LAST_BACKUP
-from desk.services.load_files import sent_folder
+from desk.services.load_files import stored_name
 from desk.services.queues import work_queues
 from submissions.models import Upload
 
@@ -133,9 +132,9 @@ def _mail(at: datetime) -> Iterator[Fault]:
 
 def _files(at: datetime) -> Iterator[Fault]:
     names = set(named_files())
-    missing = {name for name in names if not default_storage.exists(name)}
+    missing = {name for name in names if not kept.exists(name)}
     yield from _about(missing, "Files that the database names are missing", MISSING)
-    empty = {name for name in names - missing if not default_storage.size(name)}
+    empty = {name for name in names - missing if not kept.size(name)}
     yield from _about(empty, "Files are empty", MISSING)
     rows = Upload.objects.exclude(file__in=missing | empty).values_list("file", "size", "sha256")
     changed = (name for name, *stored in rows.iterator() if _state(name) != stored)
@@ -144,19 +143,16 @@ def _files(at: datetime) -> Iterator[Fault]:
 
 
 def _state(name: str) -> list[int | str]:
-    with default_storage.open(name) as file:
-        digest = hashlib.sha256()
-        for chunk in file.chunks():
-            digest.update(chunk)
-        return [file.size, digest.hexdigest()]
+    with kept.open(name) as file:
+        return [file.size, sha256_of(file)]
 
 
 def _lost_loads() -> Iterator[str]:
     for job in Job.objects.exclude(files=[]):
         for file in job.files:
-            path = sent_folder(job, file["field"]) / file["name"]
-            if not path.is_file() or path.stat().st_size != file["size"]:
-                yield str(path)
+            name = stored_name(job, file)
+            if not kept.exists(name) or kept.size(name) != file["size"]:
+                yield name
 
 
 def _about(names: Iterable[str], what: str, todo: str) -> Iterator[Fault]:

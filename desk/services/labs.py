@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from datetime import datetime
 from functools import partial
 
-from django.core.files.storage import default_storage
 from django.db import DEFAULT_DB_ALIAS, transaction
 from django.db.models import ProtectedError, QuerySet
 from django.db.models.deletion import Collector
 
 from arqlab.core.errors import UserError
+from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Role, Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.creating import copy_tasks, create_lab
@@ -48,7 +47,7 @@ def delete_record(*, record: Lab | Task, typed: str, by: User) -> None:
     except ProtectedError as error:
         raise UserError(_refusal(record, error), code="in-use") from error
     for folder in folders:
-        transaction.on_commit(partial(shutil.rmtree, folder, ignore_errors=True))
+        transaction.on_commit(partial(kept.delete_folder, folder))
 
 
 def _parts(record: Lab | Task) -> list[Lab | Task]:
@@ -91,7 +90,7 @@ def _delete_checked_runs(runs: QuerySet[Run]) -> None:
     names += [str(upload.file.name) for upload in unused]
     unused.delete()
     for name in names:
-        transaction.on_commit(partial(default_storage.delete, name))
+        transaction.on_commit(partial(kept.delete, name))
 
 
 @transaction.atomic

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 from collections.abc import Container
 from datetime import date, datetime
 from functools import partial
@@ -30,6 +29,7 @@ from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind
 from arqkit.texts.posts.topic_making import MEASURED, Bounds, Criteria, sift, write_candidates
 from arqlab.core.errors import UserError
+from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Task, User
 from arqlab.core.oddities import counted
 from arqlab.core.permissions import may_organize
@@ -55,19 +55,14 @@ from collection.services.loading import add_to_collection
 from collection.services.topic_making import TopicFiles
 from collection.services.visual_maps import make_visual_map
 from desk.services.load_files import (
-    UNPACKED,
+    CANDIDATES,
     load_folder,
     read_path,
     read_sent,
+    reads_files,
     sent_files,
-    sent_folder,
     store_files,
 )
-
-
-def candidates_file(load: Job) -> Path:
-    """Return the path of the list of candidates."""
-    return load_folder(load) / "candidates.csv"
 
 
 def list_candidates(work: RunningJob) -> list[str]:
@@ -85,14 +80,12 @@ def list_candidates(work: RunningJob) -> list[str]:
         alike=options["alike"],
     )
     questions = candidates_of(collection_to_choose_from(work.lab), which=options["which"])
-    kept, left_out = sift(questions, criteria)
-    path = candidates_file(work.job)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(write_candidates(kept))
+    chosen, left_out = sift(questions, criteria)
+    kept.replace(f"{load_folder(work.job)}/{CANDIDATES}", ContentFile(write_candidates(chosen)))
     return [
-        f"{counted(len(kept) + sum(left_out.values()), 'question')}.",
+        f"{counted(len(chosen) + sum(left_out.values()), 'question')}.",
         *(f"{count:,} left out: {reason}." for reason, count in left_out.items()),
-        f"{counted(len(kept), 'candidate')}.",
+        f"{counted(len(chosen), 'candidate')}.",
     ]
 
 
@@ -106,24 +99,25 @@ def collection_to_choose_from(lab: Lab) -> Collection:
     return collection
 
 
-def topics_from_files(work: RunningJob) -> list[str]:
+@reads_files
+def topics_from_files(work: RunningJob, sent: Path) -> list[str]:
     """Load the topics of a task, with their information and threads if those were sent."""
     task, load = work.task, work.job
     problems: list[Problem] = []
     formulas = task.kind == Task.Kind.FORMULAS
     topics = read_sent(
-        problems, load, "topics", lambda data, path: read_topics(data, path=path, formulas=formulas)
+        problems, sent, "topics", lambda data, path: read_topics(data, path=path, formulas=formulas)
     )
     info = read_sent(
-        problems, load, "topic_info", lambda data, path: read_topic_info(data, path=path)
+        problems, sent, "topic_info", lambda data, path: read_topic_info(data, path=path)
     )
-    threads = read_path(problems, load, "topic_formulas", read_topic_threads)
+    threads = read_path(problems, sent, "topic_formulas", read_topic_threads)
     if problems or topics is None:
         raise FileRefusedError(problems)
     known = {topic.query_id: topic for topic in task.topics.order_by("position")}
     if not load.options.get("delete_others"):  # the task's order; then the new ones of the file
-        sent = {topic.query_id: topic for topic in topics}
-        topics = list(({name: topic.record for name, topic in known.items()} | sent).values())
+        new = {topic.query_id: topic for topic in topics}
+        topics = list(({name: topic.record for name, topic in known.items()} | new).values())
     ids = [topic.query_id for topic in topics]
     kept_threads = {name: topic.thread_id for name, topic in known.items()}
     file = TaskFile(
@@ -147,10 +141,10 @@ def topics_from_files(work: RunningJob) -> list[str]:
     return [f"{counted(len(ids), 'topic')}: {changes.line}"]
 
 
-def lab_from_files(work: RunningJob) -> list[str]:
+@reads_files
+def lab_from_files(work: RunningJob, sent: Path) -> list[str]:
     """Load a lab from a lab.toml and its files, as `manage.py load_lab` does."""
-    folder = load_folder(work.job)
-    root = unpack_lab(sent_folder(work.job, "file"), folder / UNPACKED)
+    root = unpack_lab(sent / "file", sent / "unpacked")
     try:
         slug = read_lab(root).slug
         known = Lab.objects.filter(slug=slug).first()
@@ -173,7 +167,6 @@ def lab_from_files(work: RunningJob) -> list[str]:
         raise FileRefusedError(
             [problem._replace(path=problem.path.replace(below, "")) for problem in refused.problems]
         ) from refused
-    shutil.rmtree(folder / UNPACKED)  # what was sent is kept
     Job.objects.filter(pk=work.job.pk).update(lab=loaded.lab)
     work.job.lab = loaded.lab
     lines = [f"{loaded.lab.name} ({slug})." if loaded.is_changed else "Nothing to change."]
@@ -185,7 +178,8 @@ def lab_from_files(work: RunningJob) -> list[str]:
     return [*lines, *(_collection_lines(collection) if collection else ())]
 
 
-def qrels_from_file(work: RunningJob) -> list[str]:
+@reads_files
+def qrels_from_file(work: RunningJob, sent: Path) -> list[str]:
     """Load a version of a task's qrels."""
     task, options = work.task, work.job.options
     rules = task.protocol
@@ -201,7 +195,7 @@ def qrels_from_file(work: RunningJob) -> list[str]:
     problems: list[Problem] = []
     frame = read_sent(
         problems,
-        work.job,
+        sent,
         "file",
         lambda data, path: read_qrels(data, path=path, scale=labels, topics=taken),
     )
@@ -209,7 +203,7 @@ def qrels_from_file(work: RunningJob) -> list[str]:
         raise FileRefusedError(problems)
     changes = _qrels_changes(task, frame, topics)
     frame = frame.filter(pl.col("topic").is_in(list(topics)))
-    path = sent_files(work.job, "file")[0]
+    path = sent_files(sent, "file")[0]
     items = ItemKind(options.get("items") or rules.items)
     file = QrelsFile(options["name"], Path(path.name), frame, items, labels, relevant_from)
     qrel_set = load_qrels(task=task, file=file, at=work.at, by=work.by)
@@ -236,9 +230,10 @@ def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> L
     return changes
 
 
-def judgments_from_file(work: RunningJob) -> list[str]:
+@reads_files
+def judgments_from_file(work: RunningJob, sent: Path) -> list[str]:
     """Import judgments made elsewhere into the pools of a task."""
-    path, by, choice = sent_files(work.job, "file")[0], work.by, work.choice
+    path, by, choice = sent_files(sent, "file")[0], work.by, work.choice
     data = path.read_bytes()
     changes = import_judgments(
         task=work.task, data=data, path=path.name, at=work.at, by=by, choice=choice
@@ -246,16 +241,17 @@ def judgments_from_file(work: RunningJob) -> list[str]:
     return [changes.line]
 
 
-def collection_from_files(work: RunningJob) -> list[str]:
+@reads_files
+def collection_from_files(work: RunningJob, sent: Path) -> list[str]:
     """Import a data dump, documents and formula indexes into the lab's collection."""
-    load, options = work.job, work.job.options
+    options = work.job.options
     since, until = (_day(options.get(name)) for name in ("since", "until"))
-    documents = sent_files(load, "documents")
+    documents = sent_files(sent, "documents")
     file = CollectionFile(
         slug=options["slug"],
         complete=bool(options.get("complete")),
-        files=_dump(load) | ({"documents": documents[0]} if documents else {}),
-        formulas={name: path for name in REPRESENTATIONS if (path := _index(load, name))},
+        files=_dump(sent) | ({"documents": documents[0]} if documents else {}),
+        formulas={name: path for name in REPRESENTATIONS if (path := _index(sent, name))},
         window=Window(since, until, bool(options.get("keep_later"))),
     )
     judged = judged_formulas(file.slug, work.lab)
@@ -289,11 +285,11 @@ def new_visual_ids(work: RunningJob) -> list[str]:
     return _map_lines(collection)
 
 
-def _dump(load: Job) -> dict[str, Path]:
+def _dump(sent: Path) -> dict[str, Path]:
     """Return the files of a data dump by kind; refuse unknown files, and two of one kind."""
     files: dict[str, Path] = {}
     problems = []
-    for path in sent_files(load, "dump"):
+    for path in sent_files(sent, "dump"):
         kinds = dump_files(path)
         again = [kind for kind in kinds if kind in files]
         if not kinds or again:
@@ -307,9 +303,9 @@ def _dump(load: Job) -> dict[str, Path]:
     return files
 
 
-def _index(load: Job, name: str) -> Path | None:
-    files = sent_files(load, name)
-    return sent_folder(load, name) if len(files) > 1 else next(iter(files), None)
+def _index(sent: Path, name: str) -> Path | None:
+    files = sent_files(sent, name)
+    return sent / name if len(files) > 1 else next(iter(files), None)
 
 
 def _day(text: str | None) -> date | None:
@@ -339,12 +335,18 @@ FILES = {Task.Kind.FORMULAS.value: "task2"}
 """The name of the topic files by the kind of task; all others take those of task 1."""
 
 
+def candidates_file(load: Job) -> bytes:
+    """Return the list of candidates, which is empty until it is made."""
+    try:
+        with kept.open(f"{load_folder(load)}/{CANDIDATES}") as file:
+            return bytes(file.read())
+    except FileNotFoundError:
+        return b""
+
+
 def read_candidates(load: Job) -> list[dict[str, str]]:
     """Return the rows of the list of candidates."""
-    path = candidates_file(load)
-    if not path.is_file():
-        return []
-    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline="")))
+    return list(csv.DictReader(io.StringIO(candidates_file(load).decode(), newline="")))
 
 
 def load_topic_files(*, topic_files: TopicFiles, task: Task, at: datetime, by: User) -> Job:

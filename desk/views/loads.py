@@ -18,7 +18,7 @@ from arqlab.core import permissions
 from arqlab.core.models import Job, Lab, Task, Visitor
 from arqlab.core.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
 from arqlab.core.tasks import queue_job
-from arqlab.core.views.answers import told
+from arqlab.core.views.answers import asks_json, sent_to, told
 from arqlab.core.views.error_pages import page_of_form
 from arqlab.web.cells import CHIP, COUNT, ID, TIME
 from arqlab.web.jobs import JOB_KINDS, news
@@ -208,7 +208,7 @@ def load_repeat(request: HttpRequest, load: Job) -> HttpResponse:
             store=partial(store_files, uploads=form.uploads, replaced=form.single),
         )
         queue_job(load)
-    return _sent_to(request, reverse("desk:load-detail", args=[load.pk]))
+    return sent_to(request, reverse("desk:load-detail", args=[load.pk]))
 
 
 def _form_page(request: HttpRequest, kind: str, place: Lab | Task | None) -> HttpResponse:
@@ -217,7 +217,7 @@ def _form_page(request: HttpRequest, kind: str, place: Lab | Task | None) -> Htt
     form = FORMS[kind](request.POST, request.FILES, place=place)
     if not form.is_valid():
         return _refused(request, kind, place, form)
-    return _sent_to(request, _started(request, kind, place, form))
+    return sent_to(request, _started(request, kind, place, form))
 
 
 def _started(request: HttpRequest, kind: str, place: Lab | Task | None, form: LoadForm) -> str:
@@ -261,18 +261,10 @@ def _loads_without_lab(request: HttpRequest) -> QuerySet[Job]:
 def _refused(
     request: HttpRequest, kind: str, place: Lab | Task | None, form: LoadForm
 ) -> HttpResponse:
-    if _wants_json(request):
+    if asks_json(request):
         errors = [str(error) for field_errors in form.errors.values() for error in field_errors]
         return JsonResponse({"errors": errors}, status=422)
     return _page(request, kind, place, form, status=422)
-
-
-def _sent_to(request: HttpRequest, location: str) -> HttpResponse:
-    return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
-
-
-def _wants_json(request: HttpRequest) -> bool:
-    return request.headers.get("Accept", "").startswith("application/json")
 
 
 def _place(load: Job) -> Lab | Task | None:

@@ -54,7 +54,7 @@ def certification_of(
     `each` yields the runs as they are read.
     """
     measures = certified_measures(measures_of(qrel_set))
-    runs = Run.objects.competing().filter(task=qrel_set.task).select_related("team", "task__lab")
+    runs = qrel_set.task.runs.competing().select_related("team")
     valid = list(runs.order_by("team__name", "tag", "pk"))
     names = {str(run.pk): (run.team.name, run.label) for run in valid}
     tops = pooled_tops(qrel_set.task)

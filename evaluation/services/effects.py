@@ -105,7 +105,7 @@ def _tasks(round_: Round) -> list[Task]:
 
 
 def _run_rows(task: Task, answers: pl.DataFrame, round_: Round) -> list[RunAnswers]:
-    valid = Run.objects.valid().filter(task=task).select_related("team", "task__lab")
+    valid = task.runs.valid().select_related("team")
     runs = {run.pk: run for run in valid.order_by("pk")}
     means = _means_of_questions(task)
     rows = []
@@ -372,7 +372,7 @@ def _contest(task: Task) -> _Contest:
         items=items_at(task, level),
         relevant_from=task.protocol.relevant_from,
     )
-    runs = Run.objects.competing().filter(task=task).select_related("team", "task__lab")
+    runs = task.runs.competing().select_related("team")
     ordered = list(runs.order_by("pk"))
     return _Contest(draft_of(task), level, like, _ranking_measures(like), ordered)
 

@@ -250,7 +250,7 @@ def pooling_facts(task: Task) -> PoolFacts:
     pools = list(Pool.official.filter(task=host_of(task) or task).order_by("number"))
     if not pools:
         return PoolFacts(0, 0, 0, {})
-    sizes = pool_sizes(pools[0].task).values()
+    sizes = pool_sizes(pools).values()
     topics = {size.query_id for pool in pools for size in topic_sizes(pool) if size.items}
     runs = [row for pool in pools for row in pool.runs]
     deep, shallow = (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -18,6 +17,7 @@ from django.template.defaultfilters import filesizeformat
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
 from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
+from arqlab.core.files import sha256_of
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
@@ -34,20 +34,6 @@ from submissions.services.run_metadata import RunMetadata, metadata_from_name
 from submissions.services.storage import require_room
 
 NAME_LENGTH = 255
-
-
-class HashedFile(File):
-    """A file that computes its SHA-256 while the storage reads it."""
-
-    def __init__(self, file: File) -> None:
-        super().__init__(file, name=file.name)
-        self.hash = hashlib.sha256()
-
-    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
-        """Yield the bytes in chunks and update the hash."""
-        for chunk in super().chunks(chunk_size):
-            self.hash.update(chunk)
-            yield chunk
 
 
 def submit_upload(
@@ -201,13 +187,12 @@ def _create_runs(
 def _store(file: File, *, by: User | None, at: datetime) -> Upload:
     # A file name that is not UTF-8 has surrogates, which no database accepts.
     name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
-    sent = HashedFile(file)
-    upload = Upload(name=name, uploaded_by=by, uploaded_at=at)
+    upload = Upload(name=name, uploaded_by=by, uploaded_at=at, sha256=sha256_of(file))
     # The uploaded name may be too long for a folder or have any character; the stored name only
     # resembles it.
     upload.file.save(
-        re.sub(r"[^A-Za-z0-9._-]", "_", name).strip(".")[-60:] or "run", sent, save=False
+        re.sub(r"[^A-Za-z0-9._-]", "_", name).strip(".")[-60:] or "run", file, save=False
     )
-    upload.sha256, upload.size = sent.hash.hexdigest(), upload.file.size
+    upload.size = upload.file.size
     upload.save()
     return upload

@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 from django.db.models.functions import Lower
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 
@@ -22,6 +22,7 @@ from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import lab_team
+from arqlab.core.views.answers import asks_json, sent_to
 from arqlab.web.cells import COUNT, ID, TIME, CellKind, chip
 from arqlab.web.downloads import table_response
 from arqlab.web.lists import Filter
@@ -209,7 +210,7 @@ def run_upload(request: HttpRequest, task: Task) -> HttpResponse:
         status = 422 if refused.code == "no-team" else 409
         return _refuse(request, task, form, [refused.message], status=status, question=question)
     location = runs_page(task, runs)
-    return JsonResponse({"location": location}) if _wants_json(request) else redirect(location)
+    return sent_to(request, location)
 
 
 @pages.action("guess/", "run-guess", access=runs_task_or_404)
@@ -282,10 +283,6 @@ def _refuse(
     status: int = 422,
     question: str = "",
 ) -> HttpResponse:
-    if _wants_json(request):
+    if asks_json(request):
         return JsonResponse({"errors": errors, "question": question}, status=status)
     return _page(request, task, form, errors=errors, status=status, question=question)
-
-
-def _wants_json(request: HttpRequest) -> bool:
-    return request.headers.get("Accept", "").startswith("application/json")

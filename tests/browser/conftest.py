@@ -81,7 +81,9 @@ def page(browser: Browser, served) -> Iterator[Page]:
     """A page on the live server. It fails the test when a script throws or the policy blocks
     something.
     """
-    context = browser.new_context(base_url=served.url, viewport={"width": 1440, "height": 900})
+    context = browser.new_context(
+        base_url=served.url, viewport={"width": 1440, "height": 900}, ignore_https_errors=True
+    )
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     complaints: list[str] = []

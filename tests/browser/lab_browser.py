@@ -12,6 +12,9 @@ from playwright.sync_api import Page, expect
 from arqlab.core.models import User
 from tests.browser.test_first_path import sign_in
 
+PATIENCE = 300
+"""How often a page is opened before what it waits for will not come."""
+
 
 class LabBrowser:
     """A browser, the helper that takes pictures, and the number of the next picture."""
@@ -34,6 +37,19 @@ class LabBrowser:
         """Open a tab of the lab or the task."""
         self.page.goto(address)
         self.page.locator(".tabs").get_by_role("link", name=name, exact=True).click()
+
+    def tab_with(self, address: str, name: str, text: str) -> None:
+        """Open a tab again and again, until it has a text: the schedule makes it."""
+        for _ in range(PATIENCE):
+            self.tab(address, name)
+            self.page.wait_for_load_state()
+            if self.page.get_by_text(text).locator("visible=true").count():
+                break
+        self.see(text)
+
+    def scheduled(self, work: Callable[[], object]) -> None:
+        """Do what the schedule of a site does by itself; servers of tests have none."""
+        work()
 
     def fill(self, **fields: str) -> None:
         """Fill in fields, named as their labels are."""

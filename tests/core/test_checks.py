@@ -39,6 +39,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, str], str]] = {
         "Links in email lead to http://other.example, but ARQLAB_HOSTS is 'lab.example.org'.",
     ),
     "email": ({"EMAIL_URL": "mail.example.org:587"}, "EMAIL_URL does not begin with smtp://."),
+    "bucket": ({"ARQLAB_S3_BUCKET": "s3://lab"}, "ARQLAB_S3_BUCKET is 's3://lab'. Expected: the"),
     "generation": (
         {"ARQLAB_GENERATION_KEY": "k"},
         "ARQLAB_GENERATION_MODEL or ARQLAB_GENERATION_KEY is set, but ARQLAB_GENERATION_URL is",
@@ -47,6 +48,7 @@ CONTRADICTIONS: dict[str, tuple[dict[str, str], str]] = {
 CHECKED = (
     *("SECRET_KEY", "HTTPS", "PROXIES", "DEBUG", "SITE_URL", "CSRF_TRUSTED_ORIGINS"),
     *("ALLOWED_HOSTS", "EMAIL_URL", "GENERATION_URL", "GENERATION_MODEL", "GENERATION_KEY"),
+    "S3_BUCKET",
 )
 """The settings that the checks compare."""
 SettingsOf = Callable[..., dict[str, object]]

@@ -23,6 +23,8 @@ _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
+    b"<\0": "utf-16-le",  # without a mark
+    b"\0<": "utf-16-be",
 }
 
 

@@ -62,7 +62,7 @@ def _unpack(file: Path, to: Path) -> None:
                 # The filter refuses files outside the folder, links and devices.
                 packed.extractall(to, filter="data")
         else:
-            _link(file, to / file.name)
+            link_file(file, to / file.name)
     except _DAMAGE as error:
         actual, todo = f"a damaged archive ({error})", "Create the archive again."
         raise FileRefusedError.of(
@@ -89,7 +89,7 @@ def _place_named_files(toml: Path) -> None:
                 continue
             if beside.is_file() and not (toml.parent / path).exists():
                 (toml.parent / path).parent.mkdir(parents=True, exist_ok=True)
-                _link(beside, toml.parent / path)
+                link_file(beside, toml.parent / path)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _texts(value: object) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _link(file: Path, to: Path) -> None:
+def link_file(file: Path, to: Path) -> None:
     """Make a file appear at a second path, without a copy where the file system can."""
     try:
         os.link(file, to)

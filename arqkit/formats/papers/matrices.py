@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 
@@ -19,19 +20,7 @@ from arqkit.measures.columns import Reals
 BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)
 """The time of all files in an archive, so that the same files give the same archive."""
 
-PREAMBLE = r"""% Packages and commands of the tables, sentences and figures.
-\usepackage[utf8]{inputenc}
-\usepackage{amssymb,booktabs,graphicx}
-\setlength{\belowcaptionskip}{6pt}
-\newsavebox{\kitbox}
-% Shrink a table to the page if it is too wide or too high.
-\newcommand{\kitfit}[1]{%
-  \sbox{\kitbox}{#1}%
-  \ifdim\wd\kitbox>\linewidth\sbox{\kitbox}{\resizebox{\linewidth}{!}{\usebox{\kitbox}}}\fi
-  \ifdim\dimexpr\ht\kitbox+\dp\kitbox>0.85\textheight
-    \resizebox*{!}{0.85\textheight}{\usebox{\kitbox}}%
-  \else\usebox{\kitbox}\fi}
-"""
+PREAMBLE = Path(__file__).with_name("preamble.tex").read_text(encoding="utf-8")
 
 
 def main_document(title: str, parts: Iterable[tuple[str, Iterable[str]]]) -> str:

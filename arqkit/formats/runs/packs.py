@@ -8,6 +8,7 @@ no pools and no runs.
 
 import io
 import json
+import tomllib
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -31,43 +32,7 @@ _ITEMS = {
     ItemKind.VISUAL_IDS: ("formulas", '["visual_id"].drop_nulls().unique(maintain_order=True)'),
 }
 _TOPICS = 'topics = json.loads(Path("task.json").read_text())["rules"]["topics"]'
-_RANKED = """\
-import json
-from pathlib import Path
-
-import polars as pl
-
-from arqkit.formats.runs.writing import run_of_ranking
-from arqkit.retrieval.controls import shuffled_items
-
-{topics}
-items = {items}
-ranking = shuffled_items(topics, items, seed=1, limit={limit})  # topic, item, score
-run = run_of_ranking(ranking, tag="random", limit={limit})
-Path("run.tsv").write_bytes(run)
-"""
-_WRITTEN = """\
-import json
-from pathlib import Path
-
-{topics}
-answers = {{topic: "I do not know." for topic in topics}}
-rows = [(topic, "1", "1.0", "first", "nothing", answers[topic]) for topic in topics]
-run = "".join("\\t".join(row) + "\\n" for row in rows)
-Path("run.tsv").write_text(run, encoding="utf-8")
-"""
-_README = """\
-# A first run of {task}
-
-    pip install ./arqkit           in a checkout of ArqLab
-    python make_run.py             writes run.tsv
-    arqkit check run.tsv --task task-pack.zip
-
-Run these where you unpacked the task pack; the last one takes the file that you downloaded. It
-prints the report that you would get after an upload, and ends with exit code 0 if the run is valid.
-
-make_run.py {does}. Put your own system there: the topics are in topics.xml, {todo}.
-"""
+_KIT = tomllib.loads(Path(__file__).with_name("starter.toml").read_text(encoding="utf-8"))
 
 
 def starter_files(task: str, rules: RunRules, ids: Collection[str]) -> Iterator[tuple[str, bytes]]:
@@ -76,11 +41,11 @@ def starter_files(task: str, rules: RunRules, ids: Collection[str]) -> Iterator[
     The program reads the unpacked task pack beside it. `ids` says which of the files `posts` and
     `formulas` the pack has; without the one that the task needs, the ids are those of an example.
     """
-    program, does = _RANKED, f"ranks {rules.limit:,} items a topic at random"
+    program, does = _KIT["ranked"], f"ranks {rules.limit:,} items a topic at random"
     todo = "and `ranking` may come from any program that gives a score to items"
     items = ""
     if rules.kind is TaskKind.GENERATED_ANSWERS:
-        program, does = _WRITTEN, "writes the same answer to each topic"
+        program, does = _KIT["written"], "writes the same answer to each topic"
         todo = f"and an answer may have {rules.max_characters:,} characters"
     else:
         name, column = _ITEMS[rules.items]
@@ -88,7 +53,7 @@ def starter_files(task: str, rules: RunRules, ids: Collection[str]) -> Iterator[
         items = f'pl.read_parquet("{name}.parquet"){dot}{column}'
         if name not in ids:
             items = 'pl.Series(["1", "2", "3"])  # the ids of your collection'
-    readme = _README.format(task=task, does=does, todo=todo)
+    readme = _KIT["readme"].format(task=task, does=does, todo=todo)
     yield "README.md", readme.encode()
     text = program.format(topics=_TOPICS, items=items, limit=rules.limit)
     yield "make_run.py", text.encode()

@@ -234,24 +234,6 @@ _UNSETTABLE = re.compile("[\x00\ud800-\udfff]")
 VERSION = 3
 ENGINE = f"temml, version {VERSION}"
 
-GLUE = """
-function typeset(latex, display, macros) {
-  return temml.renderToString(latex, {
-    displayMode: display, macros: JSON.parse(macros),
-    xml: true, annotate: false, throwOnError: true, wrap: 'none',
-    trust: false, maxExpand: 1000, maxSize: [40, 40],
-  });
-}
-function convert(latex, display, macros) {
-  return temml.renderToString(latex, {
-    displayMode: display,
-    macros: Object.assign({'\\\\iff': '\\\\Leftrightarrow'}, JSON.parse(macros)),
-    xml: true, annotate: false, throwOnError: true, wrap: 'none',
-    trust: false, maxExpand: 1000, maxSize: [40, 40],
-  });
-}
-"""
-
 
 class Typeset(NamedTuple):
     """A formula for a page: its MathML, or None if it cannot be typeset, and its LaTeX."""
@@ -354,7 +336,7 @@ def _engine() -> Any:
         context.set_memory_limit(MEMORY)
         context.set_time_limit(SECONDS)
         context.eval(TEMML.read_text(encoding="utf-8"))
-        context.eval(GLUE)
+        context.eval(Path(__file__).with_name("glue.js").read_text(encoding="utf-8"))
         _threads.context = context
     return context
 

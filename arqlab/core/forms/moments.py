@@ -1,4 +1,4 @@
-"""A date and time field with its time zone: anywhere on earth, UTC or the user's own zone."""
+"""Fields of days, and of times with a zone: anywhere on earth, UTC or the user's own zone."""
 
 from __future__ import annotations
 
@@ -14,6 +14,19 @@ from django.utils.safestring import SafeString
 ANYWHERE = "Etc/GMT+12"
 """The time zone database's name of anywhere on earth (AoE), 12 hours behind UTC."""
 ZONES = ((ANYWHERE, "anywhere on earth (AoE)"), ("UTC", "UTC"))
+
+
+class DayField(forms.DateField):
+    """An optional day, chosen with the browser's date picker."""
+
+    def __init__(self, *, label: str, help_text: str = "") -> None:
+        super().__init__(
+            label=label,
+            help_text=help_text,
+            required=False,
+            widget=forms.DateInput(attrs={"type": "date", "class": "short"}),
+            error_messages={"invalid": "Enter a date such as 2026-11-23."},
+        )
 
 
 class ZonedTimeInput(forms.MultiWidget):

@@ -15,6 +15,7 @@ from django.core.cache import cache as counts
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from arqlab.core.files import kept
 from arqlab.core.selectors import room_for_files
 
 HEARTBEAT = "heartbeat"
@@ -88,12 +89,23 @@ def check_disk() -> Fault | None:
     )
 
 
+def check_storage() -> Fault | None:
+    """Return a fault if the storage of the files cannot be used."""
+    try:
+        kept.require()
+    except OSError as error:
+        todo = "Start the object storage, or correct ARQLAB_S3_BUCKET and the variables of boto3."
+        return Fault(f"The files cannot be reached: {error}.", todo)
+    return None
+
+
 READINESS: Mapping[str, Callable[[], Fault | None]] = {
     "database": check_database,
     "migrations": check_migrations,
     "broker": check_broker,
     "workers": check_schedule,
     "disk": check_disk,
+    "files": check_storage,
 }
 
 

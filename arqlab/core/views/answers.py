@@ -1,4 +1,4 @@
-"""Answers to what a service refused: a message of the next page, or an error of the form."""
+"""Answers of views: to what a service refused, and to scripts that ask for JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from types import TracebackType
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 
 from arqlab.core.errors import ConfirmationError, UserError
 
@@ -59,3 +60,13 @@ class refused:  # noqa: N801  # read as a statement: with refused(form)
         self.form.add_error(self.fields.get(error.code, self.fields.get("")), error.message)
         self.form.question = error.question if isinstance(error, ConfirmationError) else ""
         return True
+
+
+def asks_json(request: HttpRequest) -> bool:
+    """Return whether a script of a page, which sends a form itself, asks for the answer as JSON."""
+    return request.headers.get("Accept", "").startswith("application/json")
+
+
+def sent_to(request: HttpRequest, location: str) -> HttpResponse:
+    """Return the redirect after a form, or its address for a script."""
+    return JsonResponse({"location": location}) if asks_json(request) else redirect(location)

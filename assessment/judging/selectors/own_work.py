@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -27,8 +28,9 @@ from assessment.assignments.selectors.grid import (
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import judging_address
 from assessment.judging.selectors.progress import assigned_topics
-from assessment.models import Assignment, Judgment, PoolItem, Round, SetAsideTopic
+from assessment.models import Assignment, Judgment, Pool, PoolItem, Round, SetAsideTopic
 from assessment.models.kinds import kinds_that
+from assessment.pools.selectors.frozen import pool_sizes
 from assessment.timesheets.selectors.figures import (
     NO_WORK,
     SheetPart,
@@ -251,9 +253,14 @@ def own_work(
 
 
 def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
-    """Return the progress of each task, in two queries; tasks without a pool are omitted."""
-    items = PoolItem.official.filter(pool__task__lab__in=labs).order_by().values_list("pool__task")
-    counts = items.annotate(total=Count("pk"), done=Count("done_at"))
+    """Return the progress of each task, in three queries; tasks without a pool are omitted."""
+    pools = list(Pool.official.filter(task__lab__in=labs))
+    totals, done = Counter[int](), Counter[int]()
+    sizes = pool_sizes(pools)
+    for pool in pools:
+        if size := sizes.get(pool.pk):
+            totals[pool.task_id] += size.items
+            done[pool.task_id] += size.done
     waiting = PoolItem.official.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
     roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=Role.judging())
     judges = roles.filter(user=OuterRef("assessor"))
@@ -262,4 +269,7 @@ def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
     unseen = (Exists(waiting), ~Exists(had), ~Exists(aside))
     free = Topic.objects.filter(*unseen, task__lab__in=labs).order_by().values_list("task")
     unassigned = dict(free.annotate(Count("pk")))
-    return {task: TaskJudging(total, done, unassigned.get(task, 0)) for task, total, done in counts}
+    return {
+        task: TaskJudging(total, done[task], unassigned.get(task, 0))
+        for task, total in totals.items()
+    }

@@ -8,11 +8,12 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import polars as pl
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from arqkit.pooling.pools import gather_for, pooled_rows, write_pool
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqkit.records import TaskKind
+from arqlab.core.caches import cached_value
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem
@@ -108,21 +109,37 @@ class TopicSize(NamedTuple):
     done: int = 0
 
 
-def _sizes(items: QuerySet[PoolItem], by: str) -> dict[int, PoolSize]:
-    instances = PoolInstance.official.filter(item__in=items).order_by().values_list(f"item__{by}")
-    labels = dict(instances.annotate(Count("pk")))
-    counted = items.order_by().values_list(by).annotate(Count("pk"), Count("done_at"))
-    return {key: PoolSize(count, labels.get(key, 0), done) for key, count, done in counted}
+def _totals(pool: Pool, by: str) -> dict[int, tuple[int, int]]:
+    """Return the items and the labels of a frozen pool, which never change, by a field of items."""
+    key = f"pool-sizes-{pool.pk}-{pool.frozen_at:%Y%m%d%H%M%S%f}-{by}"
+
+    def count() -> dict[int, tuple[int, int]]:
+        items = PoolItem.official.filter(pool=pool).order_by().values_list(by)
+        instances = PoolInstance.official.filter(item__pool=pool).order_by()
+        labels = dict(instances.values_list(f"item__{by}").annotate(Count("pk")))
+        return {name: (n, labels.get(name, 0)) for name, n in items.annotate(Count("pk"))}
+
+    return cached_value(key, count, work=0)  # once, a second for a million items
 
 
-def pool_sizes(task: Task) -> dict[int, PoolSize]:
-    """Return the sizes of a task's pools by key, with two queries."""
-    return _sizes(PoolItem.official.filter(pool__task=task), "pool")
+def _sizes(pools: Sequence[Pool], by: str) -> dict[int, PoolSize]:
+    waiting = PoolItem.official.filter(pool__in=[pool.pk for pool in pools], done_at=None)
+    left = dict(waiting.order_by().values_list(by).annotate(Count("pk")))
+    return {
+        key: PoolSize(items, labels, items - left.get(key, 0))
+        for pool in pools
+        for key, (items, labels) in _totals(pool, by).items()
+    }
+
+
+def pool_sizes(pools: Sequence[Pool]) -> dict[int, PoolSize]:
+    """Return the sizes of frozen pools that have items, by key."""
+    return _sizes(pools, "pool")
 
 
 def topic_sizes(pool: Pool) -> list[TopicSize]:
     """Return the sizes of all topics of the task in a pool, in topic order."""
-    sizes = _sizes(PoolItem.official.filter(pool=pool), "topic")
+    sizes = _sizes([pool], "topic")
     topics = pool.task.topics.order_by("position").values_list("pk", "query_id")
     return [TopicSize(query_id, *sizes.get(key, PoolSize(0, 0, 0))) for key, query_id in topics]
 

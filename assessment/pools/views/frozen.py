@@ -111,7 +111,7 @@ def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
-    address, sizes = [task.lab.slug, task.slug], pool_sizes(task)
+    address, sizes = [task.lab.slug, task.slug], pool_sizes(pools)
     return Table(
         "pools",
         [

@@ -6,14 +6,11 @@ resume there. Posts that exist are updated from the file; posts missing from the
 
 from __future__ import annotations
 
-import os
 from array import array
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from multiprocessing import current_process, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -22,21 +19,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from arqkit.formats.batches import in_slices
-from arqkit.formats.dumps.blocks import blocks
-from arqkit.formats.dumps.records import Window
+from arqkit.formats.dumps.blocks import Block, blocks, read_block
+from arqkit.formats.dumps.records import PostRecord, Window, read_post
 from arqkit.formats.dumps.sources import dump_files
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem
-from arqkit.texts.html.dump_posts import (
-    IN,
-    LATER,
-    OUT,
-    ReadyBlock,
-    ReadyPost,
-    Work,
-    begin_worker,
-    make_ready,
-)
+from arqkit.texts.html.sanitizer import RULES, clean_title_and_body
 from collection.models import Collection, Import, Post
 from collection.services.importing.formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
@@ -52,29 +40,81 @@ from collection.services.parquet_files import write_posts_index
 
 ROWS = 500
 """Rows per INSERT statement."""
+CLEANED = ("is_searched", "clean_title", "clean_body", "rules")
+"""The fields of a post that its row in the file does not have."""
 
 
-class StoredPost(NamedTuple):
-    """A post to be stored, with its values from `arqkit.texts.html.dump_posts`."""
+IN, LATER, OUT = "in", "later", "out"
+"""Whether a post is within the collection's window, after it but kept, or outside."""
+
+
+class ReadPost(NamedTuple):
+    """A post of a file, with its thread, its place in the window and its new formulas.
+
+    `values` are those of its row by field, none outside the window. `found` has kind, ids and LaTeX
+    of the formulas in its title and its text, each joined by NUL. It is empty if all formulas came
+    with ids: a formula index already lists them.
+    """
 
     number: int
-    is_searched: bool
-    values: Mapping[str, Any]
+    line: int
+    kind: str
+    thread: int
+    place: str
+    values: dict[str, Any]
+    found: list[tuple[str, str, str]]
 
 
-def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exist: bool) -> None:
+def read_posts(block: Block, window: Window, counts: Counter[str]) -> Iterator[ReadPost | Problem]:
+    """Yield the posts of a block, sanitized, and the problems of its rows; add to the counts."""
+    for row in read_block(block):
+        if isinstance(row, Problem):
+            yield row
+            continue
+        record, faults = read_post(row, block.source)
+        yield from faults
+        if record is not None:
+            yield _cleaned(record, row.line, _place(window, record.created_at), counts)
+        elif not faults:
+            counts["other_types"] += 1
+
+
+def _cleaned(record: PostRecord, line: int, place: str, counts: Counter[str]) -> ReadPost:
+    formulas: list[tuple[str, str, str]] = []
+    values: dict[str, Any] = {}
+    if place != OUT:
+        title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
+        counts["formulas"] += title.formula_count + body.formula_count
+        counts["formulas_numbered"] += title.numbered + body.numbered
+        if title.numbered or body.numbered:
+            formulas = [
+                (kind, "\0".join(text.ids), "\0".join(text.latex))
+                for kind, text in (("title", title), (record.kind, body))
+                if text.ids
+            ]
+        clean = {"clean_title": title.kept, "clean_body": body.kept, "rules": RULES}
+        values = record._asdict() | clean
+    return ReadPost(
+        int(record.post_id), line, record.kind, int(record.thread_id), place, values, formulas
+    )
+
+
+def _place(window: Window, moment: datetime | None) -> str:
+    if window.searches(moment):
+        return IN
+    return LATER if window.keeps(moment) else OUT
+
+
+def store_posts(collection: Collection, posts: Sequence[Post], *, may_exist: bool) -> None:
     """Store posts. Update those that exist, if some `may_exist`."""
-    rows = [
-        Post(collection=collection, is_searched=post.is_searched, **post.values) for post in posts
-    ]
-    if may_exist and stored_ids(collection, (row.post_id for row in rows)):
-        changed = ["is_searched", *(name for name in posts[0].values if name != "post_id")]
-        keys = ["collection", "post_id"]
+    if may_exist and stored_ids(collection, (post.post_id for post in posts)):
+        keys = ("collection", "post_id")
+        changed = [name for name in (*PostRecord._fields, *CLEANED) if name not in keys]
         Post.objects.bulk_create(
-            rows, ROWS, update_conflicts=True, unique_fields=keys, update_fields=changed
+            posts, ROWS, update_conflicts=True, unique_fields=keys, update_fields=changed
         )
     else:
-        Post.objects.bulk_create(rows, ROWS)
+        Post.objects.bulk_create(posts, ROWS)
 
 
 QUESTION = "question"
@@ -93,8 +133,8 @@ class ThreadTracker:
     lines: array[int] = field(default_factory=lambda: array("q"))
     parents: array[int] = field(default_factory=lambda: array("q"))
 
-    def add(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
-        """Return the post to store, a problem for a duplicate, or None outside the window."""
+    def add(self, post: ReadPost, counts: Counter[str]) -> str | Problem:
+        """Return the place of a post relative to the window, or a problem for a duplicate."""
         if not self.seen.add(post.number):
             actual, todo = (
                 f"the post {post.number} again",
@@ -104,11 +144,11 @@ class ThreadTracker:
         place = self._place(post)
         if place == OUT:
             counts["outside_the_window"] += 1
-            return None
-        counts[f"{post.kind}s"] += 1
-        return StoredPost(post.number, place == IN, post.values)
+        else:
+            counts[f"{post.kind}s"] += 1
+        return place
 
-    def _place(self, post: ReadyPost) -> str:
+    def _place(self, post: ReadPost) -> str:
         """Return the place of a post relative to the window; an answer follows its question."""
         if post.kind == QUESTION:
             self.questions.add(post.number)
@@ -141,38 +181,6 @@ class ThreadTracker:
         return Problem(
             self.source, line, actual, "a question of that Id, here or in an earlier file", todo
         )
-
-
-LARGE = 16 * 2**20
-"""The file size in bytes from which a pool pays off."""
-MOST = 8
-"""The maximum number of processes: the process that reads and stores cannot feed more."""
-
-
-def process_count(size: int) -> int:
-    """Return how many processes to start for a file of `size` bytes; 0 means no pool."""
-    cores = len(os.sched_getaffinity(0))
-    # A daemon process, such as a Celery worker, cannot have children.
-    return min(cores, MOST) if size >= LARGE and cores > 1 and not current_process().daemon else 0
-
-
-def ready_blocks(works: Iterable[Work], *, processes: int) -> Iterator[ReadyBlock]:
-    """Yield sanitized blocks in order. A pool of processes works some blocks ahead."""
-    if not processes:
-        yield from map(make_ready, works)
-        return
-    # Spawn instead of fork: children must not inherit the database connection and threads.
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=begin_worker)
-    ahead: deque[Future[ReadyBlock]] = deque()
-    try:
-        for work in works:
-            ahead.append(pool.submit(make_ready, work))
-            if len(ahead) > 2 * processes + 2:
-                yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 BATCH = 2_000
@@ -212,12 +220,9 @@ def import_posts(
             progress,
         )
         done = record.rows
-        works = (
-            Work(block, window, is_stored=block.row_count > 0 and block.last <= done)
-            for block in blocks(path, "posts")
-        )
-        for ready in ready_blocks(works, processes=process_count(path.stat().st_size)):
-            batches.add(ready)
+        for block in blocks(path, "posts"):
+            is_stored = block.row_count > 0 and block.last <= done
+            batches.add(block, window, is_stored=is_stored)
         batches.store()
         with transaction.atomic():
             batches.settle_threads()
@@ -237,7 +242,7 @@ class _PostImport:
     threads: ThreadTracker
     found: FoundFormulas
     progress: Progress | None
-    posts: list[StoredPost] = field(default_factory=list)
+    posts: list[Post] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     outside: list[int] = field(default_factory=list)
@@ -246,23 +251,31 @@ class _PostImport:
         self.may_exist = Post.objects.filter(collection=self.collection).exists()
         self.reached, self.share = self.record.rows, 1.0
 
-    def add(self, ready: ReadyBlock) -> None:
+    def add(self, block: Block, window: Window, *, is_stored: bool) -> None:
         """Add a block. Of a block that is already stored, note only ids and formulas."""
-        taken = [(post, self.threads.add(post, ready.counts)) for post in ready.posts]
-        for post, stored in taken:
-            if isinstance(stored, StoredPost) and stored.is_searched:
-                self.found.add_post(post)
-        if ready.is_stored:
+        counts = Counter[str]()
+        for post in read_posts(block, window, counts):
+            place = post if isinstance(post, Problem) else self.threads.add(post, counts)
+            if place == IN and isinstance(post, ReadPost):
+                for kind, *found in post.found:
+                    self.found.add_text(str(post.number), str(post.thread), kind, None, *found)
+            if not is_stored:
+                self._take(post, place)
+        if is_stored:
             return
-        self.posts += [stored for _, stored in taken if isinstance(stored, StoredPost)]
-        self.problems += [stored for _, stored in taken if isinstance(stored, Problem)]
-        if self.may_exist:
-            self.outside += [post.number for post, stored in taken if stored is None]
-        self.problems += ready.problems
-        self.counts.update(ready.counts)
-        self.reached, self.share = ready.last, ready.share
+        self.counts.update(counts)
+        self.reached, self.share = block.last, block.share
         if max(len(self.posts), len(self.problems), len(self.outside)) >= BATCH:
             self.store()
+
+    def _take(self, post: ReadPost | Problem, place: str | Problem) -> None:
+        if isinstance(place, Problem):
+            self.problems.append(place)
+        elif isinstance(post, ReadPost) and place != OUT:
+            searched = place == IN
+            self.posts.append(Post(collection=self.collection, is_searched=searched, **post.values))
+        elif isinstance(post, ReadPost) and self.may_exist:
+            self.outside.append(post.number)
 
     def store(self) -> None:
         """Store the batch and the number of rows read, and start the next batch."""

@@ -30,7 +30,6 @@ def write(folder: Path, recipients: list[Any] | None = None) -> Path:
     with new_archive(path, recipients or []) as out:
         archive = ArchiveWriter(out, {"database": "sqlite"})
         archive.add("files/a/run", folder / "run")
-        archive.add("files/a/gone", folder / "gone")
         (folder / "run").write_bytes(DATA + b"longer")
         archive.add("files/a/run", folder / "run")
         archive.close({"lost": []})

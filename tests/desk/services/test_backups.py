@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import boto3
 import psycopg2
 import pytest
 
 from arqlab.core.errors import UserError
 from desk.services.backups import delete_old_backups, make_backup
 from desk.services.database_copies import unknown_migrations
+from tests.buckets import bucket_server
 from tests.databases import UseDatabase
 from tests.submissions.processes import output_of
 
@@ -24,6 +28,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 from django.test.utils import setup_test_environment
+from arqlab.core.files import kept
 from assessment.models import Judgment
 from submissions.models import Upload
 setup_test_environment()
@@ -38,12 +43,9 @@ def tables():
     return rows
 
 def files():
-    root = folder / "files"
-    paths = [path for path in root.rglob("*") if path.is_file()] + [folder / "secret-key"]
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in paths if path.exists()
-    }
+    found = {name: hashlib.sha256(kept.open(name).read()).hexdigest() for name in kept.names()}
+    key = folder / "secret-key"
+    return found | ({"key": key.read_text()} if key.exists() else {})
 
 def appended():
     return {
@@ -130,7 +132,7 @@ wrong = [
     if hashlib.sha256(upload.file.open().read()).hexdigest() != upload.sha256
 ]
 busy_again = appended()
-Path(Upload.objects.earliest("pk").file.path).unlink()
+kept.delete(Upload.objects.earliest("pk").file.name)
 print(json.dumps({
     "calm": calm_again, "filled": filled, "busy": busy_again, "wrong": wrong,
     "lost": refusal("backup", to=archives / "lost"),
@@ -149,13 +151,25 @@ def destroy(data: Path) -> None:
             shutil.rmtree(path)
         elif path.name != "database":
             path.unlink()
+    if bucket := os.environ.get("ARQLAB_S3_BUCKET"):
+        boto3.resource("s3").Bucket(bucket).objects.delete()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=["disk", "bucket"])
 def worked_and_restored(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    use_tested_database: UseDatabase,
+) -> Iterator[tuple[Any, Any]]:
+    """Yield what was there while and after the lab worked, and what was restored of it."""
+    with bucket_server() if request.param == "bucket" else contextlib.nullcontext():
+        yield work_and_restore(tmp_path_factory, use_tested_database)
+
+
+def work_and_restore(
     tmp_path_factory: pytest.TempPathFactory, use_tested_database: UseDatabase
 ) -> tuple[Any, Any]:
-    """Return what was there while and after the lab worked, and what was restored of it."""
+    """Let a lab work and make backups, destroy everything, and restore them."""
     data, archives = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("archives")
     use_tested_database(data)
     place = f"from pathlib import Path\narchives = Path({str(archives)!r})"

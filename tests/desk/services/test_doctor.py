@@ -15,13 +15,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from arqlab.core.files import kept
 from arqlab.core.models import AuditEvent, Job
 from arqlab.core.services.jobs import start_job
 from arqlab.core.tasks import beat
 from arqlab.notices.models import Mail
 from collection.models import Collection
 from desk.services.backups import LAST_BACKUP
-from desk.services.load_files import sent_files, store_files
+from desk.services.load_files import store_files
 from submissions.models import Run
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
@@ -99,7 +100,7 @@ FAULTS: dict[str, Callable[..., object]] = {
     "files: Files are empty (1)": lambda *_: run_file().write_bytes(b""),
     "files: Runs are not as they were sent (1)": lambda *_: run_file().write_bytes(b"another"),
     "files: Files of loads are missing or have another size": (
-        lambda *_: sent_files(Job.objects.get(), "topics")[0].unlink()
+        lambda *_: kept.delete(Job.objects.get().files[0]["stored"])
     ),
     "backups: No backup was made since": lambda *_: cache.set(LAST_BACKUP, LONG_AGO),
 }

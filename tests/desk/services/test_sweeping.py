@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from arqlab.core.models import Job
-from arqlab.core.services.jobs import start_job
+from arqlab.core.services.jobs import repeat_job, start_job
 from arqlab.core.tasks import run_waiting_jobs
 from desk.services.load_files import load_folder, store_files, sweep_files
 from desk.tasks import sweep_unused_files
@@ -92,35 +93,26 @@ def test_a_young_file_is_kept_because_its_row_may_not_be_stored_yet(db, media):
     assert sweep_files(at=timezone.now() + timedelta(hours=23)) == 0
 
 
-def test_the_files_of_a_refused_load_are_kept_but_not_their_unpacked_copy(scene, media):
+def test_the_files_of_a_refused_load_are_kept_but_not_its_unpacked_copy(scene, media):
     load = refused_load(scene)
     assert load.state == Job.State.REFUSED
-    folder = load_folder(load)
-    assert files_in(folder) == {"sent/file/tiny.zip", "unpacked/lab.toml"}
+    before = files_in(media)
+    assert [re.sub("_[^.]*", "", path) for path in before] == [f"{load_folder(load)}/tiny.zip"]
 
-    sweep_files(at=timezone.now() + LATER)
-    assert files_in(folder) == {"sent/file/tiny.zip"}
-    Job.objects.update(state=Job.State.WAITING, attempts=0)
-    run_waiting_jobs()
-    assert files_in(folder) == {"sent/file/tiny.zip", "unpacked/lab.toml"}
+    assert sweep_files(at=timezone.now() + LATER) == 0
+    assert files_in(media) == before
 
 
-@pytest.mark.parametrize("state", [Job.State.WAITING, Job.State.RUNNING])
-def test_the_unpacked_copy_of_a_load_that_is_not_over_is_kept(scene, media, state):
-    load = refused_load(scene)
-    Job.objects.update(state=state)
+def test_a_file_of_a_load_that_was_replaced_is_put_aside(scene, media):
+    load, at = refused_load(scene), timezone.now() + LATER
+    [before] = files_in(media)
+    sent = {"file": [SimpleUploadedFile("tiny.zip", RUN)]}
+    repeat_job(
+        job=load, options={}, at=at, by=scene.organizer, store=partial(store_files, uploads=sent)
+    )
 
-    sweep_files(at=timezone.now() + LATER)
-
-    assert (load_folder(load) / "unpacked/lab.toml").exists()
-
-
-def test_a_load_that_was_repeated_just_now_keeps_its_copy(scene, media):
-    load = refused_load(scene)
-
-    sweep_files(at=timezone.now() + timedelta(hours=1))
-
-    assert (load_folder(load) / "unpacked/lab.toml").exists()
+    assert sweep_files(at=at) == 1
+    assert f"unused/{at.date()}/{before}" in files_in(media)
 
 
 def test_the_folder_of_a_load_that_was_never_stored_is_put_aside(db, media):
@@ -130,15 +122,6 @@ def test_the_folder_of_a_load_that_was_never_stored_is_put_aside(db, media):
     sweep_files(at=at)
 
     assert files_in(media) == {f"unused/{at.date()}/loads/0123/sent/file/Posts.xml"}
-
-
-def test_a_folder_to_which_files_are_written_is_kept(db, media):
-    old = put(media / "loads/0123/sent/file/Posts.xml")
-    long_ago = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-    os.utime(old, (long_ago, long_ago))
-    put(media / "loads/0123/sent/file/Comments.xml")
-
-    assert sweep_files(at=timezone.now()) == 0
 
 
 def test_the_beginning_of_a_file_whose_upload_was_interrupted_is_deleted(db, media):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.utils import timezone
 
+from arqlab.core.files import kept
 from arqlab.core.models import AuditEvent, Job, Lab, Task
 from arqlab.core.tasks import run_waiting_jobs
 from assessment.models import Judgment
@@ -161,8 +161,8 @@ def test_a_lab_is_deleted_after_its_name_was_typed(
 
     assert response.url == "/labs/"
     assert not Lab.objects.exists()
-    assert not folder.exists()
-    assert not default_storage.exists(stored)
+    assert not list(kept.names(folder))
+    assert not kept.exists(stored)
     assert AuditEvent.objects.get().target == "arqmath-x: The lab arqmath-x"
 
 
