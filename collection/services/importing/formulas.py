@@ -28,6 +28,7 @@ from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.formulas.layout import read_layouts
 from arqkit.parts import mapped
 from arqkit.texts.html.allowed_html import FORMULA
+from arqkit.texts.html.dump_posts import ReadyPost
 from arqkit.texts.html.sanitizer import source_latex
 from arqlab.core.services.jobs import clear_problems
 from collection.models import Collection, Comment, Import, Post
@@ -71,6 +72,11 @@ class FoundFormulas(Parts):
         super().__init__(folder)
         self._texts: list[tuple[str | None, ...]] = []
         self._dropped: list[str] = []
+
+    def add_post(self, post: ReadyPost) -> None:
+        """Add the formulas of a post."""
+        for kind, ids, latex in post.found:
+            self.add_text(str(post.number), str(post.thread), kind, None, ids, latex)
 
     def add_text(self, *text: str | None) -> None:
         """Add the formulas of a text, with the values of `TEXT_SCHEMA`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,12 +19,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from arqkit.formats.batches import in_slices
-from arqkit.formats.dumps.blocks import Block, blocks, read_block
-from arqkit.formats.dumps.records import PostRecord, Window, read_post
+from arqkit.formats.dumps.blocks import blocks
+from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import dump_files
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem
-from arqkit.texts.html.sanitizer import RULES, clean_title_and_body
+from arqkit.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, ReadyPost, make_ready
 from collection.models import Collection, Import, Post
 from collection.services.importing.formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
@@ -40,81 +40,29 @@ from collection.services.parquet_files import write_posts_index
 
 ROWS = 500
 """Rows per INSERT statement."""
-CLEANED = ("is_searched", "clean_title", "clean_body", "rules")
-"""The fields of a post that its row in the file does not have."""
 
 
-IN, LATER, OUT = "in", "later", "out"
-"""Whether a post is within the collection's window, after it but kept, or outside."""
-
-
-class ReadPost(NamedTuple):
-    """A post of a file, with its thread, its place in the window and its new formulas.
-
-    `values` are those of its row by field, none outside the window. `found` has kind, ids and LaTeX
-    of the formulas in its title and its text, each joined by NUL. It is empty if all formulas came
-    with ids: a formula index already lists them.
-    """
+class StoredPost(NamedTuple):
+    """A post to be stored, with its values from `arqkit.texts.html.dump_posts`."""
 
     number: int
-    line: int
-    kind: str
-    thread: int
-    place: str
-    values: dict[str, Any]
-    found: list[tuple[str, str, str]]
+    is_searched: bool
+    values: Mapping[str, Any]
 
 
-def read_posts(block: Block, window: Window, counts: Counter[str]) -> Iterator[ReadPost | Problem]:
-    """Yield the posts of a block, sanitized, and the problems of its rows; add to the counts."""
-    for row in read_block(block):
-        if isinstance(row, Problem):
-            yield row
-            continue
-        record, faults = read_post(row, block.source)
-        yield from faults
-        if record is not None:
-            yield _cleaned(record, row.line, _place(window, record.created_at), counts)
-        elif not faults:
-            counts["other_types"] += 1
-
-
-def _cleaned(record: PostRecord, line: int, place: str, counts: Counter[str]) -> ReadPost:
-    formulas: list[tuple[str, str, str]] = []
-    values: dict[str, Any] = {}
-    if place != OUT:
-        title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
-        counts["formulas"] += title.formula_count + body.formula_count
-        counts["formulas_numbered"] += title.numbered + body.numbered
-        if title.numbered or body.numbered:
-            formulas = [
-                (kind, "\0".join(text.ids), "\0".join(text.latex))
-                for kind, text in (("title", title), (record.kind, body))
-                if text.ids
-            ]
-        clean = {"clean_title": title.kept, "clean_body": body.kept, "rules": RULES}
-        values = record._asdict() | clean
-    return ReadPost(
-        int(record.post_id), line, record.kind, int(record.thread_id), place, values, formulas
-    )
-
-
-def _place(window: Window, moment: datetime | None) -> str:
-    if window.searches(moment):
-        return IN
-    return LATER if window.keeps(moment) else OUT
-
-
-def store_posts(collection: Collection, posts: Sequence[Post], *, may_exist: bool) -> None:
+def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exist: bool) -> None:
     """Store posts. Update those that exist, if some `may_exist`."""
-    if may_exist and stored_ids(collection, (post.post_id for post in posts)):
-        keys = ("collection", "post_id")
-        changed = [name for name in (*PostRecord._fields, *CLEANED) if name not in keys]
+    rows = [
+        Post(collection=collection, is_searched=post.is_searched, **post.values) for post in posts
+    ]
+    if may_exist and stored_ids(collection, (row.post_id for row in rows)):
+        changed = ["is_searched", *(name for name in posts[0].values if name != "post_id")]
+        keys = ["collection", "post_id"]
         Post.objects.bulk_create(
-            posts, ROWS, update_conflicts=True, unique_fields=keys, update_fields=changed
+            rows, ROWS, update_conflicts=True, unique_fields=keys, update_fields=changed
         )
     else:
-        Post.objects.bulk_create(posts, ROWS)
+        Post.objects.bulk_create(rows, ROWS)
 
 
 QUESTION = "question"
@@ -133,8 +81,8 @@ class ThreadTracker:
     lines: array[int] = field(default_factory=lambda: array("q"))
     parents: array[int] = field(default_factory=lambda: array("q"))
 
-    def add(self, post: ReadPost, counts: Counter[str]) -> str | Problem:
-        """Return the place of a post relative to the window, or a problem for a duplicate."""
+    def add(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
+        """Return the post to store, a problem for a duplicate, or None outside the window."""
         if not self.seen.add(post.number):
             actual, todo = (
                 f"the post {post.number} again",
@@ -144,11 +92,11 @@ class ThreadTracker:
         place = self._place(post)
         if place == OUT:
             counts["outside_the_window"] += 1
-        else:
-            counts[f"{post.kind}s"] += 1
-        return place
+            return None
+        counts[f"{post.kind}s"] += 1
+        return StoredPost(post.number, place == IN, post.values)
 
-    def _place(self, post: ReadPost) -> str:
+    def _place(self, post: ReadyPost) -> str:
         """Return the place of a post relative to the window; an answer follows its question."""
         if post.kind == QUESTION:
             self.questions.add(post.number)
@@ -222,7 +170,7 @@ def import_posts(
         done = record.rows
         for block in blocks(path, "posts"):
             is_stored = block.row_count > 0 and block.last <= done
-            batches.add(block, window, is_stored=is_stored)
+            batches.add(make_ready(block, window, is_stored=is_stored))
         batches.store()
         with transaction.atomic():
             batches.settle_threads()
@@ -242,7 +190,7 @@ class _PostImport:
     threads: ThreadTracker
     found: FoundFormulas
     progress: Progress | None
-    posts: list[Post] = field(default_factory=list)
+    posts: list[StoredPost] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     outside: list[int] = field(default_factory=list)
@@ -251,31 +199,23 @@ class _PostImport:
         self.may_exist = Post.objects.filter(collection=self.collection).exists()
         self.reached, self.share = self.record.rows, 1.0
 
-    def add(self, block: Block, window: Window, *, is_stored: bool) -> None:
+    def add(self, ready: ReadyBlock) -> None:
         """Add a block. Of a block that is already stored, note only ids and formulas."""
-        counts = Counter[str]()
-        for post in read_posts(block, window, counts):
-            place = post if isinstance(post, Problem) else self.threads.add(post, counts)
-            if place == IN and isinstance(post, ReadPost):
-                for kind, *found in post.found:
-                    self.found.add_text(str(post.number), str(post.thread), kind, None, *found)
-            if not is_stored:
-                self._take(post, place)
-        if is_stored:
+        taken = [(post, self.threads.add(post, ready.counts)) for post in ready.posts]
+        for post, stored in taken:
+            if isinstance(stored, StoredPost) and stored.is_searched:
+                self.found.add_post(post)
+        if ready.is_stored:
             return
-        self.counts.update(counts)
-        self.reached, self.share = block.last, block.share
+        self.posts += [stored for _, stored in taken if isinstance(stored, StoredPost)]
+        self.problems += [stored for _, stored in taken if isinstance(stored, Problem)]
+        if self.may_exist:
+            self.outside += [post.number for post, stored in taken if stored is None]
+        self.problems += ready.problems
+        self.counts.update(ready.counts)
+        self.reached, self.share = ready.last, ready.share
         if max(len(self.posts), len(self.problems), len(self.outside)) >= BATCH:
             self.store()
-
-    def _take(self, post: ReadPost | Problem, place: str | Problem) -> None:
-        if isinstance(place, Problem):
-            self.problems.append(place)
-        elif isinstance(post, ReadPost) and place != OUT:
-            searched = place == IN
-            self.posts.append(Post(collection=self.collection, is_searched=searched, **post.values))
-        elif isinstance(post, ReadPost) and self.may_exist:
-            self.outside.append(post.number)
 
     def store(self) -> None:
         """Store the batch and the number of rows read, and start the next batch."""
