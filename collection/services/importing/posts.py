@@ -6,11 +6,14 @@ resume there. Posts that exist are updated from the file; posts missing from the
 
 from __future__ import annotations
 
+import os
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
+from multiprocessing import current_process, get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -24,7 +27,16 @@ from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import dump_files
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem
-from arqkit.texts.html.dump_posts import IN, LATER, OUT, ReadyBlock, ReadyPost, make_ready
+from arqkit.texts.html.dump_posts import (
+    IN,
+    LATER,
+    OUT,
+    ReadyBlock,
+    ReadyPost,
+    Work,
+    begin_worker,
+    make_ready,
+)
 from collection.models import Collection, Import, Post
 from collection.services.importing.formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
@@ -131,6 +143,38 @@ class ThreadTracker:
         )
 
 
+LARGE = 16 * 2**20
+"""The file size in bytes from which a pool pays off."""
+MOST = 8
+"""The maximum number of processes: the process that reads and stores cannot feed more."""
+
+
+def process_count(size: int) -> int:
+    """Return how many processes to start for a file of `size` bytes; 0 means no pool."""
+    cores = len(os.sched_getaffinity(0))
+    # A daemon process, such as a Celery worker, cannot have children.
+    return min(cores, MOST) if size >= LARGE and cores > 1 and not current_process().daemon else 0
+
+
+def ready_blocks(works: Iterable[Work], *, processes: int) -> Iterator[ReadyBlock]:
+    """Yield sanitized blocks in order. A pool of processes works some blocks ahead."""
+    if not processes:
+        yield from map(make_ready, works)
+        return
+    # Spawn instead of fork: children must not inherit the database connection and threads.
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=begin_worker)
+    ahead: deque[Future[ReadyBlock]] = deque()
+    try:
+        for work in works:
+            ahead.append(pool.submit(make_ready, work))
+            if len(ahead) > 2 * processes + 2:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 BATCH = 2_000
 """Posts stored in one transaction, about 3 MB."""
 ASKED = 500
@@ -168,9 +212,12 @@ def import_posts(
             progress,
         )
         done = record.rows
-        for block in blocks(path, "posts"):
-            is_stored = block.row_count > 0 and block.last <= done
-            batches.add(make_ready(block, window, is_stored=is_stored))
+        works = (
+            Work(block, window, is_stored=block.row_count > 0 and block.last <= done)
+            for block in blocks(path, "posts")
+        )
+        for ready in ready_blocks(works, processes=process_count(path.stat().st_size)):
+            batches.add(ready)
         batches.store()
         with transaction.atomic():
             batches.settle_threads()

@@ -15,7 +15,7 @@ from arqkit.texts.html.sanitizer import RULES
 from arqlab.core.errors import UserError
 from collection.models import Collection, Import, Post
 from collection.selectors.collections import scan_columns
-from collection.services.importing import formulas
+from collection.services.importing import formulas, posts
 from collection.services.importing import posts as importing
 from collection.services.importing.posts import import_posts
 from tests.collection.factories import NOW
@@ -326,20 +326,28 @@ def test_progress_reports_rows_and_an_estimate_of_their_total(collection, tmp_pa
 
 
 @needs_data
-def test_the_formulas_of_real_posts_are_those_that_pages_show(collection, tmp_path):
+def test_a_pool_of_processes_imports_the_same_posts(collection, tmp_path, monkeypatch):
     marked = gzip.decompress((DATA / "collection/Posts.xml.gz").read_bytes())
     real = tmp_path / "Posts.xml"
     real.write_bytes(re.sub(rb"(math-container&quot;) id=&quot;\d+&quot;", rb"\1", marked))
+    other = Collection.objects.create(slug="other", loaded_at=NOW)
     record = take(collection, real)
+    monkeypatch.setattr(posts, "process_count", lambda size: 2)
+    monkeypatch.setattr(importing, "process_count", lambda size: 2)
+    again = take(other, real)
+    fields = ("post_id", "title", "body", "clean_title", "clean_body", "tags", "thread_id")
 
-    assert (record.kept, record.problem_count) == (6164, 0)
+    assert (record.kept, record.counts, record.problem_count) == (6164, again.counts, 0)
+    assert list(collection.posts.values_list(*fields)) == list(other.posts.values_list(*fields))
+    assert collection.posts_index.read() == other.posts_index.read()
     assert len(found(collection)) == record.counts["formulas"] == record.counts["formulas_numbered"]
+    assert found(collection) == found(other)
     shown = [
         FORMULA.findall(text)
-        for post in collection.posts.all()
+        for post in other.posts.all()
         for text in (post.safe_title, post.safe_body)
     ]
     assert sorted(known for formulas in shown for known, _ in formulas) == sorted(
-        known for known, _ in found(collection)
+        known for known, _ in found(other)
     )
-    assert collection.posts.exclude(clean_body=None).count() < 0.05 * record.kept
+    assert other.posts.exclude(clean_body=None).count() < 0.05 * record.kept
