@@ -74,7 +74,7 @@ HEADERS = {
     Accept-Language: |*|de;q=x|LONG|\xff
     Accept-Encoding: gzip|gzip;q=x, br|\xff
     Authorization: Bearer|Bearer \xff|Bearer a b|Basic x|Token x|bearer \0
-    Content-Length: -1|0|3
+    Content-Length: -1|0
     Content-Encoding: gzip|\xff
     Cookie: messages="\\000"|arqlab_user="\\000"|sessionid="\\000"|=|;;=;|csrftoken=\xff|a=LONG
     Host: |a b|[::1|a:99999|\xff|LONG
@@ -315,7 +315,7 @@ def broken(chance: Random) -> bytes:
 
 def connected(port: int, raw: bytes) -> socket.socket:
     """Return a connection on which some bytes were sent, as far as the server took them."""
-    client = socket.create_connection(("127.0.0.1", port), timeout=60)
+    client = socket.create_connection(("127.0.0.1", port), timeout=300)
     with suppress(ConnectionError):
         client.sendall(raw)
     return client
