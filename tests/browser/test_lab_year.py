@@ -60,6 +60,7 @@ def load_collection(it: LabBrowser) -> None:
     it.page.get_by_label("Data dump").set_input_files(DEMO / "Posts.xml")
     it.see("Load collection files")
     it.press("Load collection files")
+    it.page.wait_for_url("**/loads/*/")
     it.scheduled(run_waiting_jobs)
     it.see("View collection")
     it.press("View collection")
