@@ -6,6 +6,7 @@ This module does not need Django: worker processes use it.
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 import threading
@@ -17,8 +18,27 @@ from typing import Any, NamedTuple
 from arqkit.formats.dumps.blocks import Block, read_block
 from arqkit.formats.dumps.records import PostRecord, Window, read_post
 from arqkit.records import Problem
-from arqkit.texts.html.sanitizer import RULES, clean_title_and_body
+from arqkit.texts.html.sanitizer import RULES, CleanText, clean_title_and_body
 
+FIELDS = (
+    "post_id",
+    "kind",
+    "thread_id",
+    "title",
+    "body",
+    "clean_title",
+    "clean_body",
+    "rules",
+    "tags",
+    "score",
+    "views",
+    "accepted_id",
+    "author_id",
+    "author_name",
+    "created_at",
+)
+"""The names of a post's stored values, in order."""
+_TAGS = json.JSONEncoder(ensure_ascii=False)
 IN, LATER, OUT = "in", "later", "out"
 """Whether a post is within the collection's window, after it but kept, or outside."""
 
@@ -26,12 +46,14 @@ IN, LATER, OUT = "in", "later", "out"
 class Work(NamedTuple):
     """A block of a data dump to process.
 
-    Posts of a block that is already stored yield only their ids and formulas.
+    Posts of a block that is already stored yield only their ids and formulas. With `as_copy`,
+    values are lines in the text format of PostgreSQL's COPY instead of tuples.
     """
 
     block: Block
     window: Window
     is_stored: bool = False
+    as_copy: bool = False
 
 
 class FoundIn(NamedTuple):
@@ -48,8 +70,7 @@ class FoundIn(NamedTuple):
 class ReadyPost(NamedTuple):
     """A post ready to be stored, with its thread, its place in the window and its new formulas.
 
-    `values` are those of its row by field, none if it is stored already. `found` is empty if all
-    formulas came with ids: a formula index already lists them.
+    `found` is empty if all formulas came with ids: a formula index already lists them.
     """
 
     number: int
@@ -57,7 +78,7 @@ class ReadyPost(NamedTuple):
     kind: str
     thread: int
     place: str
-    values: dict[str, Any]
+    values: Any
     found: list[FoundIn]
 
 
@@ -93,8 +114,7 @@ def make_ready(work: Work) -> ReadyBlock:
 
 
 def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str]) -> ReadyPost:
-    place, formulas = _place(work.window, record.created_at), list[FoundIn]()
-    values: dict[str, Any] = {}
+    place, values, formulas = _place(work.window, record.created_at), None, list[FoundIn]()
     if place != OUT:
         title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
         counts["formulas"] += title.formula_count + body.formula_count
@@ -106,8 +126,7 @@ def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str])
                 if text.ids
             ]
         if not work.is_stored:
-            clean = {"clean_title": title.kept, "clean_body": body.kept, "rules": RULES}
-            values = record._asdict() | clean
+            values = (_copy_line if work.as_copy else tuple)(_values(record, title, body))
     return ReadyPost(
         int(record.post_id), line, record.kind, int(record.thread_id), place, values, formulas
     )
@@ -117,6 +136,48 @@ def _place(window: Window, moment: datetime | None) -> str:
     if window.searches(moment):
         return IN
     return LATER if window.keeps(moment) else OUT
+
+
+def _values(record: PostRecord, title: CleanText, body: CleanText) -> tuple[Any, ...]:
+    return (
+        record.post_id,
+        record.kind,
+        record.thread_id,
+        record.title,
+        record.body,
+        title.kept,
+        body.kept,
+        RULES,
+        record.tags,
+        *record[6:],
+    )
+
+
+def _copy_line(values: tuple[Any, ...]) -> bytes:
+    """Return the values as a line for COPY: separated by tabs, with special characters escaped."""
+    post_id, kind, thread_id, title, body, clean_title, clean_body, rules, tags, *rest = values
+    texts = (_text(title), _text(body), _null(clean_title), _null(clean_body))
+    listed = _text(_TAGS.encode(tags)) if tags else "[]"
+    score, views, accepted_id, author_id, author_name, moment = rest
+    cells = (
+        *(post_id, kind, thread_id, *texts, str(rules), listed),
+        *("\\N" if number is None else str(number) for number in (score, views)),
+        *(
+            accepted_id,
+            author_id,
+            _text(author_name),
+            "\\N" if moment is None else moment.isoformat(),
+        ),
+    )
+    return "\t".join(cells).encode() + b"\n"
+
+
+def _null(text: str | None) -> str:
+    return "\\N" if text is None else _text(text)
+
+
+def _text(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
 def begin_worker() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import BytesIO
 
 import polars as pl
@@ -15,6 +16,11 @@ AT_ONCE = 2**18
 _ESCAPES = {"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
+def takes_copy() -> bool:
+    """Return whether the database supports COPY."""
+    return connection.vendor == "postgresql"
+
+
 def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
     """Insert rows of plain values in order; call it inside a transaction.
 
@@ -23,20 +29,28 @@ def insert_rows(model: type[Model], rows: pl.DataFrame) -> None:
     Python object.
     """
     table = model._meta.db_table
-    columns = ", ".join(map(connection.ops.quote_name, rows.columns))
-    if connection.vendor == "postgresql":
+    if takes_copy():
         escaped = rows.with_columns(pl.col(pl.String).str.replace_many(_ESCAPES))
         lines = escaped.write_csv(
             separator="\t", quote_style="never", null_value=r"\N", include_header=False
         )
-        with connection.cursor() as cursor:
-            # Django's cursor wraps psycopg2's.
-            cursor.cursor.copy_expert(
-                f"COPY {table} ({columns}) FROM STDIN", BytesIO(lines.encode()), AT_ONCE
-            )
+        copy_lines(table, rows.columns, lines.encode())
     else:
         places = ", ".join(["%s"] * rows.width)
         # Only names of our own models are inserted.
-        insert = f"INSERT INTO {table} ({columns}) VALUES ({places})"  # noqa: S608
+        insert = f"INSERT INTO {table} ({_quoted(rows.columns)}) VALUES ({places})"  # noqa: S608
         with connection.cursor() as cursor:
             cursor.executemany(insert, rows.rows())
+
+
+def copy_lines(table: str, columns: Sequence[str], lines: bytes) -> None:
+    """Append lines in COPY's text format to a PostgreSQL table."""
+    with connection.cursor() as cursor:
+        # Django's cursor wraps psycopg2's.
+        cursor.cursor.copy_expert(
+            f"COPY {table} ({_quoted(columns)}) FROM STDIN", BytesIO(lines), AT_ONCE
+        )
+
+
+def _quoted(columns: Sequence[str]) -> str:
+    return ", ".join(connection.ops.quote_name(column) for column in columns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from arqkit.formats.batches import in_slices
@@ -28,6 +28,7 @@ from arqkit.formats.dumps.sources import dump_files
 from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import FileRefusedError, Problem
 from arqkit.texts.html.dump_posts import (
+    FIELDS,
     IN,
     LATER,
     OUT,
@@ -37,6 +38,7 @@ from arqkit.texts.html.dump_posts import (
     begin_worker,
     make_ready,
 )
+from arqlab.core.services.storing import copy_lines, takes_copy
 from collection.models import Collection, Import, Post
 from collection.services.importing.formulas import FoundFormulas, index_found_formulas
 from collection.services.importing.import_records import (
@@ -51,7 +53,9 @@ from collection.services.importing.import_records import (
 from collection.services.parquet_files import write_posts_index
 
 ROWS = 500
-"""Rows per INSERT statement."""
+"""Rows per INSERT statement without COPY."""
+
+_COLUMNS = ("collection_id", "is_searched", *FIELDS)
 
 
 class StoredPost(NamedTuple):
@@ -59,22 +63,67 @@ class StoredPost(NamedTuple):
 
     number: int
     is_searched: bool
-    values: Mapping[str, Any]
+    values: Any
 
 
 def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exist: bool) -> None:
     """Store posts. Update those that exist, if some `may_exist`."""
+    if not posts:
+        return
+    exist = may_exist and bool(stored_ids(collection, (str(post.number) for post in posts)))
+    if not takes_copy():
+        _store_in_bulk(collection, posts, exist=exist)
+    elif exist:
+        _copy_over(collection, posts)
+    else:
+        _copy(collection, posts, Post._meta.db_table)
+
+
+def _store_in_bulk(collection: Collection, posts: Sequence[StoredPost], *, exist: bool) -> None:
     rows = [
-        Post(collection=collection, is_searched=post.is_searched, **post.values) for post in posts
+        Post(
+            collection=collection,
+            is_searched=post.is_searched,
+            **dict(zip(FIELDS, post.values, strict=True))
+            | {"tags": list(post.values[FIELDS.index("tags")])},
+        )
+        for post in posts
     ]
-    if may_exist and stored_ids(collection, (row.post_id for row in rows)):
-        changed = ["is_searched", *(name for name in posts[0].values if name != "post_id")]
+    if exist:
+        changed = ["is_searched", *(name for name in FIELDS if name != "post_id")]
         keys = ["collection", "post_id"]
         Post.objects.bulk_create(
             rows, ROWS, update_conflicts=True, unique_fields=keys, update_fields=changed
         )
     else:
         Post.objects.bulk_create(rows, ROWS)
+
+
+def _copy(collection: Collection, posts: Sequence[StoredPost], table: str) -> None:
+    start = {
+        searched: f"{collection.pk}\t{'ft'[searched]}\t".encode() for searched in (False, True)
+    }
+    lines = b"".join([part for post in posts for part in (start[post.is_searched], post.values)])
+    copy_lines(table, _COLUMNS, lines)
+
+
+def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
+    """Copy the posts into a temporary table, and insert or update them from there."""
+    table, incoming, columns = Post._meta.db_table, "incoming_posts", ", ".join(_COLUMNS)
+    changes = ", ".join(
+        f"{name} = EXCLUDED.{name}" for name in ("is_searched", *FIELDS) if name != "post_id"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"CREATE TEMPORARY TABLE {incoming} AS SELECT {columns} FROM {table} WITH NO DATA"  # noqa: S608
+        )
+        _copy(collection, posts, incoming)
+        cursor.execute(
+            # Only names from our models are in the text.
+            f"INSERT INTO {table} ({columns}) SELECT {columns} FROM {incoming} "  # noqa: S608
+            f"ON CONFLICT (collection_id, post_id) DO UPDATE SET {changes}"
+        )
+        cursor.execute(f"DROP TABLE {incoming}")
 
 
 QUESTION = "question"
@@ -211,9 +260,11 @@ def import_posts(
             FoundFormulas(Path(folder, "found")),
             progress,
         )
-        done = record.rows
+        as_copy, done = takes_copy(), record.rows
         works = (
-            Work(block, window, is_stored=block.row_count > 0 and block.last <= done)
+            Work(
+                block, window, is_stored=block.row_count > 0 and block.last <= done, as_copy=as_copy
+            )
             for block in blocks(path, "posts")
         )
         for ready in ready_blocks(works, processes=process_count(path.stat().st_size)):

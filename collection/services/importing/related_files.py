@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import transaction
 
@@ -150,6 +150,13 @@ def _index_found(collection: Collection) -> Counter[str]:
     return Counter()
 
 
+class _Batchable(Protocol):
+    """A container of the rows of a batch: a list or a `Tally`."""
+
+    def append(self, row: Any, /) -> None: ...
+    def __len__(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class _Importer:
     """How rows of one kind are imported: read, told apart by a field, and stored in batches."""
@@ -158,6 +165,7 @@ class _Importer:
     key: str
     store: Callable[[Collection, Any], Counter[str]]
     clear: Callable[[Collection], object]
+    gather: Callable[[], _Batchable] = list
     finish: Callable[[Collection], Counter[str]] = _no_counts
     batch: int = 2_000
     needs: tuple[str, ...] = (Kind.POSTS,)
@@ -196,6 +204,7 @@ _IMPORTERS: dict[str, _Importer] = {
         key="vote_id",
         store=related_rows.store_votes,
         clear=related_rows.clear_votes,
+        gather=related_rows.vote_tally,
         finish=related_rows.finish_votes,
         batch=COUNTED_BATCH,
     ),
@@ -204,6 +213,7 @@ _IMPORTERS: dict[str, _Importer] = {
         key="badge_id",
         store=related_rows.store_badges,
         clear=related_rows.clear_badges,
+        gather=related_rows.badge_tally,
         batch=COUNTED_BATCH,
         needs=(Kind.USERS,),
     ),
@@ -215,7 +225,7 @@ class _Batch:
     """Rows to store in one transaction, and the number of rows of the file read so far."""
 
     rows: int
-    records: list[Any] = field(default_factory=list)
+    records: _Batchable
     problems: list[Problem] = field(default_factory=list)
     outside: int = 0
     share: float = 0.0
@@ -297,7 +307,7 @@ def _batches(
 
     The problems of a block are stored with the block, so each is stored only once.
     """
-    seen, batch = _SeenKeys(kind), _Batch(already)
+    seen, batch = _SeenKeys(kind), _Batch(already, importer.gather())
     for block in blocks(path, kind):
         is_stored = block.row_count > 0 and block.last <= already
         for row in read_block(block):
@@ -307,7 +317,7 @@ def _batches(
         batch.rows, batch.share = max(block.last, already), block.share
         if len(batch) >= importer.batch:
             yield batch
-            batch = _Batch(batch.rows, share=block.share)
+            batch = _Batch(batch.rows, importer.gather(), share=block.share)
     yield batch
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from operator import attrgetter
 
+import numpy as np
+import numpy.typing as npt
 from django.db import connection
 from django.db.models import F
 
@@ -21,9 +25,49 @@ from arqkit.texts.html.sanitizer import RULES, clean_comment
 from collection.models import Author, Collection, Comment, Import, Post, PostLink, Tag
 from collection.services.importing.import_records import IDS_PER_STATEMENT, stored_ids
 
-VOTES = {"up": "up_votes", "down": "down_votes"}
-BADGES = {"gold": "gold", "silver": "silver", "bronze": "bronze"}
-"""The columns of the counts, by the kind of vote or badge."""
+VOTES = ("up", "down")
+BADGES = ("gold", "silver", "bronze")
+
+
+class Tally:
+    """Counts of rows by id and kind, with eight bytes per row."""
+
+    def __init__(self, kinds: Sequence[str], id_field: str) -> None:
+        self.kinds = kinds
+        self.others = 0
+        self._places = {kind: place for place, kind in enumerate(kinds)}
+        self._id_of = attrgetter(id_field)
+        self._keys = array("q")
+
+    def append(self, row: VoteRecord | BadgeRecord) -> None:
+        """Count a row. Rows of other kinds only add to `others`."""
+        place = self._places.get(row.kind)
+        if place is None:
+            self.others += 1
+        else:
+            self._keys.append((int(self._id_of(row)) << 2) + place)
+
+    def __len__(self) -> int:
+        """Return the number of all rows."""
+        return len(self._keys) + self.others
+
+    def sums(self) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """Return the sorted ids, and the counts: one row per id, one column per kind."""
+        keys, counts = np.unique(np.array(self._keys, np.int64), return_counts=True)
+        ids, rows = np.unique(keys >> 2, return_inverse=True)
+        sums = np.zeros((len(ids), len(self.kinds)), np.int64)
+        sums[rows, keys & 3] = counts
+        return [str(number) for number in ids.tolist()], sums
+
+
+def vote_tally() -> Tally:
+    """Return an empty tally of votes by post."""
+    return Tally(VOTES, "post_id")
+
+
+def badge_tally() -> Tally:
+    """Return an empty tally of badges by author."""
+    return Tally(BADGES, "author_id")
 
 
 def clear_votes(collection: Collection) -> None:
@@ -35,16 +79,15 @@ def clear_votes(collection: Collection) -> None:
     posts.update(up_votes=0, down_votes=0)
 
 
-def store_votes(collection: Collection, votes: Sequence[VoteRecord]) -> Counter[str]:
+def store_votes(collection: Collection, votes: Tally) -> Counter[str]:
     """Add the votes to their posts. Return the counts."""
-    counted = Counter((vote.post_id, vote.kind) for vote in votes if vote.kind in VOTES)
-    up, down = _add(Post, VOTES, collection, counted)
+    up, down = _add(Post, ("up_votes", "down_votes"), collection, votes)
     return Counter(
         kept=up + down,
         up_votes=up,
         down_votes=down,
-        other_kinds_of_votes=len(votes) - counted.total(),
-        on_posts_that_are_not_here=counted.total() - up - down,
+        other_kinds_of_votes=votes.others,
+        on_posts_that_are_not_here=len(votes) - votes.others - up - down,
     )
 
 
@@ -59,10 +102,9 @@ def clear_badges(collection: Collection) -> None:
     Author.objects.filter(collection=collection).update(gold=0, silver=0, bronze=0)
 
 
-def store_badges(collection: Collection, badges: Sequence[BadgeRecord]) -> Counter[str]:
+def store_badges(collection: Collection, badges: Tally) -> Counter[str]:
     """Add the badges to their authors. Return the counts."""
-    counted = Counter((badge.author_id, badge.kind) for badge in badges)
-    kinds = _add(Author, BADGES, collection, counted)
+    kinds = _add(Author, BADGES, collection, badges)
     passed = len(badges) - sum(kinds)
     return Counter(
         kept=sum(kinds), of_authors_who_are_not_here=passed, **dict(zip(BADGES, kinds, strict=True))
@@ -70,22 +112,19 @@ def store_badges(collection: Collection, badges: Sequence[BadgeRecord]) -> Count
 
 
 def _add(
-    model: type[Post | Author],
-    columns: Mapping[str, str],
-    collection: Collection,
-    counted: Counter[tuple[str, str]],
+    model: type[Post | Author], columns: Sequence[str], collection: Collection, tally: Tally
 ) -> list[int]:
-    """Add counts by id and kind to columns of the known rows. Return the total of each column."""
+    """Add the sums to columns of the known rows. Return the total added to each column."""
     table, key = model._meta.db_table, "post_id" if model is Post else "author_id"
-    ids = sorted(stored_ids(collection, {row_id for row_id, _ in counted}, model=model))
-    for part in in_slices(ids, size=IDS_PER_STATEMENT):
-        values: list[str | int] = []
-        for row_id in part:
-            values += [row_id, *(counted[row_id, kind] for kind in columns)]
-        statement = _statement(table, key, [*columns.values()], len(part))
+    ids, sums = tally.sums()
+    here = stored_ids(collection, ids, model=model)
+    is_here = np.array([row_id in here for row_id in ids], np.bool_)
+    rows = zip((row_id for row_id in ids if row_id in here), sums[is_here].tolist(), strict=True)
+    for part in in_slices(rows, size=IDS_PER_STATEMENT):
+        values = [value for row_id, counts in part for value in (row_id, *counts)]
         with connection.cursor() as cursor:
-            cursor.execute(statement, [*values, collection.pk])
-    return [sum(counted[row_id, kind] for row_id in ids) for kind in columns]
+            cursor.execute(_statement(table, key, columns, len(part)), [*values, collection.pk])
+    return [int(total) for total in sums[is_here].sum(axis=0)]
 
 
 def _statement(table: str, key: str, columns: Sequence[str], rows: int) -> str:
