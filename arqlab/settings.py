@@ -84,7 +84,6 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "arqlab.core.middleware.NoNul",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "arqlab.core.middleware.UserCookie",
@@ -96,6 +95,7 @@ MIDDLEWARE = [
     "arqlab.core.middleware.ReadOnlyArchives",
     "arqlab.core.middleware.VisitMiddleware",
     "arqlab.core.middleware.ComputedLater",
+    "arqlab.core.middleware.NoNul",  # last: it reads the form
 ]
 ROOT_URLCONF = "arqlab.urls"
 WSGI_APPLICATION = "arqlab.wsgi.application"

@@ -95,7 +95,7 @@ def test_the_pages_state_their_limits(scene, client_of, room):
         ("organizer", "/labs/arqmath-x/edit/", 413),
         ("organizer", "/labs/arqmath-x/tasks/task1/load/topics/", 413),
         ("member", RUNS, 413),
-        ("member", LOAD, 404),
+        ("member", LOAD, 413),
         ("member", "/api/labs/arqmath-x/tasks/task1/runs/", 413),
         ("visitor", "/accounts/login/", 413),
         ("visitor", LOAD, 302),

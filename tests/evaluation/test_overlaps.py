@@ -111,7 +111,7 @@ def test_no_run_gets_scores_that_lack_the_answers_of_an_index_that_cannot_be_rea
     assert score_waiting(at=NOW) == 0
     assert by_topic(third.alpha) == before
     assert "wait for their scores" in caplog.text
-    storage.save(name, ContentFile(kept))
+    storage.replace(name, ContentFile(kept))
     assert score_waiting(at=NOW) > 0
     assert by_topic(gamma)
 
