@@ -44,7 +44,7 @@ def use_our_log(**_: Any) -> None:
 
 @worker_init.connect
 def let_pages_go_first(**_: Any) -> None:
-    """Lower the priority of this process and of those that it starts."""
+    """Lower the priority of this process and of its child processes."""
     os.nice(NICENESS)
 
 

@@ -11,5 +11,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "arqlab.settings")
 application = get_wsgi_application()
 len(get_resolver().url_patterns)  # loads all views
 gc.collect()
-# What is loaded stays: without it, a full collection takes 30 ms of a request instead of 180.
+# Loaded code is never garbage: excluding it cuts a full collection from 180 ms of a request to 30.
 gc.freeze()

@@ -59,7 +59,7 @@ class BucketStorage(KeptFiles, S3Storage):
 
     @property
     def bucket(self) -> Any:
-        """Return the bucket, anew each time: threads must not share what has a state."""
+        """Return a new bucket object: boto3 resources must not be shared among threads."""
         return self.connection.Bucket(self.bucket_name)
 
     @property

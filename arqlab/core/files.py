@@ -63,7 +63,7 @@ class KeptFiles(Storage):
         return sorted(folders), sorted(names)
 
     def move(self, name: str, to: str) -> None:
-        """Give a file another name."""
+        """Rename a file."""
         with self.open(name) as file:
             self.replace(to, file)
         self.delete(name)

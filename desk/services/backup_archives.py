@@ -43,7 +43,7 @@ class ArchiveWriter:
         self._add_json(HEAD, {"format": FORMAT, **head})
 
     def add(self, name: str, path: Path) -> None:
-        """Add a file; raise `FileNotFoundError` if there is none."""
+        """Add a file. Raises `FileNotFoundError` if it does not exist."""
         with path.open("rb") as file:
             self._add(name, file, os.fstat(file.fileno()).st_size)
 
