@@ -29,8 +29,7 @@ from structlog.contextvars import get_contextvars
 
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
-
-API = "/api/"
+from arqlab.core.views.answers import wants_json
 
 
 class ErrorText(NamedTuple):
@@ -151,16 +150,6 @@ OTHER_SITE = ErrorText(
     "Open the form in ArqLab. If you did, tell an organizer: the server’s setting ARQLAB_ORIGINS "
     "may lack this address.",
 )
-
-
-def wants_json(request: HttpRequest) -> bool:
-    """Return whether the API or a script of a page sent the request, and not the browser itself."""
-    types = ["text/html", "application/json"]
-    return (
-        request.path.startswith(API)
-        or "HX-Request" in request.headers
-        or request.get_preferred_type(types) == "application/json"
-    )
 
 
 def error_response(
