@@ -1,7 +1,5 @@
 """Middleware: sign-in after a lost session, pages instead of an empty 405, visits, archives."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The pages that load labs, topics, qrels, judgments and collections, and the pages of loads."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

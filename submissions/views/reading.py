@@ -1,7 +1,5 @@
 """The pages and downloads that show runs, and the page that uploads them."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forms for labs and tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

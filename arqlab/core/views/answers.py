@@ -1,7 +1,5 @@
 """Answers of views: to what a service refused, and to scripts that ask for JSON."""
 
-from __future__ import annotations
-
 from types import TracebackType
 from typing import Any
 

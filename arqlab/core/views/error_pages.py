@@ -4,8 +4,6 @@ Browsers get a page, and the API and scripts get JSON with the same sentences (`
 needs no database and no session, so it also works when those fail.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple

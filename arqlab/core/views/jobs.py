@@ -1,7 +1,5 @@
 """Pages of something that a job makes: they offer to make it, show how far it is, or show it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.adapter import get_adapter
