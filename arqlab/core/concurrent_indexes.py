@@ -1,7 +1,5 @@
 """Migrations that build an index of a large table while others write to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor

@@ -1,7 +1,5 @@
 """The pages of frozen pools: the list, a pool with its settings, and its file."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

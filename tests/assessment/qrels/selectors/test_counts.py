@@ -1,7 +1,5 @@
 """Counts that are kept are those that counting gives, whoever changed which labels and how."""
 
-from __future__ import annotations
-
 from io import StringIO
 from uuid import uuid4
 
