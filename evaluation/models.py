@@ -1,7 +1,5 @@
 """Scores of runs against qrels, and the released leaderboards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db import models

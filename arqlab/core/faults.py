@@ -3,8 +3,6 @@
 A mistake of a user is data with a line number or a `UserError`, never one of these.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

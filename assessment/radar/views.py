@@ -1,7 +1,5 @@
 """The organizers' pages of the radar."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,7 +1,5 @@
 """The pages of a formula and of a version of the visual ids."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import quote

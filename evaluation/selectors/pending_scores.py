@@ -1,7 +1,5 @@
 """The runs that can be scored against qrels, and those that still lack scores."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from hashlib import sha256

@@ -3,8 +3,6 @@
 The database shows which runs lack scores: scoring twice changes nothing, and workers may die.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The page of a round, whose parts its kind names, and the list of disagreements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

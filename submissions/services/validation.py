@@ -1,7 +1,5 @@
 """Validation of runs: claimed by one UPDATE, checked, and stored in one transaction."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import replace

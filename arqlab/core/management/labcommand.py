@@ -1,7 +1,5 @@
 """The base class of commands on labs."""
 
-from __future__ import annotations
-
 import sys
 from abc import abstractmethod
 from argparse import ArgumentParser

@@ -1,7 +1,5 @@
 """The account page."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from allauth.account.decorators import reauthentication_required

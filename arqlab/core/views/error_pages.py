@@ -4,8 +4,6 @@ Browsers get a page, and the API and scripts get JSON with the same sentences (`
 needs no database and no session, so it also works when those fail.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -29,8 +27,7 @@ from structlog.contextvars import get_contextvars
 
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
-
-API = "/api/"
+from arqlab.core.views.answers import wants_json
 
 
 class ErrorText(NamedTuple):
@@ -151,16 +148,6 @@ OTHER_SITE = ErrorText(
     "Open the form in ArqLab. If you did, tell an organizer: the server’s setting ARQLAB_ORIGINS "
     "may lack this address.",
 )
-
-
-def wants_json(request: HttpRequest) -> bool:
-    """Return whether the API or a script of a page sent the request, and not the browser itself."""
-    types = ["text/html", "application/json"]
-    return (
-        request.path.startswith(API)
-        or "HX-Request" in request.headers
-        or request.get_preferred_type(types) == "application/json"
-    )
 
 
 def error_response(

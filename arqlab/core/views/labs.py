@@ -1,7 +1,5 @@
 """The pages that create, edit and archive labs and tasks, with people, topics and the audit log."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote

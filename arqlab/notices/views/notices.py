@@ -1,7 +1,5 @@
 """Notices of a user; messages, invitations, texts and mail of a lab."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """A user's own judging, and the progress of judging in a lab."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

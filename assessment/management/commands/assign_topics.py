@@ -1,7 +1,5 @@
 """`manage.py assign_topics LAB/TASK FILE`: assign topics to assessors from a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py build_pool LAB/TASK`: freeze the pool of a task or a supplement, or preview it."""
 
-from __future__ import annotations
-
 from argparse import BooleanOptionalAction
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """`manage.py choose_qrels LAB/TASK NAME`: make a version of the qrels the current one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from arqlab.core.management.labcommand import BY, TASK, LabCommand

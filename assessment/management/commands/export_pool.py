@@ -1,7 +1,5 @@
 """`manage.py export_pool LAB/TASK`: print a frozen pool, byte for byte as it was hashed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from arqlab.core.management.labcommand import TASK, LabCommand

@@ -1,7 +1,5 @@
 """`manage.py export_qrels LAB/TASK`: print a frozen version of the qrels, or the draft."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py freeze_qrels LAB/TASK NAME`: freeze a version of the qrels, or delete it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """`manage.py import_judgments LAB/TASK FILE`: import labels judged outside ArqLab."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py load_lab DIR`: load a lab from a folder with a lab.toml."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from pathlib import Path

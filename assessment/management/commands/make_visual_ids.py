@@ -1,7 +1,5 @@
 """`manage.py make_visual_ids COLLECTION`: make the next version of a collection's visual ids."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.urls import reverse

@@ -1,7 +1,5 @@
 """The pool audit: what some runs, usually baselines, rank high and nobody pools or judges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Queries on frozen pools: preset, runs, size and progress."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256

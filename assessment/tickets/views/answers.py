@@ -1,7 +1,5 @@
 """The pages of tickets, items that assessors could not judge, and of the policies for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Sanitize posts and comments again after the sanitizer's rules changed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand, switch

@@ -1,7 +1,5 @@
 """`manage.py export_visual_ids COLLECTION`: print the visual ids of a collection."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from arqlab.core.errors import UserError

@@ -1,7 +1,5 @@
 """`manage.py import_formulas --collection SLUG`: import the formula index of a collection."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`manage.py import_posts PATH --collection SLUG`: import the files of a data dump."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser
 from datetime import date
 from pathlib import Path

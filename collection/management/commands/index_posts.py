@@ -1,7 +1,5 @@
 """`manage.py index_posts [COLLECTION]`: update the search indexes now."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand

@@ -1,7 +1,5 @@
 """`manage.py make_topics COLLECTION`: list topic candidates, or make topics of chosen questions."""
 
-from __future__ import annotations
-
 import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable

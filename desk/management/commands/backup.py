@@ -1,7 +1,5 @@
 """`manage.py backup`: write the database and all files into one archive."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py build_demo`: build the demo lab, or print the accounts of the existing one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

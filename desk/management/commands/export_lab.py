@@ -1,7 +1,5 @@
 """`manage.py export_lab LAB --out FOLDER`: write all files of a lab into a folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

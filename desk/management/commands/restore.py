@@ -1,7 +1,5 @@
 """`manage.py restore ARCHIVE`: put the database and the files of a backup in place."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`manage.py leaderboard LAB/TASK`: print the leaderboard of a task, released or not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """`manage.py release_board LAB/TASK`: release the leaderboard of a task, or hide it again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

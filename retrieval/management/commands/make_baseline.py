@@ -1,7 +1,5 @@
 """`manage.py make_baseline LAB/TASK`: let the organizers' own systems make baselines."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

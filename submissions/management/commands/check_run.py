@@ -1,7 +1,5 @@
 """Check a run file against the rules of a task without storing anything."""
 
-from __future__ import annotations
-
 import json
 import sys
 from io import BytesIO

@@ -1,7 +1,5 @@
 """`manage.py close_task LAB/TASK`: close a task for submission, or reopen it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Submit a run file on the server and validate it at once."""
 
-from __future__ import annotations
-
 import sys
 import time
 from argparse import ArgumentParser
