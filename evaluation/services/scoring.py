@@ -284,7 +284,7 @@ def _store(scored: _ScoredRun, *, qrel_set: QrelSet, measures: list[str], at: da
     insert_rows(TopicScore, scored.topics)
     insert_rows(RunScore, scored.means)
     Scoring(
-        pk=known and known.pk,  # by which `counted_runs` counts submissions
+        pk=known.pk if known else None,  # by which `counted_runs` counts submissions
         **whose,
         measures=sorted(kept.union(measures)),
         order=order,

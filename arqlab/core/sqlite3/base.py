@@ -49,7 +49,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _begins(self, *, is_last: bool) -> bool:
         try:
-            super()._start_transaction_under_autocommit()
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]  # untyped
         except OperationalError as error:
             if is_last or not is_database_lost(error):
                 raise
@@ -57,16 +57,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return True
 
     def _commit(self) -> None:
-        super()._commit()  # if it fails, Django rolls back
+        super()._commit()  # type: ignore[misc]  # untyped; if it fails, Django rolls back
         self._end_turn()
 
     def _rollback(self) -> None:
-        super()._rollback()  # if it fails, Django closes the connection
+        super()._rollback()  # type: ignore[misc]  # untyped; if it fails, Django closes the connection
         self._end_turn()
 
     def _close(self) -> None:
         try:
-            super()._close()
+            super()._close()  # type: ignore[misc]  # untyped
         finally:
             self._end_turn()
 
