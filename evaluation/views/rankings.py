@@ -35,6 +35,8 @@ pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", run_of_task_or_404
 
 
 ROWS_A_PAGE = 40
+MOST_BESIDE = 100
+"""The number of other runs that can be chosen: with more, the best ones for the topic."""
 UNJUDGED = mark_safe('<span class="muted">unjudged</span>')
 ITEM_COLUMNS = (
     Column("Item", template="evaluation/_item_text.html", is_head=True),
@@ -83,7 +85,8 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
         "visible": visible,
         "sight": sight,
         "measure": measure,
-        "others": others,
+        "others": [v for n, v in enumerate(others) if n < MOST_BESIDE or v is beside],
+        "all_others": len(others),
         "chosen": chosen,
         "query": measure_query(visible, measure),
         **_sides(request, [run, *second], visible, sight, query_id),
@@ -146,13 +149,13 @@ def item_reader(
     lab, task, scale = sight.task.lab, sight.task, visible.qrel_set.label_scale
     collection = collection_of(lab)
     closed = closed_threads(request.user, collection) if collection else frozenset()
-    judged = judged_ids(task, query_id) if sight.organizes else ()
-    urls = {item: task_url("assessment:item-judgments", task, query_id, item) for item in judged}
 
     def read(items: pl.DataFrame, kind: ItemKind) -> tuple[Page[int], list[dict[str, Any]]]:
         page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
         part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
         texts = item_texts(part, items=kind, lab=lab, closed=closed)
+        judged = judged_ids(task, query_id, part["item"]) if sight.organizes else ()
+        urls = {one: task_url("assessment:item-judgments", task, query_id, one) for one in judged}
         rows = [
             row
             | {
