@@ -20,7 +20,7 @@ from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import lab_team
-from arqlab.core.views.answers import asks_json, sent_to
+from arqlab.core.views.answers import sent_to, wants_json
 from arqlab.web.cells import COUNT, ID, TIME, CellKind, chip
 from arqlab.web.downloads import table_response
 from arqlab.web.lists import Filter
@@ -270,6 +270,6 @@ def _refuse(
     status: int = 422,
     question: str = "",
 ) -> HttpResponse:
-    if asks_json(request):
+    if wants_json(request):
         return JsonResponse({"errors": errors, "question": question}, status=status)
     return _page(request, task, form, errors=errors, status=status, question=question)

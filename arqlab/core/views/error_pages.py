@@ -29,8 +29,7 @@ from structlog.contextvars import get_contextvars
 
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
-
-API = "/api/"
+from arqlab.core.views.answers import wants_json
 
 
 class ErrorText(NamedTuple):
@@ -74,16 +73,6 @@ API_MESSAGES: dict[str, str] = _WRITTEN["api"]
 """The messages of errors in the API by code. A view may have its own in `error_messages`."""
 SIGNED_OUT = "You are signed out. Sign in to continue."
 NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
-
-
-def wants_json(request: HttpRequest) -> bool:
-    """Return whether the API or a script of a page sent the request, and not the browser itself."""
-    types = ["text/html", "application/json"]
-    return (
-        request.path.startswith(API)
-        or "HX-Request" in request.headers
-        or request.get_preferred_type(types) == "application/json"
-    )
 
 
 def error_response(
