@@ -67,7 +67,7 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     `beside` is the key of the other run, `best` (the default), `median` or `none`. Users see the
     rankings of the runs that they may open.
     """
-    task, sight = run.task, score_access_of(request.user, run.task)
+    sight = score_access_of(request.user, run.task)
     visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
     is_judged = visible.qrel_set.qrels.filter(query_id=query_id).exists()
     if not (is_judged and sight.may_open(visible.board.row_of(run.pk).run)):
@@ -75,18 +75,17 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     values = topic_values(visible.board, visible.qrel_set, query_id, measure)
     others = [v for v in values if v.run.key != run.pk and sight.may_open(v.run)]
-    chosen = request.GET.get("beside", "best")
-    beside = _beside(chosen, others, values)
+    beside = _beside(chosen := request.GET.get("beside", "best"), others, values)
     second = Run.objects.filter(pk=beside.run.key if beside else 0).select_related("team")
     context = {
         "run": run,
         "query_id": query_id,
-        "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
+        "topic": Topic.objects.filter(task=run.task, query_id=query_id).first(),
         "visible": visible,
         "sight": sight,
         "measure": measure,
-        "others": [v for n, v in enumerate(others) if n < MOST_BESIDE or v is beside],
         "all_others": len(others),
+        "others": [v for n, v in enumerate(others) if n < MOST_BESIDE or v is beside],
         "chosen": chosen,
         "query": measure_query(visible, measure),
         **_sides(request, [run, *second], visible, sight, query_id),
