@@ -1,0 +1,25 @@
+"""`manage.py restore_archive FILE`: make a lab again from its archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from arqlab.core.management.labcommand import LabCommand
+from desk.services.lab_archives import restore_lab
+
+
+class Command(LabCommand):
+    """Restore a lab."""
+
+    changes_labs = False
+    help = (
+        "Make a lab from its archive: all of it, or nothing. People whose email address has no account"
+        ' here get one; they set a password with "Forgot your password?".'
+    )
+    arguments = {"archive": {"type": Path, "metavar": "FILE"}}
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the address of the lab."""
+        lab = restore_lab(options["archive"])
+        self.stdout.write(f"Restored {lab.name}: /labs/{lab.slug}/")

@@ -1,0 +1,100 @@
+"""Archives: a whole lab in one BagIt file (RFC 8493), and the lab made again from one."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import bagit
+from django.conf import settings
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.models import Lab
+from arqlab.core.services.audit import record_event
+from desk.services.archive_tables import TableReader, TableWriter
+
+TABLES, FILES = "tables", "files"
+
+
+class Archive(NamedTuple):
+    """An archive, the lab in it, and the numbers of rows of its tables."""
+
+    path: Path
+    lab: Lab
+    counts: dict[str, int]
+
+
+def archive_lab(lab: Lab, *, path: Path, with_posts: bool) -> Archive:
+    """Write a lab to a zip file that did not exist. Raises `UserError` if it cannot be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as unfinished:
+            bag = Path(unfinished, lab.slug)
+            bag.mkdir()
+            with transaction.atomic():
+                writer = TableWriter(
+                    lab, tables=bag / TABLES, files=bag / FILES, with_posts=with_posts
+                )
+                counts = writer.write()
+            facts = {"External-Identifier": lab.slug, "External-Description": lab.name}
+            bagit.make_bag(str(bag), facts, checksums=["sha256"])
+            zipped = shutil.make_archive(str(bag), "zip", root_dir=unfinished, base_dir=lab.slug)
+            Path(zipped).rename(path)
+    except OSError as error:
+        raise UserError(
+            f"No archive was written to {path}: {error}. Make room there, or choose another place."
+        ) from error
+    return Archive(path, lab, counts)
+
+
+def restore_lab(path: Path) -> Lab:
+    """Make the lab of an archive, a zip file or its unpacked folder: all of it, or nothing.
+
+    Raises `UserError` if the archive is damaged or newer than this version, or if there is a lab of
+    its name.
+    """
+    with _unpacked(path) as folder, transaction.atomic():
+        data = Path(_valid_bag(folder), "data")
+        lab = TableReader(tables=data / TABLES, files=data / FILES).read()
+        # Of this server, and not of the lab, which is as it was.
+        record_event("lab.restore", str(lab), None, file=path.name)
+    return lab
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield path
+        return
+    try:
+        with TemporaryDirectory(dir=settings.DATA_DIR, prefix="restoring-") as folder:
+            with zipfile.ZipFile(path) as zipped:
+                zipped.extractall(folder)
+            yield next(Path(folder).iterdir(), Path(folder))
+    except (OSError, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"Cannot read {path}: {error}. Name the zip file of an archive, or its unpacked folder."
+        ) from error
+
+
+def _valid_bag(folder: Path) -> str:
+    """Return the path of a bag, all of whose files are as they were written."""
+    try:
+        bag = bagit.Bag(str(folder))
+        bag.validate()
+    except bagit.BagValidationError as error:
+        found = "\n".join(str(detail) for detail in error.details) or str(error)
+        raise UserError(
+            f"The archive is damaged:\n{found}\nUse another copy.", code="damaged"
+        ) from error
+    except bagit.BagError as error:
+        raise UserError(
+            f"{folder} is not an archive of ArqLab: {error}.", code="damaged"
+        ) from error
+    return str(bag.path)
