@@ -147,6 +147,7 @@ def table_name(model: type[Model]) -> str:
 
 def columns() -> dict[str, dict[str, str]]:
     """Return the columns of each table: what they hold, or the table that they refer to."""
+    models: list[type[Model]] = [*lab_models(), User]
     return {
         table_name(model): {
             field.name: f"row of {table_name(field.related_model)}"
@@ -154,7 +155,7 @@ def columns() -> dict[str, dict[str, str]]:
             else field.get_internal_type().removesuffix("Field")
             for field in archived_fields(model)
         }
-        for model in (*lab_models(), User)
+        for model in models
     }
 
 
@@ -173,11 +174,12 @@ class TableWriter:
         for model, lookup in lab_models().items():
             if self.with_posts or model not in POSTS:
                 rows = model._base_manager.filter(**{lookup: self.lab.pk}).order_by("pk")
-                rows = rows.distinct() if "runs" in lookup else rows
-                counts[table_name(model)] = self._write(model, rows.values().iterator(BATCH))
+                rows = rows.distinct() if model is Upload else rows  # of archives with several runs
+                values: Any = rows.values().iterator(BATCH)
+                counts[table_name(model)] = self._write(model, values)
         people = User.objects.in_bulk(list(self._numbers[User]))
-        rows = ({"id": key, **vars(people[key])} for key in list(self._numbers[User]))
-        counts[table_name(User)] = self._write(User, rows)
+        known = [vars(people[key]) for key in self._numbers[User]]
+        counts[table_name(User)] = self._write(User, known)
         return counts
 
     def _write(self, model: type[Model], rows: Iterable[Mapping[str, Any]]) -> int:
@@ -323,7 +325,7 @@ class TableReader:
         if not own:
             return ""
         with FileAt(self.files / own) as content:
-            name = field.generate_filename(None, Path(own).name)
+            name = field.generate_filename(field.model(), Path(own).name)
             return kept.save(name, content)
 
 

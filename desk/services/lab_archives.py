@@ -17,6 +17,8 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab
 from arqlab.core.services.audit import record_event
+from collection.selectors.collections import collection_of
+from desk.services.archive_documents import lab_documents
 from desk.services.archive_tables import TableReader, TableWriter
 
 TABLES, FILES = "tables", "files"
@@ -30,8 +32,13 @@ class Archive(NamedTuple):
     counts: dict[str, int]
 
 
-def archive_lab(lab: Lab, *, path: Path, with_posts: bool) -> Archive:
-    """Write a lab to a zip file that did not exist. Raises `UserError` if it cannot be written."""
+def archive_lab(lab: Lab, *, path: Path, with_posts: bool = True) -> Archive:
+    """Write a lab to a zip file, with the texts of its collection if their licence lets it.
+
+    Raises `UserError` if the file cannot be written.
+    """
+    collection = collection_of(lab)
+    with_posts = with_posts and bool(collection and collection.may_be_passed_on)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as unfinished:
@@ -42,6 +49,11 @@ def archive_lab(lab: Lab, *, path: Path, with_posts: bool) -> Archive:
                     lab, tables=bag / TABLES, files=bag / FILES, with_posts=with_posts
                 )
                 counts = writer.write()
+            for name, chunks in lab_documents(lab):
+                document = bag / name
+                document.parent.mkdir(parents=True, exist_ok=True)
+                with document.open("wb") as file:
+                    file.writelines(chunks)
             facts = {"External-Identifier": lab.slug, "External-Description": lab.name}
             bagit.make_bag(str(bag), facts, checksums=["sha256"])
             zipped = shutil.make_archive(str(bag), "zip", root_dir=unfinished, base_dir=lab.slug)
@@ -87,6 +99,7 @@ def _valid_bag(folder: Path) -> str:
     """Return the path of a bag, all of whose files are as they were written."""
     try:
         bag = bagit.Bag(str(folder))
+        bag.info.pop("Payload-Oxum", None)  # otherwise only the difference in size is found
         bag.validate()
     except bagit.BagValidationError as error:
         found = "\n".join(str(detail) for detail in error.details) or str(error)

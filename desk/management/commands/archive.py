@@ -26,7 +26,7 @@ class Command(LabCommand):
         """Print the number of rows of each table."""
         lab = lab_named(options["lab"])
         path = options["out"] or Path(f"{lab.slug}.zip")
-        archive = archive_lab(lab, path=path, with_posts=True)
+        archive = archive_lab(lab, path=path)
         for table, rows in archive.counts.items():
             if rows:
                 self.stdout.write(f"{rows:>9,} {table}")

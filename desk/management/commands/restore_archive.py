@@ -14,8 +14,8 @@ class Command(LabCommand):
 
     changes_labs = False
     help = (
-        "Make a lab from its archive: all of it, or nothing. People whose email address has no account"
-        ' here get one; they set a password with "Forgot your password?".'
+        "Make a lab from its archive: all of it, or nothing. People without an account under their "
+        'email address get one, and set a password by "Forgot your password?".'
     )
     arguments = {"archive": {"type": Path, "metavar": "FILE"}}
 

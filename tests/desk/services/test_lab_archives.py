@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 import zipfile
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import pytest
 from django.core.management import call_command
 from django.db import models
 from django.test import override_settings
 from django.utils import timezone
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, User
-from assessment.models import DuplicatePosts, Judgment
-from desk.services.archive_tables import LEFT_OUT, lab_models, models_of_apps
+from assessment.models import DuplicatePosts, Judgment, QrelSet
+from desk.services.archive_tables import LEFT_OUT, TableReader, lab_models, models_of_apps
 from desk.services.lab_archives import archive_lab, restore_lab
 from evaluation.selectors.boards import released_board, released_leaderboard
+from submissions.models import Run
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +37,20 @@ def whole_lab(kept_db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterat
                 model._base_manager.create(**dict(filled(model)))
             assert model._base_manager.filter(**{lookup: Lab.objects.get().pk}).exists(), model
         yield Lab.objects.get()
+
+
+@pytest.fixture(scope="module")
+def archived(whole_lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the archive of the lab."""
+    return archive_lab(whole_lab, path=tmp_path_factory.mktemp("archive") / "lab.zip").path
+
+
+@pytest.fixture
+def unpacked(archived: Path, tmp_path: Path) -> Path:
+    """Return an unpacked archive of the lab."""
+    with zipfile.ZipFile(archived) as zipped:
+        zipped.extractall(tmp_path)
+    return tmp_path / "demo"
 
 
 def filled(model: type[models.Model]) -> Iterator[tuple[str, Any]]:
@@ -74,18 +94,70 @@ def test_every_model_is_archived_or_left_out_for_a_reason():
     assert not LEFT_OUT.keys() & lab_models().keys()
 
 
-def test_a_lab_is_destroyed_and_restored_and_archived_again(whole_lab, db, tmp_path):
+def test_a_lab_is_destroyed_and_restored_and_archived_again(whole_lab, archived, db, tmp_path):
     before, key = figures(whole_lab), Judgment.objects.first().pk
-    archive = archive_lab(whole_lab, path=tmp_path / "one.zip", with_posts=True)
-    assert all(archive.counts.values()), archive.counts
-
     destroy(whole_lab)
-    lab = restore_lab(archive.path)
-    archive_lab(lab, path=tmp_path / "two.zip", with_posts=True)
 
-    assert contents(tmp_path / "two.zip") == contents(tmp_path / "one.zip")
+    lab = restore_lab(archived)
+    again = archive_lab(lab, path=tmp_path / "again.zip")
+
+    assert all(again.counts.values()), again.counts
+    assert contents(again.path) == contents(archived)
     assert figures(lab) == before
     assert Judgment.objects.first().pk != key
+
+
+def test_ir_measures_prints_the_leaderboard_from_archived_files(whole_lab, unpacked, db):
+    task = next(task for task in whole_lab.tasks.all() if released_leaderboard(task))
+    board = released_board(released_leaderboard(task))
+    folder = unpacked / "data" / task.slug
+    qrels = list(ir_measures.read_trec_qrels(str(folder / "qrels.tsv")))
+    manifest = (folder / "runs" / "manifest.tsv").read_text().splitlines()
+    files = {cells[0]: cells[1] for cells in csv.reader(manifest, delimiter="\t")}
+    names = [measure.name for measure in board.measures[:6]]
+    measures = [ir_measures.parse_measure(name) for name in names]
+
+    for row in board.rows:
+        path = files[Run.objects.get(pk=row.run.key).identifier]
+        lines = csv.reader((folder / "runs" / path).read_text().splitlines(), delimiter="\t")
+        run = [ir_measures.ScoredDoc(line[0], line[1], float(line[3])) for line in lines]
+        expected = ir_measures.calc_aggregate(measures, qrels, run)
+        values = [row.run.values[name] for name in names]
+        assert values == pytest.approx([expected[one] for one in measures], abs=1e-9)
+
+
+def test_the_lab_in_an_archive_is_loaded_without_its_tables(whole_lab, unpacked, db):
+    versions = set(QrelSet.objects.values_list("task__slug", "name", "sha256"))
+    destroy(whole_lab)
+
+    call_command("load_lab", unpacked / "data", stdout=StringIO(), stderr=StringIO())
+
+    assert set(QrelSet.objects.values_list("task__slug", "name", "sha256")) == versions
+
+
+def test_a_damaged_archive_is_refused_with_all_that_is_wrong(unpacked, db):
+    data = unpacked / "data"
+    (data / "lab.toml").write_text("[lab]")
+    (data / "README.md").write_text("changed")
+
+    with pytest.raises(UserError) as refused:
+        restore_lab(unpacked)
+
+    assert refused.value.code == "damaged"
+    assert {"data/lab.toml", "data/README.md"} <= set(re.findall(r"data/\S+\b", str(refused.value)))
+
+
+def test_an_archive_of_a_newer_version_or_of_a_lab_that_is_here_is_refused(unpacked, db):
+    with pytest.raises(UserError, match="There is a lab 'demo' here already"):
+        restore_lab(unpacked)
+    tables = unpacked / "data" / "tables"
+    known = json.loads((tables / "columns.json").read_text())
+    known["core.lab"] |= {"motto": "Char"}
+    (tables / "columns.json").write_text(json.dumps(known))
+
+    reader = TableReader(tables=tables, files=tables.parent / "files")
+    with pytest.raises(UserError, match="columns that this version of ArqLab does not know: motto"):
+        reader.read()
 
 
 def figures(lab: Lab) -> list[tuple[str, str, list[float | None]]]:
