@@ -6,7 +6,7 @@ Teams and visitors get what is published; organizers can take the whole lab with
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -74,12 +74,14 @@ def pseudonym(lab: Lab, user_id: int) -> str:
     return f"assessor-{salted_hmac('arqlab.exports', f'{lab.pk}/{user_id}').hexdigest()[:8]}"
 
 
-def official_table(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
-    """Yield the official judgments of a task with their history."""
+def official_table(
+    task: Task, *, with_names: bool = False, without: Container[str] = ()
+) -> Iterable[bytes]:
+    """Yield the official judgments of a task with their history, without some columns."""
     return _table(
         task,
         Judgment.official.filter(instance__item__pool__task=task),
-        columns=JUDGMENT_COLUMNS,
+        columns={name: of for name, of in JUDGMENT_COLUMNS.items() if name not in without},
         with_names=with_names,
     )
 
@@ -207,11 +209,15 @@ def _pool_exports(task: Task) -> tuple[Export[Task], ...]:
         files = (
             (
                 "tsv",
-                "Its items, by which its SHA-256 was computed.",
+                "The items of the pool, of which its SHA-256 was computed.",
                 lambda _, one: [pool_file(one)],
             ),
-            ("json", "Its runs, settings, seed, labels and SHA-256.", _pool_facts),
-            ("runs.tsv", "The runs that found each item, and at which depth.", _pool_runs),
+            ("json", "The runs of the pool, its settings, seed, labels and SHA-256.", _pool_facts),
+            (
+                "runs.tsv",
+                "The runs that put each item into the pool, and at which depth.",
+                _pool_runs,
+            ),
         )
         exports += [
             Export(f"{name}.{end}", contents, Audience.ORGANIZERS, partial(chunks, one=pool))
@@ -234,7 +240,11 @@ def _pool_facts(task: Task, one: Pool) -> Iterable[bytes]:
         "inputs": one.inputs,
         "visual_ids_version": one.visual_map and one.visual_map.version,
         "labels": one.scale,
-        "runs": [{**row, "run": runs[row["run"]].identifier} for row in one.runs],
+        "runs": [
+            {**row, "run": run.identifier, "standing": run.standing.key}
+            for row in one.runs
+            if (run := runs.get(row["run"]))
+        ],
         "left_out": one.left_out,
     }
     yield (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()
@@ -242,12 +252,15 @@ def _pool_facts(task: Task, one: Pool) -> Iterable[bytes]:
 
 def _pool_runs(task: Task, one: Pool) -> Iterable[bytes]:
     tops = [top for top in pooled_tops(task) if top.pool == one]
-    names = {str(run.pk): run.identifier for top in tops for run in top.runs}
-    rows = contributions_of(task, tops).with_columns(run=pl.col("run").replace_strict(names))
-    columns = {"topic": "topic", "doc_id": "doc_id", "run_id": "run", "depth": "needs"}
+    named = [(str(run.pk), run.identifier, run.standing.key) for top in tops for run in top.runs]
+    names = pl.DataFrame(named, schema=["run", "run_id", "standing"], orient="row")
+    rows = contributions_of(task, tops).join(names.unique(), on="run")
+    columns = {name: name for name in ("topic", "doc_id", "run_id", "standing")} | {
+        "depth": "needs"
+    }
     return tsv_lines(
         {name: itemgetter(field) for name, field in columns.items()},
-        rows.sort("topic", "doc_id", "needs", "run").to_dicts(),
+        rows.sort("topic", "doc_id", "needs", "run_id").to_dicts(),
     )
 
 
@@ -322,9 +335,12 @@ def _runs(task: Task) -> Iterable[bytes]:
     return zip_chunks(run_files(task))
 
 
-def run_files(task: Task) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and the content of each submitted run, unpacked, after those of a manifest."""
-    submitted = Run.objects.submitted().filter(task=task).order_by("pk")
+def run_files(task: Task, **only: object) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the content of each submitted run, unpacked, after those of a manifest.
+
+    `only` has lookups of the runs that are wanted.
+    """
+    submitted = Run.objects.submitted().filter(task=task, **only).order_by("pk")
     runs = list(submitted.select_related("team", "upload", "task__lab"))
     paths = {run.pk: _path_in_archive(run, number) for number, run in enumerate(runs, 1)}
     columns = {**RUN_COLUMNS, "file": lambda run: paths[run.pk]}

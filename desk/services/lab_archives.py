@@ -32,28 +32,23 @@ class Archive(NamedTuple):
     counts: dict[str, int]
 
 
-def archive_lab(lab: Lab, *, path: Path, with_posts: bool = True) -> Archive:
+def archive_lab(lab: Lab, *, path: Path, published: bool = False) -> Archive:
     """Write a lab to a zip file, with the texts of its collection if their licence lets it.
 
-    Raises `UserError` if the file cannot be written.
+    `published` writes a test collection for everyone: no tables, and what is released only. Raises
+    `UserError` if the file cannot be written.
     """
-    collection = collection_of(lab)
-    with_posts = with_posts and bool(collection and collection.may_be_passed_on)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as unfinished:
             bag = Path(unfinished, lab.slug)
             bag.mkdir()
-            with transaction.atomic():
-                writer = TableWriter(
-                    lab, tables=bag / TABLES, files=bag / FILES, with_posts=with_posts
-                )
-                counts = writer.write()
-            for name, chunks in lab_documents(lab):
-                document = bag / name
-                document.parent.mkdir(parents=True, exist_ok=True)
-                with document.open("wb") as file:
-                    file.writelines(chunks)
+            counts = {} if published else _write_tables(lab, bag)
+            for document in lab_documents(lab, published=published):
+                place = bag / document.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("wb") as file:
+                    file.writelines(document.chunks)
             facts = {"External-Identifier": lab.slug, "External-Description": lab.name}
             bagit.make_bag(str(bag), facts, checksums=["sha256"])
             zipped = shutil.make_archive(str(bag), "zip", root_dir=unfinished, base_dir=lab.slug)
@@ -65,6 +60,14 @@ def archive_lab(lab: Lab, *, path: Path, with_posts: bool = True) -> Archive:
     return Archive(path, lab, counts)
 
 
+def _write_tables(lab: Lab, bag: Path) -> dict[str, int]:
+    collection = collection_of(lab)
+    with_posts = bool(collection and collection.may_be_passed_on)
+    with transaction.atomic():
+        tables = TableWriter(lab, tables=bag / TABLES, files=bag / FILES, with_posts=with_posts)
+        return tables.write()
+
+
 def restore_lab(path: Path) -> Lab:
     """Make the lab of an archive, a zip file or its unpacked folder: all of it, or nothing.
 
@@ -73,6 +76,12 @@ def restore_lab(path: Path) -> Lab:
     """
     with _unpacked(path) as folder, transaction.atomic():
         data = Path(_valid_bag(folder), "data")
+        if not (data / TABLES).exists():
+            raise UserError(
+                f"{path} has no tables, because it was published. Load its topics and qrels with"
+                " manage.py load_lab, or restore an archive that was made without --published.",
+                code="published",
+            )
         lab = TableReader(tables=data / TABLES, files=data / FILES).read()
         # Of this server, and not of the lab, which is as it was.
         record_event("lab.restore", str(lab), None, file=path.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from arqlab.core.management.labcommand import LabCommand
+from arqlab.core.management.labcommand import LabCommand, switch
 from arqlab.core.selectors import lab_named
 from desk.services.lab_archives import archive_lab
 
@@ -19,6 +19,7 @@ class Command(LabCommand):
     )
     arguments = {
         "lab": {"metavar": "LAB"},
+        "--published": switch("write a test collection for everyone: what is released only"),
         "--out": {"type": Path, "metavar": "FILE", "help": "the file (default: LAB.zip)"},
     }
 
@@ -26,7 +27,7 @@ class Command(LabCommand):
         """Print the number of rows of each table."""
         lab = lab_named(options["lab"])
         path = options["out"] or Path(f"{lab.slug}.zip")
-        archive = archive_lab(lab, path=path)
+        archive = archive_lab(lab, path=path, published=options["published"])
         for table, rows in archive.counts.items():
             if rows:
                 self.stdout.write(f"{rows:>9,} {table}")

@@ -160,6 +160,31 @@ def test_an_archive_of_a_newer_version_or_of_a_lab_that_is_here_is_refused(unpac
         reader.read()
 
 
+def test_a_published_archive_has_what_is_released_and_nobody_s_name(whole_lab, db, tmp_path):
+    archive = archive_lab(whole_lab, path=tmp_path / "lab.zip", published=True)
+    files = contents(archive.path)
+    text = b"\n".join(files.values()).decode()
+
+    released = {task.slug for task in whole_lab.tasks.all() if released_leaderboard(task)}
+    paths = {name.split("/")[2] for name in files if name.endswith(("qrels.tsv", "judgments.tsv"))}
+    assert paths == released
+    assert len(released) < whole_lab.tasks.count()
+    assert not [name for name in files if "/tables/" in name or "/files/" in name]
+    organizers = {"Orsolya Brandt"}  # whom the citation names
+    for person in User.objects.filter(memberships__isnull=False):
+        assert person.email not in text
+        assert person.name in organizers or person.name not in text
+    with pytest.raises(UserError, match="has no tables, because it was published"):
+        restore_lab(archive.path)
+
+    destroy(whole_lab)
+    with zipfile.ZipFile(archive.path) as zipped:
+        zipped.extractall(tmp_path)
+    call_command("load_lab", tmp_path / "demo/data", stdout=StringIO(), stderr=StringIO())
+
+    assert {version.task.slug for version in QrelSet.objects.all()} == released
+
+
 def figures(lab: Lab) -> list[tuple[str, str, list[float | None]]]:
     """Return the runs and all values of the released boards of a lab."""
     boards = filter(None, map(released_leaderboard, lab.tasks.all()))
