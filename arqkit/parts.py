@@ -4,8 +4,6 @@ Most of the work here holds Python's lock, so that threads gain nothing. Without
 is worked on after another. `dask scheduler` and `dask worker` make a cluster, also on one machine.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator

@@ -2,8 +2,6 @@
 compute between the two, so that slow clients hold connections and no thread.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import sys

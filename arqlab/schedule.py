@@ -1,7 +1,5 @@
 """The scheduled tasks in a process beside the web process, in place of Celery beat and a worker."""
 
-from __future__ import annotations
-
 import logging
 import os
 import queue

@@ -130,7 +130,11 @@ DATABASES: dict[str, Any] = {
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # The last connection that closes writes the log into the database, which takes three fsyncs.
-    DATABASES["default"] |= {"OPTIONS": SQLITE_OPTIONS, "CONN_MAX_AGE": None}
+    DATABASES["default"] |= {
+        "ENGINE": "arqlab.core.sqlite3",
+        "OPTIONS": SQLITE_OPTIONS,
+        "CONN_MAX_AGE": None,
+    }
 else:
     DATABASES["default"] |= {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     # A host that does not answer must not hold a thread for minutes.

@@ -1,7 +1,5 @@
 """Collections, their posts and formulas, and the imports that filled them."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from django.db import models

@@ -1,7 +1,5 @@
 """Who may see which threads."""
 
-from __future__ import annotations
-
 from django.db.models import Exists, OuterRef
 
 from arqlab.core.models import Task, Topic, Visitor

@@ -1,7 +1,5 @@
 """Who may see and repeat a load."""
 
-from __future__ import annotations
-
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 

@@ -1,7 +1,5 @@
 """The state of labs across all apps: runs, leaderboards, judging and tickets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Background tasks of the desk, and the kinds of jobs that load files."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from arqlab.celery import app

@@ -1,7 +1,5 @@
 """Leaderboards and scores as JSON, under the same permissions as the pages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scores of runs against qrels, and the released leaderboards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db import models
@@ -47,6 +45,23 @@ class Scoring(models.Model):
     def covers(self, measures: Iterable[str], order: str, identity: str) -> bool:
         """Return whether the scores are valid and include all of these measures."""
         return self.holds(order, identity) and set(measures) <= set(self.measures)
+
+
+class ScoringFault(models.Model):
+    """The failed attempts at scoring a run against qrels, through no fault of its team."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="+")
+    qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="+")
+    attempts = models.PositiveIntegerField(default=0)
+    failed_at = models.DateTimeField(help_text="Time of the last attempt.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "qrel_set"], name="scoring_fault_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run} against {self.qrel_set}, {self.attempts} times"
 
 
 class RunScore(models.Model):

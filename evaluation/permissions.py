@@ -5,8 +5,6 @@ only organizers therefore see boards, and `visible_board` and `board_with_run`, 
 files of scores ask, know no others. A team may see `own_means`, which lead nowhere.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Background scoring, which Celery beat repeats, so a lost message does no harm; and jobs."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from arqlab.celery import app

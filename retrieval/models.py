@@ -1,7 +1,5 @@
 """How the organizers' own systems made their runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import models

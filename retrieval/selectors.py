@@ -1,7 +1,5 @@
 """What a system may read: topics, the collection's posts, formulas and links, and a lab's runs."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The kinds of jobs that make baselines and indexes for the search page."""
 
-from __future__ import annotations
-
 from arqlab.web.jobs import declare_job
 from retrieval.services.baselines import make_for_job
 from retrieval.services.searching import KIND, build_for_job

@@ -11,7 +11,6 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from arqkit.records import TaskKind
-from arqkit.texts.posts.queries import LONGEST
 from arqkit.texts.posts.text import text_formulas
 from arqlab.core.models import Job, Lab, Task
 from arqlab.core.permissions import (
@@ -24,6 +23,7 @@ from arqlab.core.permissions import (
 from arqlab.core.tasks import queue_job
 from arqlab.core.views.answers import refused
 from arqlab.web.jobs import news
+from arqlab.web.lists import SearchForm
 from arqlab.web.pages import LAB, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from retrieval.selectors import Sources
@@ -117,9 +117,10 @@ def system_search(request: HttpRequest, lab: Lab) -> HttpResponse:
     With `pane=1`, return only the form and the results, for the judging page; `preview=1` returns
     only the typeset formulas of the query.
     """
-    text = request.GET.get("q", "")[:LONGEST]
+    form = SearchForm(request.GET)
+    text = form.text
     formulas = [formula.latex for formula in text_formulas(query_html(text))]
-    context: dict[str, Any] = {"q": text, "formulas": formulas, "longest": LONGEST, "seen": ""}
+    context: dict[str, Any] = {"form": form, "q": text, "formulas": formulas, "seen": ""}
     if request.GET.get("preview"):
         return answer(request, "retrieval/_preview.html", context)
     context["in_pane"] = request.GET.get("pane") == "1"

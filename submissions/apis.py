@@ -1,7 +1,5 @@
 """The API of runs, with the services and rules of the pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db import transaction

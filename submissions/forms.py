@@ -1,7 +1,5 @@
 """Forms to upload, describe and withdraw runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any

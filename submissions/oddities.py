@@ -1,7 +1,5 @@
 """Oddities of the runs of a task, which organizers check before a ceremony."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Permissions to see and change runs. A page that a user may not see is 404."""
 
-from __future__ import annotations
-
 from django.db.models import Q, QuerySet
 from django.shortcuts import get_object_or_404
 

@@ -1,7 +1,5 @@
 """Queries on runs, their reports and files, and the rules of their tasks."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Background tasks of runs. They call one service, and are safe to run twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.utils import timezone

@@ -150,6 +150,10 @@ POST /labs/ @Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd""".splitlines()
 """What is sent to a port, the first of which is in order."""
 
 
+TOO_MUCH = {"q": meant("LONG"), "next": "http://["}
+"""What every field with a name is sent; the others get a number that no database holds."""
+
+
 class Sent(NamedTuple):
     """What a form or a link of a page sends."""
 
@@ -214,21 +218,34 @@ def _filled(chance: Random, form: html.FormElement) -> list[tuple[str, Any]]:
 
 def hostile(chance: Random, sent: Sent, names: list[str]) -> Request:
     """Return a request like one that a page offers, with something that nobody expects."""
-    pairs = _changed(chance, sent.pairs, names)
     method = sent.method if chance.random() < 0.9 else chance.choice(METHODS)
-    path, body, content_type = _at(chance, sent.path), b"", ""
-    if method in ("GET", "HEAD"):
-        path += "?" + urlencode(pairs, errors="surrogatepass")
-    else:
-        content_type, body = _encoded(chance, pairs)
-        if chance.random() < 0.15:
-            place = chance.randrange(len(body) + 1)
-            body = body[:place] + chance.choice((b"", b"\xff", b"\0", b"%", body))
-        if chance.random() < 0.15:
-            content_type = chance.choice(TYPES)
+    pairs = _changed(chance, sent.pairs, names)
+    method, path, body, kind, _ = _request(chance, Sent(method, _at(chance, sent.path), pairs))
+    if body and chance.random() < 0.15:
+        place = chance.randrange(len(body) + 1)
+        body = body[:place] + chance.choice((b"", b"\xff", b"\0", b"%", body))
+    if body and chance.random() < 0.15:
+        kind = chance.choice(TYPES)
     some = chance.sample(list(HEADERS), chance.choice((0, 0, 1, 2)))
     headers = {name: chance.choice(HEADERS[name]) for name in some}
-    return Request(method, path, body, content_type, headers)
+    return Request(method, path, body, kind, headers)
+
+
+def too_much(chance: Random, sent: Sent) -> Request:
+    """Return a request like one that a page offers, with more in every field than it holds."""
+    pairs = [
+        (name, value if isinstance(value, File) else TOO_MUCH.get(name, "9" * 26))
+        for name, value in sent.pairs
+    ]
+    return _request(chance, sent._replace(pairs=pairs))
+
+
+def _request(chance: Random, sent: Sent) -> Request:
+    if sent.method in ("GET", "HEAD"):
+        query = urlencode(sent.pairs, errors="surrogatepass")
+        return Request(sent.method, f"{sent.path}?{query}")
+    kind, body = _encoded(chance, sent.pairs)
+    return Request(sent.method, sent.path, body, kind)
 
 
 def _changed(

@@ -1,7 +1,5 @@
 """Plans of who judges which topic, and which topics a second assessor judges later."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -57,28 +57,48 @@ topics; for documents and generated answers, those of answers. Dropped topics ar
 qrels, so the forecast is rather too high than too low, and rather too many topics are judged."""
 
 
+class _Sums(NamedTuple):
+    """Sums over topics with enough judged items, from which their prior follows."""
+
+    topics: float = 0
+    judged: float = 0
+    relevant: float = 0
+    squares: float = 0
+    """Of the numbers of judged items."""
+    rates: float = 0
+    """Of the squares of the rates of relevant items, weighted by judged items."""
+
+    def without(self, sample: JudgedSample) -> "_Sums":
+        """Return the sums over the other topics."""
+        return _Sums(*(one - two for one, two in zip(self, _sums([sample]), strict=True)))
+
+    @property
+    def prior(self) -> RatePrior | None:
+        """Return the prior, or None if the topics are too few or all alike."""
+        mean = self.relevant / self.judged if self.judged else 0.0
+        if self.topics < ENOUGH_TOPICS or not 0 < mean < 1:
+            return None
+        spread = self.rates - mean * self.relevant
+        by_chance, weight = self.topics - 1, self.judged - self.squares / self.judged
+        correlation = (spread / (mean * (1 - mean)) - by_chance) / (weight - by_chance)
+        lowest, highest = CORRELATIONS
+        correlation = min(max(correlation, lowest), highest)
+        precision = (1 - correlation) / correlation
+        return RatePrior(mean * precision, (1 - mean) * precision)
+
+
+def _sums(samples: Iterable[JudgedSample]) -> _Sums:
+    known = [sample for sample in samples if sample.judged >= ENOUGH_JUDGED]
+    rows = ((1, judged, relevant, judged**2, relevant**2 / judged) for _, judged, relevant in known)
+    return _Sums(*map(sum, zip(*rows, strict=True)))
+
+
 def estimated_prior(samples: Iterable[JudgedSample]) -> RatePrior | None:
     """Return the prior that topics suggest, or None if they are too few or all alike.
 
     Moments are weighted by the number of judged items (Kleinman 1973, J. Am. Stat. Assoc. 68(341)).
     """
-    known = [sample for sample in samples if sample.judged >= ENOUGH_JUDGED]
-    judged = sum(sample.judged for sample in known)
-    mean = sum(sample.relevant for sample in known) / judged if judged else 0.0
-    if len(known) < ENOUGH_TOPICS or not 0 < mean < 1:
-        return None
-    spread = sum(sample.judged * (sample.relevant / sample.judged - mean) ** 2 for sample in known)
-    by_chance, weight = len(known) - 1, judged - sum(sample.judged**2 for sample in known) / judged
-    correlation = (spread / (mean * (1 - mean)) - by_chance) / (weight - by_chance)
-    lowest, highest = CORRELATIONS
-    correlation = min(max(correlation, lowest), highest)
-    precision = (1 - correlation) / correlation
-    return RatePrior(mean * precision, (1 - mean) * precision)
-
-
-def topic_prior(others: Iterable[JudgedSample], *, kind: TaskKind) -> RatePrior:
-    """Return the prior for a topic from the task's other topics, else that of earlier labs."""
-    return estimated_prior(others) or LAB_PRIORS[kind]
+    return _sums(samples).prior
 
 
 def keep_probability(sample: JudgedSample, *, prior: RatePrior, min_relevant: int) -> float:
@@ -104,13 +124,10 @@ def keep_probabilities(
     samples: Mapping[Key, JudgedSample], *, kind: TaskKind, min_relevant: int
 ) -> dict[Key, float]:
     """Return the probability that each topic is kept, with a prior from all other topics."""
+    sums = _sums(samples.values())
     return {
         topic: keep_probability(
-            sample,
-            prior=topic_prior(
-                (other for name, other in samples.items() if name != topic), kind=kind
-            ),
-            min_relevant=min_relevant,
+            sample, prior=sums.without(sample).prior or LAB_PRIORS[kind], min_relevant=min_relevant
         )
         for topic, sample in samples.items()
     }

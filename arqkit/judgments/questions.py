@@ -4,8 +4,6 @@ The answers are the labels of a scale. The measure of a question is the share of
 one of the answers: MG, UI. Labels that are not judgments are no answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

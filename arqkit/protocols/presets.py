@@ -319,10 +319,14 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
     return changed
 
 
+MOST = 1_000_000_000
+"""The highest number of a rule, which every database and measure can hold."""
+
+
 def whole_number(value: object, *, least: int = 1) -> int:
     """Read a whole number of at least `least`; raise ValueError with the expected value."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"a whole number of at least {least}")
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
+        raise ValueError(f"a whole number of at least {least} and at most {MOST:,}")
     return value
 
 

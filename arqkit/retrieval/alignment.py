@@ -17,8 +17,6 @@ A wildcard of the query matches any subtree; in layout trees, any run of symbols
 first that matches what follows the wildcard. Wildcards of one name match equal subtrees.
 """
 
-from __future__ import annotations
-
 from threading import Lock
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ it is here. Its parser prints messages to standard output, and an error in it en
 it runs in, so that it runs in one of its own (`arqkit.retrieval.approach0_engine`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -5,8 +5,6 @@ three graph convolutions of width 512, batch normalization before the first and 
 of all nodes, 64 dimensions, and the soft norm. `equation_training` trains it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace

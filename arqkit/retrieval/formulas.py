@@ -4,8 +4,6 @@ Candidates are the looks (pairs of a layout and an operator tree) whose symbol p
 the query's. They are ranked by a weighted sum of the alignment scores of both trees.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Self

@@ -5,8 +5,6 @@ OpenAI-compatible API, not `/chat/completions`. Where it retries until an answer
 we give up after a number of tries.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The symbols of a typeset formula that match a query, marked for its readers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from arqkit.formulas.layout import MATH, TOKEN

@@ -36,6 +36,13 @@ class AccountAdapter(DefaultAccountAdapter):
             account = login.casefold()
         return f"{account} from {get_ip(request)}"
 
+    def is_safe_url(self, url: str) -> bool:
+        """Return whether an address that a request names leads to a page of this site."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:  # such as `http://[`
+            return False
+
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send an email whose links lead to `ARQLAB_URL`, whatever host the request named."""
         links = {name: _on_this_site(url) for name, url in context.items() if name[-4:] == "_url"}

@@ -10,6 +10,7 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import Model
 from django.http import HttpRequest
@@ -17,9 +18,11 @@ from django.http import HttpRequest
 from arqlab.core import models
 from arqlab.core.permissions import signed_in
 from arqlab.core.services.audit import record_event
+from arqlab.web.lists import SearchForm
 
 # Its page shows the secrets of second factors.
 admin.site.unregister(Authenticator)
+ChangeList.search_form_class = SearchForm
 
 
 @admin.register(models.User)

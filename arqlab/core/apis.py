@@ -1,7 +1,5 @@
 """Labs and tasks as JSON, under the same permissions as the pages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet

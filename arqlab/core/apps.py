@@ -1,7 +1,5 @@
 """The app's name for Django, and what the log says about bad requests and failed sign-ins."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How programs sign in to the API (`Authorization: Bearer TOKEN`), and how often they may ask."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from django.utils import timezone

@@ -4,8 +4,6 @@ boto3 finds the address and the credentials where it always does: in `AWS_ENDPOI
 `AWS_DEFAULT_REGION`, `AWS_ACCESS_KEY_ID`, …, or in the role of the machine.
 """
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Callable
 from functools import wraps

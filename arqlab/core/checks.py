@@ -3,8 +3,6 @@
 Each error names the variable, what was found and expected, and what to do (docs/settings.md).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Errors with a message for the user."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

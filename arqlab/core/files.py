@@ -4,8 +4,6 @@ What a file holds never changes: each gets a name of its own. It is whole and sa
 refers to it, or not there at all.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import secrets

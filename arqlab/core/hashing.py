@@ -3,8 +3,6 @@
 A hash takes a third of a second of a core by design, and everybody may ask for one.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -1,7 +1,5 @@
 """Middleware: sign-in after a lost session, pages instead of an empty 405, visits, archives."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable
@@ -29,14 +27,13 @@ from arqlab.core.models import Lab, Task, Team
 from arqlab.core.permissions import NO_SECOND_FACTOR, labs_visible_to, needs_second_factor
 from arqlab.core.services.metrics import REQUESTS
 from arqlab.core.views import health
+from arqlab.core.views.answers import API, wants_json
 from arqlab.core.views.error_pages import (
-    API,
     SIGNED_OUT,
     form_to_sign_in,
     not_allowed,
     sign_in_url,
     too_many_passwords,
-    wants_json,
 )
 from arqlab.core.views.jobs import being_computed, computing_news
 from arqlab.core.visits import write_visit

@@ -1,7 +1,5 @@
 """Oddities: what organizers check before they freeze, release or close something."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

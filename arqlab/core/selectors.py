@@ -1,7 +1,5 @@
 """Queries about people, labs, tasks, topics and teams."""
 
-from __future__ import annotations
-
 import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@ Every request needs the session and the user. Without these two statements, a ju
 more CPU, because Django builds and compiles the queries each time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.auth_backends import AuthenticationBackend

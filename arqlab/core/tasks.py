@@ -1,7 +1,5 @@
 """Background tasks of jobs. Each calls one service and is safe to run twice."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from arqlab.celery import app, runs_at_once, wake_after_commit

@@ -1,7 +1,5 @@
 """Whose turn it is: workers take what waits in turns, so that much from one delays nobody."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime

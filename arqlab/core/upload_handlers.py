@@ -1,7 +1,5 @@
 """Storage of files while they are uploaded, and refusal of requests that are too large."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 from typing import Any

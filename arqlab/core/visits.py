@@ -1,7 +1,5 @@
 """The writes of a visit. A GET request writes nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import StrEnum
 

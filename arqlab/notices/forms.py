@@ -1,7 +1,5 @@
 """Forms for messages, invitations and texts."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from uuid import uuid4

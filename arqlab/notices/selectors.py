@@ -1,7 +1,5 @@
 """Queries about notices, mail and messages."""
 
-from __future__ import annotations
-
 from django.db.models import Count, Q, QuerySet
 
 from arqlab.core.models import Lab, Membership, Role, Team, User, Visitor

@@ -1,7 +1,5 @@
 """The background task that sends mail. It finds its work in the database."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from arqlab.celery import app

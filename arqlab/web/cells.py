@@ -1,7 +1,5 @@
 """How values look on pages: states, times, labels, runs, scores; filters and tables ask here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

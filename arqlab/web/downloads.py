@@ -1,7 +1,5 @@
 """Files to download, which get their type by the ending of their names, only here."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kinds of jobs: each declares, next to its code, what a worker runs for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -12,6 +12,7 @@ from django import forms
 from django.core.paginator import Page, Paginator
 from django.db.models import F, OrderBy, Q, QuerySet, Transform
 
+from arqkit.texts.posts.queries import LONGEST
 from arqkit.topics import topic_order
 
 ROWS_A_PAGE = 100
@@ -31,19 +32,39 @@ class Filter(NamedTuple):
     choices: Iterable[tuple[Any, str]] | None = None
 
 
-class Listing(forms.Form):
+class SearchForm(forms.Form):
+    """The search text of a page, which every page that searches asks here.
+
+    No database searches for a text of any length: one that is too long is an error of the form,
+    and the page shows what it shows without a search.
+    """
+
+    q = forms.CharField(
+        label="Search",
+        required=False,
+        max_length=LONGEST,
+        error_messages={"max_length": f"Shorten the search to {LONGEST:,} characters."},
+        widget=forms.TextInput(
+            attrs={"type": "search", "autocapitalize": "off", "spellcheck": "false"}
+        ),
+    )
+
+    @property
+    def text(self) -> str:
+        """Return the text to search for, "" if there is none or it is refused."""
+        self.is_valid()
+        return str(self.cleaned_data.get("q", ""))
+
+
+class Listing(SearchForm):
     """The search, filters, order and page of a list, read from the address of its page.
 
     - searched: the fields or columns to search, or a function that takes rows and words; without
       them, there is no search.
     - orders: the field or column of each order; `-` before the name of an order reverses it.
 
-    Values that are not offered are ignored.
+    Values that are not offered are ignored, and the form says so.
     """
-
-    q = forms.CharField(
-        label="Search", required=False, widget=forms.TextInput(attrs={"type": "search"})
-    )
 
     def __init__(
         self,
@@ -94,7 +115,7 @@ class Listing(forms.Form):
         for name, wanted in self.filters.items():
             if given.get(name):
                 rows = rows.filter(**{wanted.lookup: given[name]})
-        words = given.get("q", "").split()
+        words = self.text.split()
         if callable(self.searched):
             rows = self.searched(rows, words) if words else rows
         else:
@@ -116,7 +137,7 @@ class Listing(forms.Form):
             for name, choice in self.filters.items()
             if given.get(name)
         ]
-        if words := given.get("q", "").lower().split():
+        if words := self.text.lower().split():
             texts = rows.select(cast("tuple[str, ...]", self.searched)).with_columns(
                 pl.selectors.list().cast(pl.List(pl.String)).list.join(" ")
             )

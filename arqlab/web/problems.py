@@ -1,7 +1,5 @@
 """The report of the problems of a file: where, found, expected, what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Permissions of judging. A topic a user may not judge is 404."""
 
-from __future__ import annotations
-
 from django.http import Http404
 
 from arqlab.core.models import Visitor

@@ -1,7 +1,5 @@
 """Assignments of topics to assessors, with rosters, bids and plans."""
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 

@@ -236,7 +236,11 @@ class Judgment(models.Model):
                 condition=Q(label__gte=0, label__lte=LARGEST_VALUE), name="judgment_label_known"
             ),
         ]
-        indexes = [models.Index(fields=["assessor", "judged_at"], name="judgment_by_arrival")]
+        indexes = [
+            models.Index(fields=["assessor", "judged_at"], name="judgment_by_arrival"),
+            # Few rows; `topic_tallies` asks whether others have joined or left them.
+            models.Index(fields=["id"], condition=Q(is_current=False), name="judgment_retired"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.instance} {self.label}"

@@ -4,8 +4,6 @@ Everything else asks a round for its `rules`, or `kinds_that` for the kinds to s
 compares with a kind.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

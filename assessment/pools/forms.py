@@ -1,7 +1,5 @@
 """The forms to plan and freeze a pool."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any

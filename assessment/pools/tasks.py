@@ -1,7 +1,5 @@
 """Background tasks of pools. Each calls one service and is safe to run twice."""
 
-from __future__ import annotations
-
 from arqlab.celery import app
 from arqlab.core.services.formulas import typeset_old_formulas
 from arqlab.core.services.topic_pages import typeset_old_topics

@@ -1,7 +1,5 @@
 """The forms to freeze a version of the qrels, and the lists of its changes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

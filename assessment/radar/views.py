@@ -1,7 +1,5 @@
 """The organizers' pages of the radar."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms
@@ -76,10 +74,10 @@ def _findings_table(request: HttpRequest, task: Task, open_findings: list[RadarF
                 is_head=True,
                 css="nowrap",
             ),
-            Column("Assessor", "assessor", order="assessor"),
-            Column("Topic", "topic", ID, order="topic"),
+            Column("Assessor", "assessor", by="assessor"),
+            Column("Topic", "topic", ID, by="topic"),
             Column("Finding", "summary", PROSE),
-            Column("Judgments", "judgments", COUNT, order="judgments"),
+            Column("Judgments", "judgments", COUNT, by="judgments"),
             Column("", order="weight", by="place", name=None),
         ],
         finding_rows(open_findings, scale=task_scale(task)),
@@ -100,14 +98,12 @@ def _dismissed_table(request: HttpRequest, task: Task) -> Table:
     return Table(
         "findings",
         [
-            Column(
-                "Assessor", "assessor.name", order="assessor", by="assessor__username", is_head=True
-            ),
-            Column("Topic", "topic", ID, order="topic"),
+            Column("Assessor", "assessor.name", by="assessor__username", is_head=True),
+            Column("Topic", "topic", ID, by="topic"),
             Column("Finding", "summary", PROSE, link=detail),
             Column("Note", "note", PROSE),
             Column("By", "dismissed_by.name"),
-            Column("Dismissed", "dismissed_at", TIME, order="dismissed", by="dismissed_at"),
+            Column("Dismissed", "dismissed_at", TIME, by="dismissed_at"),
         ],
         dismissed_findings(task),
         asked=request.GET,
@@ -171,14 +167,13 @@ def _judgments_table(request: HttpRequest, task: Task, finding: RadarFinding) ->
                 topic,
                 ID,
                 link=to("core:topic-detail", task.lab.slug, task.slug, of=topic),
-                order="topic",
                 by="instance__item__topic__position",
             ),
             ITEM,
-            Column("Label", "0.scale_label", LABEL, order="label"),
+            Column("Label", "0.scale_label", LABEL, by="label"),
             Column("Earlier labels", "2", LABELS),
             Column("Comment", "0.comment", EXCERPT),
-            Column("Seconds", "0.active_ms", SECONDS, order="seconds", by="active_ms"),
+            Column("Seconds", "0.active_ms", SECONDS, by="active_ms"),
             Column("Judged", "0.judged_at", TIME, order="order", by="pk"),
         ],
         judgments_of_finding(task, finding),

@@ -1,7 +1,5 @@
 """Permissions of rounds. A round that a user may not see is 404."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from django.http import Http404

@@ -1,7 +1,5 @@
 """Chips, table cells and marks of the judging pages."""
 
-from __future__ import annotations
-
 from django import template
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString

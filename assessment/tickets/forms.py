@@ -1,7 +1,5 @@
 """The forms to send tickets to an expert, and for the expert's reply."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,7 +1,5 @@
 """Queries on tickets, which assessors open with a label that is not a judgment."""
 
-from __future__ import annotations
-
 from django.db.models import Count, F, Max, Q, QuerySet
 
 from arqlab.core.models import Lab, Task, User

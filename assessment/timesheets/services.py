@@ -1,7 +1,5 @@
 """Changes of what a lab pays, and time sheets as files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 

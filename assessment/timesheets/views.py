@@ -1,7 +1,5 @@
 """The time sheets of a lab, for its organizers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """Topic candidates: questions with the values by which organizers choose topics."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

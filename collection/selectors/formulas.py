@@ -1,7 +1,5 @@
 """Queries on formulas: similar formulas, instances, and the history of visual ids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The contents of a collection, its imports, and the files that are missing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

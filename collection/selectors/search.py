@@ -4,8 +4,6 @@ User input reaches SQL only in parameters, as quoted words of letters and digits
 (`arqkit.texts.posts.text.words`), so it cannot contain operators of either query language.
 """
 
-from __future__ import annotations
-
 import json
 from typing import NamedTuple
 

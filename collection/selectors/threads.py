@@ -1,7 +1,5 @@
 """Threads: a question with its answers, comments, authors and links."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Queries on the versions of a collection's visual ids."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 

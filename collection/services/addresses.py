@@ -1,7 +1,5 @@
 """Local pages for the addresses of posts and comments that links in posts point to."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable
 
 from django.urls import reverse

@@ -1,7 +1,5 @@
 """Sanitizing the texts of collections again after the rules changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from copy import copy
 

@@ -5,8 +5,6 @@ changed since their index was complete, and the newest visual ids without an ind
 An interruption at any time loses nothing.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator
 from datetime import timedelta

@@ -4,8 +4,6 @@ Rows that cannot be read are in the report of their file; all others are loaded.
 own transaction and is not repeated, so loading can resume after an interruption.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Search in a collection: posts by words and formulas, similar formulas, and ids."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple

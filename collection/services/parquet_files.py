@@ -4,8 +4,6 @@ A file name contains a digest of the content, so readers may cache a file by its
 file is deleted after the commit; files that killed workers left behind are deleted later.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta

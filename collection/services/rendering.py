@@ -1,7 +1,5 @@
 """HTML of posts: sanitized, with typeset formulas and with local links within the collection."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple

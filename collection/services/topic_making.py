@@ -1,7 +1,5 @@
 """Making topics of chosen questions: the topic files that a lab publishes and its folder names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

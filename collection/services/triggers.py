@@ -6,8 +6,6 @@ collection is migrated, and created afterwards. PostgreSQL keeps its triggers, w
 created.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Versions of a collection's visual ids, and the conversion of formulas that they need."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Sequence

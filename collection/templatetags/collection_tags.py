@@ -1,7 +1,5 @@
 """Template filters of the collection pages."""
 
-from __future__ import annotations
-
 from django import template
 
 from arqkit.texts.html.rendering import SafeHtml, render_formula

@@ -1,7 +1,5 @@
 """The organizers' pages of a collection: its contents, imports and their problems."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.paginator import Paginator

@@ -17,7 +17,7 @@ from django.utils.cache import patch_vary_headers
 from arqkit.texts.html.comments import with_markup
 from arqkit.texts.html.rendering import addresses_of, read_text, without_links
 from arqkit.texts.html.sanitizer import RULES
-from arqkit.texts.posts.queries import LONGEST, PostQuery, parse_query, with_filters
+from arqkit.texts.posts.queries import PostQuery, parse_query, with_filters
 from arqlab.core.models import Lab
 from arqlab.core.permissions import (
     lab_or_404,
@@ -27,6 +27,7 @@ from arqlab.core.permissions import (
     task_or_404,
 )
 from arqlab.core.selectors import corrections_of
+from arqlab.web.lists import SearchForm
 from arqlab.web.pages import LAB, Pages
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
@@ -37,15 +38,9 @@ from collection.services.lookup import IdMatch, SearchResults, look_up
 from collection.services.rendering import render_thread
 
 
-class LookUpForm(forms.Form):
+class LookUpForm(SearchForm):
     """A search box for words, ids, filters and formulas, plus the filters as separate fields."""
 
-    q = forms.CharField(
-        label="Words, an id, or a formula between dollar signs",
-        required=False,
-        max_length=LONGEST,
-        strip=True,
-    )
     kind = forms.ChoiceField(
         label="Post type",
         required=False,
@@ -58,9 +53,7 @@ class LookUpForm(forms.Form):
 
     def query(self) -> PostQuery:
         """Return the query. Invalid fields are ignored; the page shows their errors."""
-        self.is_valid()
-        read = self.cleaned_data
-        query = parse_query(read.get("q", ""))
+        query, read = parse_query(self.text), self.cleaned_data
         return with_filters(
             query, kind=read.get("kind", ""), tags=read.get("tags", ""), least=read.get("score")
         )

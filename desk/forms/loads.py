@@ -1,7 +1,5 @@
 """Forms to load labs, topics, qrels, judgments and collection files."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The files of an archive that people and other programs read; a restore needs none of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container, Iterable, Iterator
 from itertools import chain

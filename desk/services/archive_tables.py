@@ -5,8 +5,6 @@ tables, and not by the keys of this database, so that a lab has the same tables 
 People are numbered as they first appear.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping

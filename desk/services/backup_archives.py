@@ -4,8 +4,6 @@ They are written and read as streams, so none needs its size in memory. The last
 size and the SHA-256 of all others; reading an archive reads and compares all of it.
 """
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -4,8 +4,6 @@ What can be made again is left out: retrieval indexes, the answers that baseline
 are made of, unfinished uploads and files that nothing refers to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta

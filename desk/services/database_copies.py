@@ -1,7 +1,5 @@
 """Copies of the whole database as one file, taken and restored while servers use it."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """The demo lab: built with the services of any lab from the files in `desk/demo`."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import shutil

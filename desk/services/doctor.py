@@ -4,8 +4,6 @@ Nothing is changed. Each rule is that of its owner: the system checks, the healt
 queries by which workers find their work, and the names and checksums in the database.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -3,8 +3,6 @@
 Teams and visitors get what is published; organizers can take the whole lab with them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass

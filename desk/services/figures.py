@@ -1,7 +1,5 @@
 """The figures of a server for Prometheus, read from the database when they are asked for."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Archives: a whole lab in one BagIt file (RFC 8493), and the lab made again from one."""
 
-from __future__ import annotations
-
 import shutil
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Copy and delete labs and tasks."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import datetime
 from functools import partial

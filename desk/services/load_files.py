@@ -3,8 +3,6 @@
 The files of a load are kept unchanged below `loads/`, and read in a folder of the worker.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping

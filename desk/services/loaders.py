@@ -4,8 +4,6 @@ Each function returns sentences on what was loaded. It raises `FileRefusedError`
 of the files, or `UserError`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Container

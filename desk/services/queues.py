@@ -1,7 +1,5 @@
 """The work that waits for workers, of all apps: `manage.py doctor` and the metrics read it."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Filters of the home, lab and task pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

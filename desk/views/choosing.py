@@ -1,7 +1,5 @@
 """The pages that list topic candidates and make topics of the chosen ones."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import polars as pl

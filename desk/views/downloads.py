@@ -1,7 +1,5 @@
 """Downloads of the files of labs and tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.http import Http404, HttpRequest, StreamingHttpResponse

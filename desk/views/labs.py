@@ -1,7 +1,5 @@
 """The list of labs and the page of a lab."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render

@@ -1,7 +1,5 @@
 """The pages that load labs, topics, qrels, judgments and collections, and the pages of loads."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -18,7 +16,7 @@ from arqlab.core import permissions
 from arqlab.core.models import Job, Lab, Task, Visitor
 from arqlab.core.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
 from arqlab.core.tasks import queue_job
-from arqlab.core.views.answers import asks_json, sent_to, told
+from arqlab.core.views.answers import sent_to, told, wants_json
 from arqlab.core.views.error_pages import page_of_form
 from arqlab.web.cells import CHIP, COUNT, ID, TIME
 from arqlab.web.jobs import JOB_KINDS, news
@@ -108,11 +106,11 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "loads",
         [
             Column("Load", str, link=to("desk:load-detail", of="pk"), is_head=True),
-            Column("State", "state", CHIP, order="state"),
+            Column("State", "state", CHIP, by="state"),
             Column("Task", "task.name"),
             Column("Files", lambda load: ", ".join(file["name"] for file in load.files), ID),
             Column("By", "by.name"),
-            Column("Started", "created_at", TIME, order="started", by="pk"),
+            Column("Started", "created_at", TIME, by="pk"),
         ],
         Job.objects.filter(lab=lab, kind__in=FORMS).select_related("task", "by"),
         asked=request.GET,
@@ -261,7 +259,7 @@ def _loads_without_lab(request: HttpRequest) -> QuerySet[Job]:
 def _refused(
     request: HttpRequest, kind: str, place: Lab | Task | None, form: LoadForm
 ) -> HttpResponse:
-    if asks_json(request):
+    if wants_json(request):
         errors = [str(error) for field_errors in form.errors.values() for error in field_errors]
         return JsonResponse({"errors": errors}, status=422)
     return _page(request, kind, place, form, status=422)

@@ -1,7 +1,5 @@
 """The page of a task."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

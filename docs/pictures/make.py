@@ -4,8 +4,6 @@ The demo lab is built in a temporary folder and served on a free port of this ma
 your labs nor anything else that runs here is touched. Debian's Chromium takes the pictures.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """Leaderboards, live from the current scores or as they were released, and scores by topic."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from statistics import fmean, median, pstdev

@@ -1,7 +1,5 @@
 """Oddities of a leaderboard, which organizers check before they release it."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import polars as pl

@@ -4,8 +4,6 @@ They are the relevant answers of Task 3 runs, also of those withdrawn since, and
 of Task 1 that are not longer than an answer may be.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from hashlib import sha256
 from typing import Any

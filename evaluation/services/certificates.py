@@ -3,8 +3,6 @@
 It is computed on demand and cached by everything it is computed from. Nothing is stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

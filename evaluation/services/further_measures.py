@@ -3,8 +3,6 @@
 The values of runs are cached.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence

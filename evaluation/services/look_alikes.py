@@ -1,7 +1,5 @@
 """Runs that look like copies of others, or of the qrels. They are kept in the cache."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Paper kits: what an overview paper prints about a version of the qrels, in one archive."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

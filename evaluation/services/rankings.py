@@ -1,7 +1,5 @@
 """The rankings of runs for one topic, with labels, and the relevant items that runs found."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple

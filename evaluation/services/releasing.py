@@ -1,7 +1,5 @@
 """Release and hiding of leaderboards. A released leaderboard is a version that never changes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 

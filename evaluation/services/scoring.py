@@ -3,8 +3,6 @@
 The database shows which runs lack scores: scoring twice changes nothing, and workers may die.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +14,7 @@ from typing import NamedTuple
 import polars as pl
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils.module_loading import import_string
 
 from arqkit.formulas.visual_ids import distinct_visual
@@ -23,14 +22,14 @@ from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.overlap import LexicalOverlap, Reference
 from arqkit.measures.scoring import Scorer, means
 from arqkit.records import ItemKind
-from arqlab.core.faults import reason_of
+from arqlab.core.faults import NOTIFIED_AFTER, reason_of
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
 from arqlab.core.turns import in_turns
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
-from evaluation.models import RunScore, Scoring, TopicScore
+from evaluation.models import RunScore, Scoring, ScoringFault, TopicScore
 from evaluation.selectors.pending_scores import (
     formulas_index_of,
     item_identity,
@@ -99,9 +98,6 @@ log = logging.getLogger(__name__)
 
 RUNS_AT_ONCE = 20
 """The number of runs scored before their scores are stored: what a dying worker loses at most."""
-STORED_AT_ONCE = 5
-"""The number of runs stored in one transaction. SQLite has one writer, for which assessors wait: 20
-runs of 100 topics take 60 ms of a core, which goes to pages first, so that it may be 300 ms."""
 
 
 OPENING, READING, ROWS = 0.003, 2e-6, 1_000
@@ -117,26 +113,42 @@ def scoring_work(runs: Iterable[Run], *, times: float = 1) -> float:
 class _ScoredRun(NamedTuple):
     run: Run
     identity: str  # see `item_identity`
-    topics: pl.DataFrame  # topic, measure, value
-    means: dict[str, float]
+    topics: pl.DataFrame  # rows of `TopicScore`
+    means: pl.DataFrame  # rows of `RunScore`
 
 
 def score_waiting(*, at: datetime, task: Task | None = None) -> int:
-    """Score the valid runs that lack scores, of all tasks or of one. Return their number."""
+    """Score the valid runs that lack scores, of all tasks or of one. Return their number.
+
+    After a fault of the server, those of all tasks are tried again with growing pauses. Whoever
+    names a task is waiting for it.
+    """
     return sum(
         _score_or_wait(in_turns((run, run.team_id) for run in runs), qrel_set, at)
-        for qrel_set, runs in pending_scores(task)
+        for qrel_set, runs in pending_scores(task, due_at=None if task else at)
     )
 
 
 def _score_or_wait(runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
-    """Score runs, or leave them to the next sweep if the server cannot read what it needs."""
+    """Score runs, or leave them to a later sweep if the server cannot read what it needs."""
     try:
         return score_runs(runs=runs, qrel_set=qrel_set, at=at)
     except OSError as error:
         log.error("Runs of %s wait for their scores: %s", qrel_set.task, error)
-        notify_of_fault(runs[0], reason_of(error), at=at, work="score")
+        _put_off(runs, qrel_set, reason_of(error), at=at)
         return 0
+
+
+def _put_off(runs: Sequence[Run], qrel_set: QrelSet, reason: str, *, at: datetime) -> None:
+    """Count a failed attempt at scoring runs, and notify the organizers of the third."""
+    if not runs:
+        return
+    new = [ScoringFault(run=run, qrel_set=qrel_set, failed_at=at) for run in runs]
+    ScoringFault.objects.bulk_create(new, ignore_conflicts=True)
+    faults = ScoringFault.objects.filter(run__in=runs, qrel_set=qrel_set)
+    faults.update(attempts=F("attempts") + 1, failed_at=at)
+    if late := faults.filter(attempts=NOTIFIED_AFTER).select_related("run").first():
+        notify_of_fault(late.run, reason, at=at, work="score")
 
 
 def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
@@ -164,14 +176,13 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
         }
         indexes = comparable_indexes(part, qrel_set, judged)
         scored = [
-            _ScoredRun(run, identities[run.pk], topics, _means(topics, scorer, texts))
+            _scored_run(run, identities[run.pk], qrel_set, topics, _means(topics, scorer, texts))
             for run, topics in _scored(indexes, scorer, texts)
         ]
-        for run in set(part) - {each.run for each in scored}:
-            notify_of_fault(run, UNREADABLE, at=at, work="score")
-        for first in range(0, len(scored), STORED_AT_ONCE):
-            few = scored[first : first + STORED_AT_ONCE]
-            done += _store(few, qrel_set=qrel_set, measures=names, at=at)
+        well = {each.run for each in scored}
+        _put_off([run for run in part if run not in well], qrel_set, UNREADABLE, at=at)
+        done += sum(_store(each, qrel_set=qrel_set, measures=names, at=at) for each in scored)
+        ScoringFault.objects.filter(qrel_set=qrel_set, run__in=well).delete()
     if done:
         log.info("Scored runs of %s with qrels %s: %s.", qrel_set.task, qrel_set.name, done)
     return done
@@ -254,61 +265,48 @@ def comparable_items(
     return named_answers(index, run, judged) if qrel_set.items == ItemKind.ANSWERS else index
 
 
+def _scored_run(
+    run: Run, identity: str, qrel_set: QrelSet, topics: pl.DataFrame, means: dict[str, float]
+) -> _ScoredRun:
+    whose = {"run_id": pl.lit(run.pk), "qrel_set_id": pl.lit(qrel_set.pk)}
+    rows = pl.DataFrame({"measure": list(means), "value": list(means.values())})
+    return _ScoredRun(
+        run,
+        identity,
+        topics.select(**whose, query_id="topic", measure="measure", value="value"),
+        rows.select(**whose, measure="measure", value="value"),
+    )
+
+
 @transaction.atomic
-def _store(
-    scored: Sequence[_ScoredRun], *, qrel_set: QrelSet, measures: list[str], at: datetime
-) -> int:
+def _store(scored: _ScoredRun, *, qrel_set: QrelSet, measures: list[str], at: datetime) -> bool:
+    """Store the scores of a run, unless they are stored. Return whether they were.
+
+    It is one run and all is prepared, because SQLite has one writer, for which assessors wait: a
+    run of 100 topics takes 5 ms of a core, which goes to pages first, so that it may be 50 ms.
+    """
     # Of two workers with the same runs, one waits here and then has nothing left to store.
     # Only this row is locked: the default order joins the task, which a deletion has locked.
     locked = QrelSet.objects.select_for_update(no_key=True, of=("self",))
     if locked.filter(pk=qrel_set.pk).first() is None:
-        return 0  # An organizer has deleted the version.
-    order = qrel_set.task.protocol.order
-    stored = Scoring.objects.filter(qrel_set=qrel_set, run__in=[row.run.pk for row in scored])
-    before = {scoring.run_id: scoring for scoring in stored}
-    new = [
-        row
-        for row in scored
-        if not (known := before.get(row.run.pk)) or not known.covers(measures, order, row.identity)
-    ]
-    kept = {
-        row.run.pk: known.measures
-        for row in new
-        if (known := before.get(row.run.pk)) and known.holds(order, row.identity)
-    }
-    for model in (RunScore, TopicScore):
-        stale = model.objects.filter(qrel_set=qrel_set, run__in=[row.run.pk for row in new])
-        stale.filter(measure__in=measures).delete()
-        stale.exclude(run__in=list(kept)).delete()
-    _insert_scores(new, qrel_set)
-    Scoring.objects.bulk_create(
-        [
-            Scoring(
-                run=scored_run.run,
-                qrel_set=qrel_set,
-                measures=sorted({*measures, *kept.get(scored_run.run.pk, ())}),
-                order=order,
-                identity=scored_run.identity,
-                scored_at=at,
-            )
-            for scored_run in new
-        ],
-        update_conflicts=True,  # keeps the key, by which `counted_runs` counts submissions
-        unique_fields=["run", "qrel_set"],
-        update_fields=["measures", "order", "identity", "scored_at"],
-    )
-    return len(new)
-
-
-def _insert_scores(scored: Sequence[_ScoredRun], qrel_set: QrelSet) -> None:
-    topics, runs = [], []
-    for scored_run in scored:
-        whose = {"run_id": pl.lit(scored_run.run.pk), "qrel_set_id": pl.lit(qrel_set.pk)}
-        topics.append(
-            scored_run.topics.select(**whose, query_id="topic", measure="measure", value="value")
-        )
-        means = {"measure": list(scored_run.means), "value": list(scored_run.means.values())}
-        runs.append(pl.DataFrame(means).select(**whose, measure="measure", value="value"))
-    for model, rows in ((TopicScore, topics), (RunScore, runs)):
-        if rows:
-            insert_rows(model, pl.concat(rows))
+        return False  # An organizer has deleted the version.
+    order, whose = qrel_set.task.protocol.order, {"run": scored.run, "qrel_set": qrel_set}
+    known, kept = Scoring.objects.filter(**whose).first(), set[str]()
+    if known:
+        if known.covers(measures, order, scored.identity):
+            return False
+        kept = set(known.measures) if known.holds(order, scored.identity) else kept
+        for model in (RunScore, TopicScore):
+            stale = model.objects.filter(**whose)
+            (stale.filter(measure__in=measures) if kept else stale).delete()
+    insert_rows(TopicScore, scored.topics)
+    insert_rows(RunScore, scored.means)
+    Scoring(
+        pk=known.pk if known else None,  # by which `counted_runs` counts submissions
+        **whose,
+        measures=sorted(kept.union(measures)),
+        order=order,
+        identity=scored.identity,
+        scored_at=at,
+    ).save()
+    return True

@@ -1,7 +1,5 @@
 """The pages of a board by groups of topics, and by instances of formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The pages that compare runs: two or more runs, and all pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Further boards: measures against each other, first answers, progress and provisional scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode

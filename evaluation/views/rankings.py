@@ -1,7 +1,5 @@
 """The page of a run's ranking for one topic, with another run's beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """What pages of boards share: the chosen part, its rows and links, addresses and file names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode

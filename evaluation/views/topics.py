@@ -1,7 +1,5 @@
 """The scores of a run by topic, and of all runs for a topic with the labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple

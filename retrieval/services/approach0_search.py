@@ -1,7 +1,5 @@
 """Approach0 for a lab: formulas for Task 2, and answers for Task 1 by a formula of the question."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Baselines: a system ranks, and its run is submitted and checked like any other run."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Dense text for a lab: answers with their questions' titles, or documents, as vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Equation embeddings for a lab: a network trained on the collection embeds its formulas (002)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tangent-S for a lab: formulas for Task 2, and answers for Task 1 by a formula of the question."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Systems that search for formulas: Task 2, and Task 1 by a formula of the question (004 §4.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import polars as pl

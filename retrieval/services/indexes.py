@@ -5,8 +5,6 @@ done. A killed build leaves its lock free and its parts behind, which the next b
 goes on with.
 """
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Which baselines a lab can have, which it has, and how far the others are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The search page: systems that answer a query at once, with the posts that each finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The systems: each is declared here once, with what it needs, its settings and what it ranks."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """TF-IDF and BM25 for a lab: answers with their questions' titles, or documents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The ids of published answers (Task 3), and the runs that they belong to."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Changes to an uploaded run: metadata, primary mark, system, team, withdrawal, submission."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Runs that organizers leave out of a pool, or of the competition, each with a reason."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 

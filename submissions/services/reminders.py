@@ -1,7 +1,5 @@
 """Notices to teams: validated uploads, and reminders before a deadline."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """The rules for submitting and changing runs: role, deadline, quota and tags."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

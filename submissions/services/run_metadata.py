@@ -1,7 +1,5 @@
 """The metadata of a run: read from the file name, edited by the team."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

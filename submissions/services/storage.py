@@ -1,7 +1,5 @@
 """The bytes of uploads that people, teams and labs may store, and files that are not kept."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta

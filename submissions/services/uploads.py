@@ -1,7 +1,5 @@
 """Uploads of run files: the file is stored unchanged, and every run in it waits for validation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace

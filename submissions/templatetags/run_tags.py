@@ -1,7 +1,5 @@
 """Template filters of the run pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

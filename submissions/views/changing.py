@@ -1,7 +1,5 @@
 """The pages that change a run, and that close and reopen a task for submissions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, replace
 

@@ -1,7 +1,5 @@
 """The pages and downloads that show runs, and the page that uploads them."""
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -22,7 +20,7 @@ from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import may_organize, organized_task_or_404, signed_in
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import lab_team
-from arqlab.core.views.answers import asks_json, sent_to
+from arqlab.core.views.answers import sent_to, wants_json
 from arqlab.web.cells import COUNT, ID, TIME, CellKind, chip
 from arqlab.web.downloads import table_response
 from arqlab.web.lists import Filter
@@ -104,26 +102,15 @@ def _runs_table(
 
 def _run_columns(task: Task, at: str) -> list[Column]:
     return [
-        Column(
-            "Run",
-            "tag",
-            template="submissions/_run_name.html",
-            order="run",
-            by=Lower("tag"),
-            is_head=True,
-        ),
+        Column("Run", "tag", template="submissions/_run_name.html", by=Lower("tag"), is_head=True),
         Column("", "standing.key", name="Standing"),
-        Column("Team", "team.name", order="team", by=Lower("team__name")),
+        Column("Team", "team.name", by=Lower("team__name")),
         Column(
-            "State",
-            "state",
-            CellKind(lambda state: chip(state, STATES[state])),
-            order="state",
-            by="shown_state",
+            "State", "state", CellKind(lambda state: chip(state, STATES[state])), by="shown_state"
         ),
         Column("Rows", lambda run: run.report.get("rows"), COUNT),
-        Column("Errors", "errors", COUNT, order="errors"),
-        Column("Warnings", "warnings", COUNT, order="warnings"),
+        Column("Errors", "errors", COUNT, by="errors"),
+        Column("Warnings", "warnings", COUNT, by="warnings"),
         Column(at, "submitted_at", TIME, order="submitted", by="submitted_at"),
         Column("File", "file_name", ID, css="file-cell"),
     ]
@@ -283,6 +270,6 @@ def _refuse(
     status: int = 422,
     question: str = "",
 ) -> HttpResponse:
-    if asks_json(request):
+    if wants_json(request):
         return JsonResponse({"errors": errors, "question": question}, status=status)
     return _page(request, task, form, errors=errors, status=status, question=question)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
+from django.db.models import IntegerField
 from django.utils import timezone
 
 from arqlab.core.models import Lab, Membership, Task, Topic
@@ -150,3 +152,16 @@ def test_a_membership_reads_as_a_sentence(scene):
 def test_the_admin_explains_that_a_slug_is_taken(lab: Lab):
     with pytest.raises(ValidationError, match="already exists"):
         Lab(slug=lab.slug, name="Another", protocol="arqmath-3").full_clean()
+
+
+def test_no_row_of_any_model_has_a_number_too_long_for_the_database():
+    fields = [
+        (model, field.name)
+        for model in apps.get_models()
+        for field in model._meta.concrete_fields
+        if isinstance(field, IntegerField)
+    ]
+
+    assert len(fields) > 50
+    for model, name in fields:
+        assert not model._base_manager.filter(**{f"{name}__in": [10**26, -(10**26)]}).exists()

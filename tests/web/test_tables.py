@@ -161,6 +161,13 @@ def test_a_list_without_matching_rows_offers_all_of_them():
     assert "Show all" in html
 
 
+def test_a_list_shows_all_rows_and_the_limit_after_a_search_that_is_too_long():
+    html = drawn(listed(q="x" * 1001), "/")
+
+    assert "Shorten the search to 1,000 characters." in html
+    assert topics(listed(q="x" * 1001)) == ["A.2", "A.9", "A.10"]
+
+
 def test_rows_are_prepared_for_the_page_only():
     table = make_table(prepare=lambda rows: [{**row, "tag": row["tag"].upper()} for row in rows])
 

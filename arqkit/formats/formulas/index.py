@@ -21,13 +21,14 @@ from arqkit.formats.formulas.seen_ids import SeenIds
 from arqkit.records import Problem
 from arqkit.topics import natural_key
 
-LINE_END, TAB, QUOTE = 10, 9, 34
+LINE_END, TAB, QUOTE, CR = b'\n\t"\r'
 LONGEST_ROW = 4 * 1024 * 1024  # bytes that a quoted cell over several lines may take
 REMEDY = "Correct the row, or write the file again."
 _CELL = re.compile(r'"((?:[^"]|"")*)"(?=\t|$)|([^\t"][^\t]*|)(?=\t|$)')
+_OPENING = re.compile(rb'(?:^|\t)"')
 _A_ROW = re.compile(rb'"?(?:q_)?\d+"?\t"?(?:[A-Z]\.)?\d*"?\t')
 
-Lines = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int64]
 
 
 class TsvBlock(NamedTuple):
@@ -40,47 +41,65 @@ class TsvBlock(NamedTuple):
 
 
 @dataclass
-class _OddRows:
-    """The rows that only the plain loop can read, and their problems."""
+class _PlainLoop:
+    """The rows of a block that are read one by one, and the problems of others."""
 
     source: str
     headings: list[str]
     lines: list[int] = field(default_factory=list)
-    rows: list[tuple[str | None, ...]] = field(default_factory=list)
+    rows: list[list[str | None]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def read(self, line: int, raw: bytes) -> None:
-        """Read a row, or note its problem."""
-        cells = self._cells(line, raw)
-        if cells is None:
-            return
-        if len(cells) != len(self.headings):
-            actual = f"{len(cells)} columns"
-            self.complain(line, actual, f"{len(self.headings)} columns, as in the headings")
-        else:
-            self.lines.append(line)
-            self.rows.append(tuple(cell or None for cell in cells))
+    def read(self, lines: list[bytes], line: int, *, is_last: bool) -> int:
+        """Read rows, of which the first is line `line`. Return how many lines finished rows have.
 
-    def complain(self, line: int, actual: str, expected: str) -> None:
-        """Note a problem."""
-        self.problems.append(Problem(self.source, line, actual, expected, REMEDY))
+        A row whose quotes are open at the end of the block is unfinished, if it may go on.
+        """
+        first = 0
+        while first < len(lines):
+            last, is_closed = _row_end(lines, first)
+            raw = b"\n".join(lines[first : last + 1])
+            if not is_closed and last + 1 == len(lines) and not is_last and len(raw) <= LONGEST_ROW:
+                break
+            try:
+                if raw.strip():
+                    cells = self._cells(raw, is_closed=is_closed)
+                    self.lines.append(line + first)
+                    self.rows.append(cells)
+            except ValueError as odd:
+                found, expected = odd.args
+                self.problems.append(Problem(self.source, line + first, found, expected, REMEDY))
+            first = last + 1
+        return first
 
-    def _cells(self, line: int, raw: bytes) -> list[str] | None:
+    def _cells(self, raw: bytes, *, is_closed: bool) -> list[str | None]:
+        """Return the cells of a row. Raise ValueError with what was found and expected."""
+        if not is_closed:
+            raise ValueError("an unclosed quoted cell", 'a cell that ends with "')
         try:
-            text = raw.decode()
+            cells = cells_of(raw.decode())
         except UnicodeDecodeError as error:
-            self.complain(
-                line, f"the byte 0x{raw[error.start]:02X}, which is not UTF-8", "text in UTF-8"
-            )
-            return None
-        cells = cells_of(text)
+            found = f"the byte 0x{raw[error.start]:02X}, which is not UTF-8"
+            raise ValueError(found, "text in UTF-8") from error
         if cells is None:
-            self.complain(
-                line,
-                "a quoted cell with a single quote in it",
-                "doubled quotes inside a quoted cell",
-            )
-        return cells
+            found = "a quoted cell with a single quote in it"
+            raise ValueError(found, "doubled quotes inside a quoted cell")
+        if len(cells) != len(self.headings):
+            expected = f"{len(self.headings)} columns, as in the headings"
+            raise ValueError(f"{len(cells)} columns", expected)
+        return [cell or None for cell in cells]
+
+
+def _row_end(lines: list[bytes], first: int) -> tuple[int, bool]:
+    """Return the last line of the row that begins in a line, and whether its cells are closed."""
+    if lines[first].count(b'"') % 2 == 0 or not _OPENING.search(lines[first]):
+        return first, True
+    for last in range(first + 1, len(lines)):
+        if _A_ROW.match(lines[last]):
+            return last - 1, False
+        if lines[last].count(b'"') % 2:
+            return last, True
+    return len(lines) - 1, False
 
 
 def cells_of(text: str) -> list[str] | None:
@@ -103,153 +122,60 @@ def read_tsv_block(
 
     An unfinished row is left in `rest`, unless the block is the last one.
     """
-    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_END)
-    starts = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1] + 1])
-    odd_rows = _OddRows(source, headings)
-    rows = _rows_of(data, starts, ends, is_last=is_last)
-    for first, last in rows.joined:
-        odd_rows.read(line + first, data[starts[first] : ends[last]])
-    for first in rows.unclosed:
-        odd_rows.complain(line + first, "an unclosed quoted cell", 'a cell that ends with "')
-    frame = _simple_rows(data, starts, ends, rows.is_simple, odd_rows, line)
-    if odd_rows.rows:
-        others = pl.DataFrame(
-            odd_rows.rows, schema=dict.fromkeys(headings, pl.String), orient="row"
-        )
-        others = others.with_columns(line=pl.Series(odd_rows.lines, dtype=pl.Int64))
-        frame = pl.concat([frame, others.select(frame.columns)]).sort("line")
-    used = len(data) if rows.ended == len(ends) else int(starts[rows.ended])
-    return TsvBlock(
-        frame,
-        sorted(odd_rows.problems, key=lambda problem: problem.line or 0),
-        data[used:],
-        line + rows.ended,
-    )
+    block = _regular_block(data, headings, line)
+    if block and not (block.rest and (is_last or len(block.rest) > LONGEST_ROW)):
+        return block
+    loop = _PlainLoop(source, headings)
+    lines = data.split(b"\n")[:-1]
+    ended = loop.read(lines, line, is_last=is_last)
+    frame = pl.DataFrame(loop.rows, schema=dict.fromkeys(headings, pl.String), orient="row")
+    frame = frame.with_columns(line=pl.Series(loop.lines, dtype=pl.Int64))
+    rest = b"".join(raw + b"\n" for raw in lines[ended:])
+    return TsvBlock(frame, loop.problems, rest, line + ended)
 
 
-class _Rows(NamedTuple):
-    is_simple: npt.NDArray[np.bool_]  # whether a line is a row by itself
-    joined: list[tuple[int, int]]  # first and last line of rows that span several
-    unclosed: list[int]
-    ended: int  # number of lines of finished rows
-
-
-def _rows_of(data: bytes, starts: Lines, ends: Lines, *, is_last: bool) -> _Rows:
-    """Find the rows by their quotes: a line that opens a quoted cell has an odd number of them."""
-    rows = _Rows(np.ones(len(ends), np.bool_), [], [], len(ends))
-    if QUOTE not in data:
-        return rows
-    for first, last, is_closed in _quoted_rows(data, starts, ends):
-        rows.is_simple[first : last + 1] = False
-        if is_closed:
-            rows.joined.append((first, last))
-        elif last + 1 < len(ends) or is_last or len(data) - starts[first] > LONGEST_ROW:
-            rows.unclosed.append(first)
-        else:
-            return rows._replace(ended=first)
-    return rows
-
-
-def _quoted_rows(data: bytes, starts: Lines, ends: Lines) -> Iterator[tuple[int, int, bool]]:
-    """Yield first and last line of each row with a multi-line cell, and whether it is closed."""
+def _regular_block(data: bytes, headings: list[str], line: int) -> TsvBlock | None:
+    """Read all finished rows of a block at once, or return None if any of them is odd."""
     buffer = np.frombuffer(data, np.uint8)
-    quotes = np.flatnonzero(buffer == QUOTE)
-    # The byte before a quote at the very beginning is the last one, which is a line end.
-    before = buffer[quotes - 1]
-    openings = quotes[(before == TAB) | (before == LINE_END)]
-    odd = np.flatnonzero(_counts(quotes, ends) % 2)
-    opens = _counts(openings, ends)[odd] > 0
-    at = 0
-    while at < len(odd):
-        first = int(odd[at])
-        at += 1
-        if not opens[at - 1]:
-            continue
-        last = int(odd[at]) if at < len(odd) else len(ends) - 1
-        row = next(
-            (n for n in range(first + 1, last + 1) if _A_ROW.match(data, starts[n], ends[n])), None
-        )
-        is_closed = row is None and at < len(odd)
-        yield first, last if row is None else row - 1, is_closed
-        at += is_closed
-
-
-def _counts(places: Lines, ends: Lines) -> Lines:
-    return np.diff(np.searchsorted(places, ends), prepend=0)
-
-
-def _simple_rows(
-    data: bytes,
-    starts: Lines,
-    ends: Lines,
-    is_simple: npt.NDArray[np.bool_],
-    odd_rows: _OddRows,
-    line: int,
-) -> pl.DataFrame:
-    """Read the rows of one line; the plain loop reads those with odd tabs, quotes or bytes."""
-    tabs = _counts(np.flatnonzero(np.frombuffer(data, np.uint8) == TAB), ends)
-    fast = is_simple & (tabs == len(odd_rows.headings) - 1)
+    ends, quotes, tabs = (np.flatnonzero(buffer == sign) for sign in (LINE_END, QUOTE, TAB))
+    ends_row = _are_outside(ends, quotes)
+    last_lines = np.flatnonzero(ends_row)
+    cells = np.searchsorted(tabs[_are_outside(tabs, quotes)], ends[last_lines])
+    if (
+        not _are_paired(buffer, quotes)
+        or (np.diff(cells, prepend=0) != len(headings) - 1).any()
+        or any(_A_ROW.match(data, end + 1) for end in ends[~ends_row])
+    ):
+        return None
+    size = int(ends[last_lines[-1]]) + 1 if len(last_lines) else 0
+    frame = pl.DataFrame(schema=(schema := dict.fromkeys(headings, pl.String)))
     try:
-        frame = _split(data, starts, ends, fast, odd_rows.headings)
-    except pl.exceptions.ComputeError:
-        fast &= _is_utf8(data, starts, ends)
-        frame = _split(data, starts, ends, fast, odd_rows.headings)
-    frame = frame.with_columns(line=pl.Series(np.flatnonzero(fast) + line, dtype=pl.Int64))
-    frame, left = _without_quotes(frame)
-    left += (np.flatnonzero(is_simple & ~fast) + line).tolist()
-    for number in sorted(left):
-        raw = data[starts[number - line] : ends[number - line]]
-        if raw.strip():
-            odd_rows.read(number, raw)
-    return frame
+        if size:
+            frame = pl.read_csv(data[:size], separator="\t", has_header=False, schema=schema)
+    except pl.exceptions.ComputeError:  # bytes that are not UTF-8
+        return None
+    next_lines = last_lines + line + 1
+    lines = pl.Series([line, *next_lines][: len(next_lines)], dtype=pl.Int64)
+    frame = frame.with_columns(pl.all().replace("", None), line=lines)
+    return TsvBlock(frame, [], data[size:], int(next_lines[-1]) if size else line)
 
 
-def _split(
-    data: bytes, starts: Lines, ends: Lines, fast: npt.NDArray[np.bool_], headings: list[str]
-) -> pl.DataFrame:
-    schema = dict.fromkeys(headings, pl.String)
-    if not fast.any():
-        return pl.DataFrame(schema=schema)
-    if not fast.all():
-        data = np.frombuffer(data, np.uint8)[: ends[-1] + 1][
-            np.repeat(fast, ends + 1 - starts)
-        ].tobytes()
-    frame = pl.read_csv(data, separator="\t", quote_char=None, has_header=False, schema=schema)
-    if b"\r" in data:
-        frame = frame.with_columns(pl.col(headings[-1]).str.strip_suffix("\r").replace("", None))
-    return frame
+def _are_outside(places: Places, quotes: Places) -> npt.NDArray[np.bool_]:
+    """Return whether places are outside quoted cells, if the quotes are in pairs."""
+    return np.asarray(np.searchsorted(quotes, places) % 2 == 0)
 
 
-def _is_utf8(data: bytes, starts: Lines, ends: Lines) -> npt.NDArray[np.bool_]:
-    good = np.ones(len(ends), np.bool_)
-    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        try:
-            data[start:end].decode()
-        except UnicodeDecodeError:
-            good[number] = False
-    return good
+def _are_paired(buffer: npt.NDArray[np.uint8], quotes: Places) -> bool:
+    """Return whether every other quote opens a cell, and the next one closes it.
 
-
-def _without_quotes(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[int]]:
-    """Remove the quotes around cells, and return the lines of rows with misplaced quotes."""
-    left: list[int] = []
-    for name in frame.columns[:-1]:
-        is_quoted = frame[name].str.starts_with('"').fill_null(value=False)
-        if is_quoted.any():
-            inner = frame[name].str.strip_prefix('"').str.strip_suffix('"')
-            text = inner.str.replace_all('""', '"', literal=True)
-            # Each remaining quote must have been doubled.
-            doubled = inner.str.len_bytes() - text.str.len_bytes()
-            is_right = frame[name].str.ends_with('"') & (frame[name].str.len_bytes() > 1)
-            is_right &= doubled == text.str.count_matches('"', literal=True)
-            cells = (
-                pl.when(is_quoted).then(text.replace("", None)).otherwise(pl.col(name)).alias(name)
-            )
-            frame = frame.with_columns(cells)
-            if not (is_right | ~is_quoted).all():
-                left += frame["line"].filter(is_quoted & ~is_right).to_list()
-                frame = frame.filter(is_right | ~is_quoted)
-    return frame, left
+    Of a doubled quote in a cell, the first closes it and the second opens it again.
+    """
+    closing = quotes[1::2]
+    # The byte before a quote at the very beginning is the last one, which is a line end.
+    before, after = buffer[quotes[::2] - 1], buffer[closing + 1]
+    is_end = np.isin(after, (TAB, LINE_END, QUOTE))
+    is_end |= (after == CR) & (buffer[(closing + 2) % len(buffer)] == LINE_END)
+    return bool(np.isin(before, (TAB, LINE_END, QUOTE)).all() and is_end.all())
 
 
 COLUMNS = (

@@ -1,7 +1,5 @@
 """Correlations of measures as 004 prints them (Table 6): two matrices, side by side if they fit."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence

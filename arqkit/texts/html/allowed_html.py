@@ -7,8 +7,6 @@ the element that contains it. A text that fails the proof is rewritten (`arqkit.
 and proven again. Nothing else reaches a page.
 """
 
-from __future__ import annotations
-
 import re
 
 INLINE = frozenset(

@@ -5,8 +5,6 @@ converted in text that is already clean, to tags that the sanitizer allows, so t
 clean.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html import escape, unescape

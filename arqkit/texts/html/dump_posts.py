@@ -3,8 +3,6 @@
 This module does not need Django: worker processes use it.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

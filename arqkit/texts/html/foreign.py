@@ -1,7 +1,5 @@
 """Text from elsewhere as HTML: whole pages, HTML sent back by a browser, and plain text."""
 
-from __future__ import annotations
-
 import re
 from html import escape, unescape
 from typing import NamedTuple

@@ -6,8 +6,6 @@ formula may contain line breaks but no other tags. An environment may contain fo
 inside `\\text`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -6,8 +6,6 @@ that do not lead to a page of the lab are shown but disabled. Nothing in a text 
 host.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from html import escape, unescape

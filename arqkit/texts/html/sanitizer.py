@@ -5,8 +5,6 @@ A formula is `<span class="math-container" id="ID">$LaTeX$</span>`. Clean text i
 unchanged. This module does not need Django: worker processes use it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

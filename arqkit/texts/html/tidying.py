@@ -5,8 +5,6 @@ their contents kept, except for contents that are not text (scripts, styles, dra
 what is left as a browser would and closes its elements, and `is_clean` proves the result.
 """
 
-from __future__ import annotations
-
 import re
 from html import escape, unescape
 

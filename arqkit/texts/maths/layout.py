@@ -3,8 +3,6 @@
 Each repair is an answer to a difference from MathJax that `bin/typesetting-sheet` shows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import pairwise

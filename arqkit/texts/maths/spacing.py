@@ -6,8 +6,6 @@ at two neighbours: each part of a row has a class, and a table gives the space b
 or as spaces of their own.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Addresses of Math Stack Exchange: the post or comment that a link leads to."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

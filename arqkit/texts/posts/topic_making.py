@@ -5,8 +5,6 @@ questions, so that there is something relevant to find. Score, length, answers, 
 Flesch's Reading Ease were soft criteria.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Forms to create, copy and delete labs and tasks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,7 +1,5 @@
 """Forms for labs and tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -9,7 +7,7 @@ from django import forms
 
 from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
-from arqkit.protocols.presets import with_overrides
+from arqkit.protocols.presets import MOST, with_overrides
 from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
@@ -75,9 +73,14 @@ class CountField(forms.IntegerField):
 
     def __init__(self, limit: str, what: str, *, least: int = 1) -> None:
         sentence = f"Enter a whole number of at least {least} for {what}, or leave it empty."
-        errors = {"invalid": sentence, "min_value": sentence}
+        errors = dict.fromkeys(("invalid", "min_value"), sentence)
+        errors["max_value"] = f"Enter at most {MOST:,} for {what}."
         super().__init__(
-            label=f"{limit} {what}", min_value=least, required=False, error_messages=errors
+            label=f"{limit} {what}",
+            min_value=least,
+            max_value=MOST,
+            required=False,
+            error_messages=errors,
         )
 
 

@@ -1,7 +1,5 @@
 """Fields of days, and of times with a zone: anywhere on earth, UTC or the user's own zone."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError

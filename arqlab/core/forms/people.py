@@ -1,7 +1,5 @@
 """Forms for accounts, teams and roles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.forms import LoginForm, SignupForm

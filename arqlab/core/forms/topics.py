@@ -1,7 +1,5 @@
 """The picker of topics, for forms that choose topics or leave them out with a reason."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

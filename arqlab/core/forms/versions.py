@@ -1,7 +1,5 @@
 """Forms that edit stored values, and notice if these changed after the page was opened."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

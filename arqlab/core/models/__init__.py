@@ -3,6 +3,7 @@
 from arqlab.core.models.corrections import Correction, Corrections
 from arqlab.core.models.jobs import MOST_ATTEMPTS, STALE_JOB, Job, JobProblem, new_folder
 from arqlab.core.models.labs import Lab, Task, Topic, TopicVersion, TypesetFormula
+from arqlab.core.models.lookups import StoredIn
 from arqlab.core.models.people import (
     ApiToken,
     AuditEvent,
@@ -28,6 +29,7 @@ __all__ = [
     "Membership",
     "Publication",
     "Role",
+    "StoredIn",
     "Task",
     "Team",
     "Topic",

@@ -1,7 +1,5 @@
 """Corrections: texts that a lab shows instead of those of its collection."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

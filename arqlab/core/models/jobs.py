@@ -1,7 +1,5 @@
 """Jobs: work that takes longer than a request, and the problems of the files that it read."""
 
-from __future__ import annotations
-
 import secrets
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Models of labs, tasks and topics."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Archiving of labs and tasks: they become read-only, and can be restored."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import transaction

@@ -5,8 +5,6 @@ Every page, file and answer of the API asks the same: `cached_value` raises `Not
 middleware shows that the page is computed, and the limits here say how much one visitor may ask.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast

@@ -1,7 +1,5 @@
 """Corrections of the texts that a lab shows: stored beside the collection, audited, reversible."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Typeset formulas, stored so that each is typeset once."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import time

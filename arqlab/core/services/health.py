@@ -3,8 +3,6 @@
 `/health/ready` and `manage.py doctor` ask these.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache

@@ -4,8 +4,6 @@ Every change of state is one conditional UPDATE, which also writes the log. A wo
 the number of its attempt: one that is thought dead and comes back changes nothing.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Changes of labs and tasks by organizers."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Load a lab and its tasks from a lab folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime

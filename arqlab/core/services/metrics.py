@@ -5,8 +5,6 @@ processes count there, so that each answers for all. Judgments, uploads, jobs an
 from the database, which is right on any number of machines.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

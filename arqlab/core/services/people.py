@@ -1,7 +1,5 @@
 """Changes of people and their roles in a lab."""
 
-from __future__ import annotations
-
 from allauth.account.models import EmailAddress
 from django.db import transaction
 

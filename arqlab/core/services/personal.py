@@ -1,7 +1,5 @@
 """What is stored about a person: their sign-ins, their data in a file, the end of their account."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Bulk inserts of plain rows: COPY on PostgreSQL, INSERTs on SQLite."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from io import BytesIO
 

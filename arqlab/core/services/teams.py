@@ -1,7 +1,5 @@
 """Changes of teams and their members."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from django.db import IntegrityError, transaction

@@ -1,7 +1,5 @@
 """Creating, using and revoking API tokens."""
 
-from __future__ import annotations
-
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256

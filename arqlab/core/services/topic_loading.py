@@ -1,7 +1,5 @@
 """Loading of topics. Only this module writes their text; the earlier text is kept as a version."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The HTML of topics, rendered when they are loaded and after changes of the typesetter."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby

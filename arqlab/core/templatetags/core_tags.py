@@ -1,7 +1,5 @@
 """Filters for the pages of all apps; those that tables need too are in `arqlab/web/cells.py`."""
 
-from __future__ import annotations
-
 from django import template
 from django.conf import settings
 

@@ -1,7 +1,5 @@
 """The tabs of labs and tasks, on every page of one of them."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from django import template

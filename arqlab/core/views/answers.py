@@ -1,7 +1,5 @@
 """Answers of views: to what a service refused, and to scripts that ask for JSON."""
 
-from __future__ import annotations
-
 from types import TracebackType
 from typing import Any
 
@@ -10,6 +8,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
 from arqlab.core.errors import ConfirmationError, UserError
+
+API = "/api/"
 
 
 class told:  # noqa: N801  # read as a statement: with told(request)
@@ -62,11 +62,16 @@ class refused:  # noqa: N801  # read as a statement: with refused(form)
         return True
 
 
-def asks_json(request: HttpRequest) -> bool:
-    """Return whether a script of a page, which sends a form itself, asks for the answer as JSON."""
-    return request.headers.get("Accept", "").startswith("application/json")
+def wants_json(request: HttpRequest) -> bool:
+    """Return whether the API or a script of a page sent the request, and not the browser itself."""
+    types = ["text/html", "application/json"]
+    return (
+        request.path.startswith(API)
+        or "HX-Request" in request.headers
+        or request.get_preferred_type(types) == "application/json"
+    )
 
 
 def sent_to(request: HttpRequest, location: str) -> HttpResponse:
     """Return the redirect after a form, or its address for a script."""
-    return JsonResponse({"location": location}) if asks_json(request) else redirect(location)
+    return JsonResponse({"location": location}) if wants_json(request) else redirect(location)

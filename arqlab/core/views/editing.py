@@ -1,7 +1,5 @@
 """Saving the fields of a form, unless someone else changed them after the page was opened."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

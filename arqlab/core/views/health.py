@@ -1,7 +1,5 @@
 """Health checks and metrics: what programs ask to know how this server works."""
 
-from __future__ import annotations
-
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare

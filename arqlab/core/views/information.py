@@ -1,7 +1,5 @@
 """The pages that edit topic information: as a table, and as a file to download and upload."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

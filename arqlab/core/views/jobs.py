@@ -1,7 +1,5 @@
 """Pages of something that a job makes: they offer to make it, show how far it is, or show it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -21,7 +19,8 @@ from arqlab.core.services.computing import (
 )
 from arqlab.core.services.jobs import retry_job, start_job
 from arqlab.core.tasks import queue_job
-from arqlab.core.views.error_pages import API, not_now
+from arqlab.core.views.answers import API
+from arqlab.core.views.error_pages import not_now
 from arqlab.core.visits import Visit, after_visit
 from arqlab.web.jobs import news
 

@@ -1,7 +1,5 @@
 """The pages that create, edit and archive labs and tasks, with people, topics and the audit log."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
@@ -86,14 +84,13 @@ def _topics_table(request: HttpRequest, task: Task, *, organizes: bool) -> Table
                 "query_id",
                 ID,
                 link=to("core:topic-detail", task.lab.slug, task.slug, of="query_id"),
-                order="topic",
                 by="place",
                 is_head=True,
                 css="nowrap",
             ),
             *formula,
             Column("Title", "title_html", SAFE),
-            Column("Tags", "tags", order="tags"),
+            Column("Tags", "tags", by="tags"),
             *(Column(heading(name), name, order=name) for name in known),
         ],
         topics,
@@ -306,22 +303,14 @@ def _events_table(request: HttpRequest, lab: Lab) -> Table:
     return Table(
         "events",
         [
-            Column("When", "at", TIME, order="when", by="at"),
+            Column("When", "at", TIME, by="at"),
             Column(
                 "Who",
                 lambda event: event.actor.name if event.actor else "ArqLab",
-                order="who",
                 by="actor__username",
             ),
-            Column(
-                "Event",
-                "verb",
-                ID,
-                link=lambda event: f"?verb={quote(event.verb)}",
-                order="event",
-                by="verb",
-            ),
-            Column("Target", "target", order="target"),
+            Column("Event", "verb", ID, link=lambda event: f"?verb={quote(event.verb)}", by="verb"),
+            Column("Target", "target", by="target"),
             Column("Details", lambda event: "\n".join(detail_lines(event.detail)), PROSE),
         ],
         lab.audit_events.select_related("actor"),

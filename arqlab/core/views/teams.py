@@ -1,7 +1,5 @@
 """The pages of teams: create, invite, join and leave."""
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.forms.models import model_to_dict

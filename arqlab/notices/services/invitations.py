@@ -1,7 +1,5 @@
 """Invitations by email to a role or a team. Each link works once."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple

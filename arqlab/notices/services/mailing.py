@@ -1,7 +1,5 @@
 """Messages of organizers, and queued mail. One UPDATE claims an email; it is sent at most once."""
 
-from __future__ import annotations
-
 import logging
 import time
 from datetime import datetime, timedelta

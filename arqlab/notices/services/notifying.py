@@ -1,7 +1,5 @@
 """Notices to users, written in the transaction of the event, and the mail that carries them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The number of unread notices, on every page."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Count
-from django.db.models.functions import TruncDate
-from django.db.models.sql.compiler import SQLCompiler
 from django.utils import timezone
 
 from arqkit.judgments.completion import expected_per_day
 from arqlab.core.models import Task
 from assessment.assignments.selectors.grid import AssignmentGrid
-from assessment.models import Judgment
 
 HORIZON = timedelta(days=90)
 """How far ahead the forecast is shown."""
-
-
-class LocalDay(TruncDate):
-    """The day of a time in a time zone; on SQLite, UTC needs no Python function for each row."""
-
-    def as_sqlite(
-        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: Any
-    ) -> Any:
-        """Return the SQL for SQLite."""
-        if self.get_tzname() != "UTC":
-            return self.as_sql(compiler, connection, **options)
-        sql, parameters = compiler.compile(self.lhs)
-        return f"date({sql})", parameters
 
 
 class JudgedDay(NamedTuple):
@@ -73,11 +56,9 @@ class JudgedDays:
 def judged_days(task: Task, grid: AssignmentGrid, *, at: datetime) -> JudgedDays | None:
     """Return the days of judging with their forecast, or None if nothing was judged here yet."""
     now = timezone.localtime(at)
-    counted = Judgment.official.filter(
-        instance__item__pool__task=task, is_current=True, is_imported=False
-    )
-    days = counted.order_by().values_list(LocalDay("judged_at"))
-    judged = dict(days.annotate(Count("instance__item", distinct=True)))
+    judged = Counter[date]()
+    for tally in grid.tallies.values():
+        judged.update(tally.days)
     if not judged:
         return None
     parts = [(row.left, row.finish) for row in grid.people if row.left and row.finish]

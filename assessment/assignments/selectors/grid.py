@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import reduce
 from math import ceil
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
 from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
-from assessment.models import Assignment, Judgment, PoolItem, SetAsideTopic
+from assessment.models import Assignment, Pool, PoolItem, SetAsideTopic
+from assessment.qrels.selectors.counts import Size, TopicTally, added, topic_tallies
 
 NO_PACE = Pace()
 
@@ -179,9 +180,10 @@ class TopicRows:
 
 @dataclass(frozen=True)
 class AssignmentGrid(TopicRows):
-    """All topics of a task, and all users who have judged them or may judge them."""
+    """All topics of a task, all users who have judged them or may judge them."""
 
     people: list[PersonRow]
+    tallies: Mapping[int, TopicTally]
 
     @property
     def judges(self) -> list[PersonRow]:
@@ -286,11 +288,11 @@ def assignment_grid(
 ) -> AssignmentGrid:
     """Return the topics and assessors of a task with their progress and estimated completion.
 
-    For a preview, `assignments` replace the current ones. Takes five queries, and one more if users
-    who may no longer judge have labels.
+    For a preview, `assignments` replace the current ones. Takes a query more if users who may no
+    longer judge have labels.
     """
-    counts = topic_counts(PoolItem.official.filter(pool__task=task))
-    judged = judged_by(Judgment.official.filter(instance__item__pool__task=task), at=at)
+    tallies = topic_tallies(task)
+    counts, judged = topic_counts(tallies), judged_by(tallies, at=at)
     if assignments is None:
         stored = Assignment.objects.filter(topic__task=task, ended_at=None)
         assignments = stored.select_related("assessor")
@@ -316,56 +318,44 @@ def assignment_grid(
             _person_row(task, rows.values(), person, paces[pk], may_judge=pk in staff, at=at)
             for pk, person in people.items()
         ],
+        tallies,
     )
 
 
-def topic_counts(items: QuerySet[PoolItem]) -> dict[int, TopicCounts]:
-    """Return the counts of items and of their labels by topic, in one query."""
-    waits = Q(done_at=None, pool__closed_at=None)
-    aside = Exists(SetAsideTopic.objects.filter(topic=OuterRef("topic"), ended_at=None))
-    counted: QuerySet[Any, Any] = (
-        items.order_by()
-        .values("topic")
-        .annotate(
-            total=Count("pk", distinct=True),
-            done=Count("pk", distinct=True, filter=Q(done_at__isnull=False)),
-            left=Count("pk", distinct=True, filter=waits),
-            labels=Count("instances"),
-            labels_left=Count("instances", filter=waits),
-            is_set_aside=aside,
+def topic_counts(tallies: Mapping[int, TopicTally]) -> dict[int, TopicCounts]:
+    """Return the counts of items and of their labels by topic, in two queries."""
+    topics = SetAsideTopic.objects.filter(ended_at=None)
+    aside = set(topics.values_list("topic", flat=True))
+    open_pools = set(Pool.official.filter(closed_at=None).values_list("pk", flat=True))
+    counts = {}
+    for topic, tally in tallies.items():
+        size, is_aside = added(tally.sizes.values()), topic in aside
+        waiting = [size for (pool, _), size in tally.sizes.items() if pool in open_pools]
+        left = Size() if is_aside else added(waiting)
+        counts[topic] = TopicCounts(
+            size.items, size.done, left.left, size.labels, left.labels_left, is_aside
         )
-    )
-    nothing = {"left": 0, "labels_left": 0}
-    return {
-        row.pop("topic"): TopicCounts(**row | (nothing if row["is_set_aside"] else {}))
-        for row in counted
-    }
+    return counts
 
 
 def judged_by(
-    judgments: QuerySet[Judgment], *, at: datetime
+    tallies: Mapping[int, TopicTally], *, at: datetime
 ) -> dict[tuple[int, int], JudgedCounts]:
     """Return the counts of current judgments by topic and assessor.
 
     Imported ones do not count toward the pace per day: all may have the time of the import.
     """
-    is_judged_here = Q(is_imported=False)
-    rows: QuerySet[Any, Any] = (
-        judgments.filter(is_current=True, assessor__isnull=False)
-        .order_by()
-        .values_list("instance__item__topic", "assessor")
-        .annotate(
-            items=Count("instance__item", distinct=True),
-            timed=Count("active_ms"),
-            time=Sum("active_ms", default=0),
-            lately=Count("pk", filter=is_judged_here & Q(judged_at__gt=at - RECENT)),
-            first=Min("judged_at", filter=is_judged_here),
-            last=Max("judged_at"),
-        )
-    )
+    since = (at - RECENT).replace(minute=0, second=0, microsecond=0)
     return {
-        (topic, person): JudgedCounts(count, Pace(timed, active_ms / 1000), *times)
-        for topic, person, count, timed, active_ms, *times in rows
+        (topic, person): JudgedCounts(
+            own.items,
+            Pace(own.timed, own.active_ms / 1000),
+            sum(count for hour, count in own.hours.items() if hour >= since),
+            own.first,
+            own.last,
+        )
+        for topic, tally in tallies.items()
+        for person, own in tally.people.items()
     }
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-
-from django.db.models import Count
 
 from arqkit.judgments.completion import JudgedSample, keep_probabilities
 from arqkit.records import TaskKind
 from arqlab.core.models import Task
-from assessment.assignments.selectors.grid import TopicRow
-from assessment.models import Judgment, PoolItem
+from assessment.assignments.selectors.grid import AssignmentGrid, TopicRow
+from assessment.models import PoolItem
+from assessment.qrels.selectors.counts import TopicTally, added
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import adjudicated_judgments
+from assessment.qrels.selectors.frames import adjudicated_judgments, official_judgments
 
 
 @dataclass(frozen=True)
@@ -37,13 +36,13 @@ class TopicForecast:
         return labels * self.row.seconds / 3600
 
 
-def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]:
-    """Return the topics that may be dropped, least likely kept first, in up to four queries."""
+def topic_forecasts(task: Task, grid: AssignmentGrid) -> list[TopicForecast]:
+    """Return the topics that may be dropped, least likely kept first."""
     needed = task.protocol.min_relevant
-    started = [row for row in rows if row.is_set_aside or 0 < row.done < row.total]
+    started = [row for row in grid.rows if row.is_set_aside or 0 < row.done < row.total]
     if not needed or not started:
         return []
-    forecasts = keep_forecasts(task)
+    forecasts = keep_forecasts(task, grid.tallies)
     droppable = [
         TopicForecast(row, *forecasts[row.topic.pk])
         for row in started
@@ -53,27 +52,29 @@ def topic_forecasts(task: Task, rows: Iterable[TopicRow]) -> list[TopicForecast]
     return sorted(droppable, key=lambda forecast: (forecast.row.is_set_aside, forecast.probability))
 
 
-def keep_forecasts(task: Task) -> dict[int, tuple[JudgedSample, float]]:
+def keep_forecasts(
+    task: Task, tallies: Mapping[int, TopicTally]
+) -> dict[int, tuple[JudgedSample, float]]:
     """Return the judged sample of each topic, and the probability that it is kept."""
     # Without Task 3 answers mixed into Task 1. The items of a supplement count as drawn from the
     # same topic, although their order is random among themselves only.
     kinds = set(PoolItem.Kind)
     if task.kind == Task.Kind.ANSWERS:
         kinds.remove(PoolItem.Kind.ANSWERS)
-    relevant = Counter(topic for topic, _ in _relevant_items(task, kinds))
-    items = PoolItem.official.filter(pool__task=task, kind__in=kinds).order_by()
-    counted = items.values_list("topic").annotate(Count("pk"), Count("done_at"))
-    samples = {
-        topic: JudgedSample(total, max(done, relevant[topic]), relevant[topic])
-        for topic, total, done in counted
-    }
+    decided, samples = _decided(task, kinds), {}
+    for topic, tally in tallies.items():
+        if parts := [size for (_, kind), size in tally.sizes.items() if kind in kinds]:
+            size = added(parts)
+            found = decided.get(topic, sum(tally.relevant.get(kind, 0) for kind in kinds))
+            samples[topic] = JudgedSample(size.items, max(size.done, found), found)
     probabilities = keep_probabilities(
         samples, kind=TaskKind(task.kind), min_relevant=task.protocol.min_relevant
     )
     return {topic: (samples[topic], probabilities[topic]) for topic in samples}
 
 
-def _relevant_items(task: Task, kinds: Collection[str]) -> set[tuple[int, str]]:
+def _decided(task: Task, kinds: Collection[str]) -> dict[int, int]:
+    """Return the relevant items of the topics in which an adjudication decided labels."""
     lowest = task.protocol.relevant_from
     values = [label.value for label in task_scale(task).judgments if label.value >= lowest]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")
@@ -82,14 +83,11 @@ def _relevant_items(task: Task, kinds: Collection[str]) -> set[tuple[int, str]]:
         (topic, doc_id): (item, label)
         for topic, item, doc_id, label in known.values_list(*fields, "label")
     }
-    official = Judgment.official.filter(
-        instance__item__pool__task=task,
-        instance__item__kind__in=kinds,
-        is_current=True,
-        label__in=values,
+    topics = {topic for topic, _ in decided}
+    official = official_judgments(task).filter(
+        instance__item__kind__in=kinds, instance__item__topic__in=topics, label__in=values
     )
-    rows = official.order_by().values_list(*fields)
+    rows = official.values_list(*fields)
     relevant = {(topic, item) for topic, item, doc_id in rows if (topic, doc_id) not in decided}
-    return relevant | {
-        (topic, item) for (topic, _), (item, label) in decided.items() if label in values
-    }
+    relevant |= {(topic, item) for (topic, _), (item, label) in decided.items() if label in values}
+    return dict.fromkeys(topics, 0) | Counter(topic for topic, _ in relevant)

@@ -24,6 +24,7 @@ from assessment.assignments.services.assigning import (
     topics_by_person,
 )
 from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic, TopicBid
+from assessment.qrels.selectors.counts import topic_tallies
 
 
 @transaction.atomic
@@ -123,7 +124,7 @@ def set_topics_aside(
     """
     # Lock the task: of two organizers at once, the second must see the first's change.
     Task.objects.select_for_update().get(pk=task.pk)
-    known = keep_forecasts(task)
+    known = keep_forecasts(task, topic_tallies(task))
     doubtful = {pk for pk, (_, probability) in known.items() if probability < 1}
     refuse_topics(
         [topic for topic in topics if topic.pk not in doubtful],

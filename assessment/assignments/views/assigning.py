@@ -145,7 +145,7 @@ def assignment_list(request: HttpRequest, task: Task) -> HttpResponse:
         people_table(grid),
         *([days_table(progress)] if progress else []),
         trips_table(trips_of_task(task, at=now)),
-        forecasts_table(task, topic_forecasts(task, grid.rows)),
+        forecasts_table(task, topic_forecasts(task, grid)),
         topics_table(task, grid, request.POST.getlist("topics")),
     ]
     return answer(request, "assessment/assignment_list.html", context, *tables)

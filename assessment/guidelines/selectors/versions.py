@@ -1,7 +1,5 @@
 """Queries on the guidelines for assessors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from difflib import unified_diff

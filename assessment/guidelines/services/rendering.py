@@ -1,7 +1,5 @@
 """Guidelines as HTML: their text, examples and cases, and the changes between versions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

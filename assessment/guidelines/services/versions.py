@@ -1,7 +1,5 @@
 """Writing versions of the guidelines for assessors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime

@@ -26,6 +26,7 @@ from arqlab.core.permissions import (
 )
 from arqlab.core.views.answers import refused, told
 from arqlab.web.cells import CHIP, COUNT, TIME
+from arqlab.web.lists import SearchForm
 from arqlab.web.pages import TASK, Pages, number_of
 from arqlab.web.tables import Column, Table, answer, reader, to
 from assessment.guidelines.selectors.versions import (
@@ -212,10 +213,11 @@ def guideline_entry_add(request: HttpRequest, task: Task) -> HttpResponse:
             form.save(at=timezone.now(), by=signed_in(request))
             messages.success(request, "Collected for the next version. Publish it when ready.")
             return redirect("assessment:guideline-entry-list", lab=task.lab.slug, task=task.slug)
-    words, collection = request.GET.get("q", ""), collection_of(task.lab)
-    context = {"form": form, "kind": kind, "organizes": True, "q": words, "collection": collection}
+    search, collection = SearchForm(request.GET, auto_id="entry-%s"), collection_of(task.lab)
+    context = {"form": form, "kind": kind, "organizes": True, "search": search}
+    context["collection"] = collection
     context |= _chosen_item(task, initial["item"], request.GET.get("post", ""))
-    query, page = parse_query(words), request.GET.get("page")
+    query, page = parse_query(search.text), request.GET.get("page")
     if collection and not query.is_empty:
         context["found"] = look_up(collection=collection, query=query, page=page)
     return render(request, "assessment/guideline_entry_add.html", context)

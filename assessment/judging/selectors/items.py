@@ -1,7 +1,5 @@
 """Items as they are judged: the submitted item, and items as the page shows them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta

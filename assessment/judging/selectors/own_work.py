@@ -1,8 +1,5 @@
 """A user's own judging, and the progress of judging in a lab."""
 
-from __future__ import annotations
-
-from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -28,9 +25,9 @@ from assessment.assignments.selectors.grid import (
 from assessment.judging.selectors.items import TopicPath
 from assessment.judging.selectors.places import judging_address
 from assessment.judging.selectors.progress import assigned_topics
-from assessment.models import Assignment, Judgment, Pool, PoolItem, Round, SetAsideTopic
+from assessment.models import Assignment, PoolItem, Round
 from assessment.models.kinds import kinds_that
-from assessment.pools.selectors.frozen import pool_sizes
+from assessment.qrels.selectors.counts import topic_tallies
 from assessment.timesheets.selectors.figures import (
     NO_WORK,
     SheetPart,
@@ -225,7 +222,7 @@ class TaskJudging:
 def own_work(
     user: User, labs: Collection[Lab], *, at: datetime, texts: Collection[str] = ()
 ) -> dict[int, OwnWork]:
-    """Return a user's work by lab, in three queries, with only these `texts` of the topics."""
+    """Return a user's work by lab, with only these `texts` of the topics."""
     mine = Assignment.objects.filter(
         assessor=user, ended_at=None, topic__in=assigned_topics(user), topic__task__lab__in=labs
     )
@@ -233,10 +230,8 @@ def own_work(
         *(f"topic__{text}" for text in TOPIC_TEXTS if text not in texts)
     )
     assignments = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
-    topics = [assignment.topic_id for assignment in assignments]
-    counts = topic_counts(PoolItem.official.filter(topic__in=topics)) if topics else {}
-    own = Judgment.official.filter(assessor=user, instance__item__topic__task__lab__in=labs)
-    judged = judged_by(own, at=at) if topics else {}
+    tallies = topic_tallies(*{assignment.topic.task for assignment in assignments})
+    counts, judged = topic_counts(tallies), judged_by(tallies, at=at)
     paces: dict[Task, Pace] = {}
     rows: dict[int, list[TopicRow]] = {}
     for assignment in assignments:
@@ -253,23 +248,21 @@ def own_work(
 
 
 def task_judging(labs: Collection[Lab]) -> dict[int, TaskJudging]:
-    """Return the progress of each task, in three queries; tasks without a pool are omitted."""
-    pools = list(Pool.official.filter(task__lab__in=labs))
-    totals, done = Counter[int](), Counter[int]()
-    sizes = pool_sizes(pools)
-    for pool in pools:
-        if size := sizes.get(pool.pk):
-            totals[pool.task_id] += size.items
-            done[pool.task_id] += size.done
-    waiting = PoolItem.official.filter(topic=OuterRef("pk"), done_at=None, pool__closed_at=None)
-    roles = Membership.objects.filter(lab=OuterRef(OuterRef("task__lab")), role__in=Role.judging())
-    judges = roles.filter(user=OuterRef("assessor"))
-    had = Assignment.objects.filter(Exists(judges), topic=OuterRef("pk"), ended_at=None)
-    aside = SetAsideTopic.objects.filter(topic=OuterRef("pk"), ended_at=None)
-    unseen = (Exists(waiting), ~Exists(had), ~Exists(aside))
-    free = Topic.objects.filter(*unseen, task__lab__in=labs).order_by().values_list("task")
-    unassigned = dict(free.annotate(Count("pk")))
-    return {
-        task: TaskJudging(total, done[task], unassigned.get(task, 0))
-        for task, total in totals.items()
-    }
+    """Return the progress of each task; tasks without a pool are omitted."""
+    tallies = topic_tallies(*Task.objects.filter(lab__in=labs).select_related("lab"))
+    counts = topic_counts(tallies)
+    roles = Membership.objects.filter(lab=OuterRef("topic__task__lab"), role__in=Role.judging())
+    had = Assignment.objects.filter(
+        Exists(roles.filter(user=OuterRef("assessor"))), topic__task__lab__in=labs, ended_at=None
+    )
+    assigned = set(had.values_list("topic", flat=True))
+    topics = Topic.objects.filter(task__lab__in=labs).order_by().values_list("task", "pk")
+    found: dict[int, TaskJudging] = {}
+    for task, topic in topics:
+        if count := counts.get(topic):
+            known = found.get(task, TaskJudging(0, 0, 0))
+            is_free = bool(count.left) and topic not in assigned
+            found[task] = TaskJudging(
+                known.total + count.total, known.done + count.done, known.unassigned + is_free
+            )
+    return found

@@ -1,7 +1,5 @@
 """Where people judge: a topic, in the official round or in another one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The topics of an assessor, their progress, and the assessor's own judgments."""
 
-from __future__ import annotations
-
 from django.db.models import Count, Q, QuerySet
 from django.db.models.expressions import RawSQL
 

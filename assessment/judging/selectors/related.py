@@ -1,7 +1,5 @@
 """An assessor's own labels of related items, and their recent comments."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.db.models import Max, Q, QuerySet

@@ -5,8 +5,6 @@ much more CPU time a judgment takes without it (docs/adr/0017). Queries that wou
 15% are left to Django.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """An assessor's work on a topic: items judged, labels, time, and the next topic."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple

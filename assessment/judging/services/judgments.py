@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
@@ -63,15 +61,6 @@ ATTEMPTS = 10  # after each attempt but the last, another submit for the same it
 SHOWN = 500_000
 
 
-# SQLite has one writer, and those who wait for it look again after random pauses, so that some wait
-# for half a second. The threads of a process take turns instead.
-_one_writer = Lock()
-
-
-def _turn() -> AbstractContextManager[object]:
-    return _one_writer if connection.vendor == "sqlite" else nullcontext()
-
-
 class SubmitOutcome(NamedTuple):
     """The stored labels in order, whether the item is completed, and the next item, leased."""
 
@@ -97,7 +86,7 @@ def submit_judgments(
     known: Mapping[UUID, Judgment] = {}
     for _ in range(ATTEMPTS):
         try:
-            with _turn(), transaction.atomic():
+            with transaction.atomic():
                 return _submit(seat, submission, known, browser, at)
         except (IntegrityError, _OvertakenError):
             known = known_labels(submission, seat.user)

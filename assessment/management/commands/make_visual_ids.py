@@ -1,7 +1,5 @@
 """`manage.py make_visual_ids COLLECTION`: make the next version of a collection's visual ids."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.urls import reverse
@@ -18,12 +16,9 @@ from collection.services.visual_maps import make_visual_map
 
 
 class Command(LabCommand):
-    """Group formula instances by appearance; make a new version only if an id differs."""
-
-    help = (
-        "Create the next version of a collection's visual ids, and list the judged formulas it "
-        "changes."
-    )
+    """Create the next version of a collection's visual ids, and list the judged formulas it
+    changes.
+    """
 
     arguments = {"collection": {"metavar": "COLLECTION", "help": "slug of the collection"}}
 

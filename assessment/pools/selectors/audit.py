@@ -1,7 +1,5 @@
 """The pool audit: what some runs, usually baselines, rank high and nobody pools or judges."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,9 +9,17 @@ import polars as pl
 from arqkit.pooling.pools import gather, without_earlier
 from arqkit.records import ItemKind
 from arqkit.topics import topic_order
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Task
+from assessment.models import QrelSet
 from assessment.pools.selectors.choices import PoolChoice
-from assessment.pools.selectors.sources import TaskSources, kernel_sources, pooled_before
+from assessment.pools.selectors.sources import (
+    TaskSources,
+    kernel_sources,
+    pooled_before,
+    sources_state,
+)
+from assessment.qrels.selectors.counts import judging_version
 from assessment.qrels.selectors.drafts import host_of, task_scale
 from assessment.qrels.selectors.frames import judgment_frame, official_judgments
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
@@ -22,6 +28,8 @@ from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
 
 AUDITED_DEPTH = 10
+READING = 5e-6
+"""Seconds to read a label."""
 NOT_POOLED, NOT_JUDGED = "not pooled", "not judged"
 _ITEM = ["topic", "item"]
 _KNOWN = {"topic": pl.String, "item": pl.String, "doc_id": pl.String}
@@ -91,22 +99,48 @@ def audit_pool(
         written=(),
         visual_map=newest_map(collection) if collection and is_formulas else None,
     )
+    version, labels = judging_version(host or task)
+    qrels = qrels_named(task)
+    key = key_of(
+        "pool-audit-1",
+        sources_state(sources),
+        choice,
+        depth,
+        version,
+        qrels and qrels.sha256,
+        planned if planned is None else planned.hash_rows().to_numpy().tobytes(),
+    )
+
+    def compute() -> pl.DataFrame:
+        return _audited(sources, host, planned, depth=depth, qrels=qrels)
+
+    return PoolAudit(cached_value(key, compute, work=READING * labels))
+
+
+def _audited(
+    sources: TaskSources,
+    host: Task | None,
+    planned: pl.DataFrame | None,
+    *,
+    depth: int,
+    qrels: QrelSet | None,
+) -> pl.DataFrame:
+    task, protocol = sources.task, sources.choice.protocol
     kernel = kernel_sources(sources, {})
-    visual = kernel.visual if plain.visually_distinct else None
+    visual = kernel.visual if protocol.visually_distinct else None
     rows = gather(kernel.runs, visual=visual, deepest=depth)
     earlier = pooled_before(host, newest=None) if host else kernel.earlier
     frozen = pl.DataFrame(schema=_KNOWN) if earlier is None else earlier.select(*_KNOWN)
     pooled = frozen if planned is None else pl.concat([frozen, planned.select(*_KNOWN)])
-    judged = _judged(task, host or task, frozen)
+    judged = _judged(task, host or task, frozen, qrels)
     is_pooled, is_judged = _holds(rows, pooled), _holds(rows, judged)
     # Before the first label, every pooled item waits for one.
     waits = pl.lit(None if judged.is_empty() else NOT_JUDGED, pl.String)
     lacks = pl.when(is_pooled).then(waits).otherwise(pl.lit(NOT_POOLED))
     marked = rows.with_columns(state=pl.when(~is_judged).then(lacks)).sort("needs", "doc_id")
-    best = marked.group_by("run", *_ITEM).agg(
+    return marked.group_by("run", *_ITEM).agg(
         pl.col("doc_id", "post", "state").first(), rank=pl.col("needs").first()
     )
-    return PoolAudit(best)
 
 
 def _holds(rows: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
@@ -117,12 +151,11 @@ def _holds(rows: pl.DataFrame, known: pl.DataFrame) -> pl.Series:
     return joined["is_known"].fill_null(value=False)
 
 
-def _judged(task: Task, host: Task, frozen: pl.DataFrame) -> pl.DataFrame:
+def _judged(task: Task, host: Task, frozen: pl.DataFrame, qrels: QrelSet | None) -> pl.DataFrame:
     """Return the judged items and instances, of the pools and of the current qrels."""
     labels = judgment_frame(official_judgments(host), "topic", "doc_id", "label")
     labels = task_scale(task).only_judged(labels).drop_nulls("label")
     judged = frozen.join(labels, on=["topic", "doc_id"], how="semi")
-    qrels = qrels_named(task)
     if qrels is None:
         return judged
     named = judged_frame(qrels).drop_nulls("label").select("topic", id="item")

@@ -1,7 +1,5 @@
 """The settings that an organizer chooses for a pool, and the runs that can be pooled."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType

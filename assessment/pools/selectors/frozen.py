@@ -1,24 +1,21 @@
 """Queries on frozen pools: preset, runs, size and progress."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import polars as pl
-from django.db.models import Count
 
 from arqkit.pooling.pools import gather_for, pooled_rows, write_pool
 from arqkit.protocols.presets import PROTOCOLS, PoolProtocol
 from arqkit.records import TaskKind
-from arqlab.core.caches import cached_value
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
-from assessment.models import Judgment, Pool, PoolInstance, PoolItem
+from assessment.models import Judgment, Pool, PoolInstance
 from assessment.pools.selectors.choices import WRITTEN, PoolChoice, choice_of, valid_runs
 from assessment.pools.selectors.sources import TaskSources, kernel_sources
+from assessment.qrels.selectors.counts import Size, TopicTally, added, topic_tallies
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import newest_map
 from submissions.models import Run
@@ -92,67 +89,38 @@ def preset_of(task: Task, protocol: PoolProtocol) -> str:
     return next((slug for slug in slugs if known[slug] == protocol), "")
 
 
-class PoolSize(NamedTuple):
-    """The size of a pool: its items, the labels that they need, and the done items."""
-
-    items: int
-    labels: int
-    done: int
-
-
 class TopicSize(NamedTuple):
-    """The size of a topic in a pool: its items, the labels that they need, and the done items."""
+    """The size of a topic in a pool: its items, the labels that they need, and the done items.
+
+    `judged` are the current labels by value.
+    """
 
     query_id: str
     items: int
     labels: int
     done: int = 0
+    judged: Mapping[int, int] = {}
 
 
-def _totals(pool: Pool, by: str) -> dict[int, tuple[int, int]]:
-    """Return the items and the labels of a frozen pool, which never change, by a field of items."""
-    key = f"pool-sizes-{pool.pk}-{pool.frozen_at:%Y%m%d%H%M%S%f}-{by}"
-
-    def count() -> dict[int, tuple[int, int]]:
-        items = PoolItem.official.filter(pool=pool).order_by().values_list(by)
-        instances = PoolInstance.official.filter(item__pool=pool).order_by()
-        labels = dict(instances.values_list(f"item__{by}").annotate(Count("pk")))
-        return {name: (n, labels.get(name, 0)) for name, n in items.annotate(Count("pk"))}
-
-    return cached_value(key, count, work=0)  # once, a second for a million items
-
-
-def _sizes(pools: Sequence[Pool], by: str) -> dict[int, PoolSize]:
-    waiting = PoolItem.official.filter(pool__in=[pool.pk for pool in pools], done_at=None)
-    left = dict(waiting.order_by().values_list(by).annotate(Count("pk")))
-    return {
-        key: PoolSize(items, labels, items - left.get(key, 0))
-        for pool in pools
-        for key, (items, labels) in _totals(pool, by).items()
-    }
-
-
-def pool_sizes(pools: Sequence[Pool]) -> dict[int, PoolSize]:
-    """Return the sizes of frozen pools that have items, by key."""
-    return _sizes(pools, "pool")
+def pool_sizes(pools: Sequence[Pool]) -> dict[int, Size]:
+    """Return the sizes of frozen pools, by key."""
+    sizes: dict[int, list[Size]] = {pool.pk: [] for pool in pools}
+    for tally in topic_tallies(*{pool.task for pool in pools}).values():
+        for (pool, _), size in tally.sizes.items():
+            sizes.setdefault(pool, []).append(size)
+    return {pool: added(parts) for pool, parts in sizes.items()}
 
 
 def topic_sizes(pool: Pool) -> list[TopicSize]:
     """Return the sizes of all topics of the task in a pool, in topic order."""
-    sizes = _sizes([pool], "topic")
-    topics = pool.task.topics.order_by("position").values_list("pk", "query_id")
-    return [TopicSize(query_id, *sizes.get(key, PoolSize(0, 0, 0))) for key, query_id in topics]
-
-
-def label_counts(pool: Pool) -> dict[str, dict[int, int]]:
-    """Return the count of each current label by topic, in topic order, with one query."""
-    current = Judgment.official.filter(instance__item__pool=pool, is_current=True).order_by()
-    names = ("instance__item__topic__position", "instance__item__topic__query_id", "label")
-    counts: dict[str, dict[int, int]] = {}
-    rows = current.values(*names).annotate(judgments=Count("pk")).order_by(*names)
-    for topic, label, count in rows.values_list(*names[1:], "judgments"):
-        counts.setdefault(topic, {})[label] = count
-    return counts
+    tallies = topic_tallies(pool.task)
+    found = []
+    for topic, query_id in pool.task.topics.order_by("position").values_list("pk", "query_id"):
+        tally = tallies.get(topic, TopicTally())
+        size = added(size for (place, _), size in tally.sizes.items() if place == pool.pk)
+        judged = {label: n for (place, label), n in tally.labels.items() if place == pool.pk}
+        found.append(TopicSize(query_id, size.items, size.labels, size.done, judged))
+    return found
 
 
 def pool_file(pool: Pool) -> bytes:

@@ -1,7 +1,5 @@
 """Oddities of a pool, which organizers check before they freeze it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime

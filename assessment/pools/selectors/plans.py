@@ -1,7 +1,5 @@
 """Plans: the size and cost of a pool before it is frozen, fast enough to follow a slider."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress

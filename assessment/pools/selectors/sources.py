@@ -1,7 +1,5 @@
 """The sources of a task's pool: valid runs, visual ids, and the protocol's extra items."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Closing, reopening and discarding of pools."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -3,8 +3,6 @@
 A frozen pool never changes; later items go into supplements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime

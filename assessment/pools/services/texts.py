@@ -1,7 +1,5 @@
 """The texts of pool items."""
 
-from __future__ import annotations
-
 import time
 from urllib.parse import quote, urlencode
 

@@ -1,7 +1,5 @@
 """The pages of frozen pools: the list, a pool with its settings, and its file."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -27,9 +25,8 @@ from assessment.models import Pool
 from assessment.pools.forms import choice_data
 from assessment.pools.selectors.choices import PoolChoice, choice_of, poolable_runs, pooled_together
 from assessment.pools.selectors.frozen import (
-    PoolSize,
+    TopicSize,
     can_be_discarded,
-    label_counts,
     pool_file,
     pool_sizes,
     topic_sizes,
@@ -52,6 +49,8 @@ def organized_pool_or_404(user: Visitor, lab_slug: str, task_slug: str, number: 
     return get_object_or_404(pools, task=task, number=number)
 
 
+TOTALS = "items", "labels", "done"
+"""What a pool's page adds up of its topics."""
 pages = Pages(f"{TASK}pools/", organized_pool_or_404, section="pools")
 
 
@@ -151,21 +150,19 @@ def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
         "pool": pool,
         "depths": settings_summary(PoolProtocol(**pool.settings)),
         "preset": PROTOCOLS[pool.preset].name if pool.preset else "",
-        "size": PoolSize(
-            *(sum(getattr(topic, name) for topic in topics) for name in PoolSize._fields)
-        ),
+        "size": {name: sum(getattr(topic, name) for topic in topics) for name in TOTALS},
         "can_be_discarded": can_be_discarded(pool),
     }
     tables = (
         topic_sizes_table(pool.task, topics, has_progress=True),
-        _labels_table(pool),
+        _labels_table(pool, topics),
         _runs_table(pool),
     )
     return answer(request, "assessment/pool_detail.html", context, *tables)
 
 
-def _labels_table(pool: Pool) -> Table:
-    counts = list(label_counts(pool).items())
+def _labels_table(pool: Pool, topics: Sequence[TopicSize]) -> Table:
+    counts = [(topic.query_id, topic.judged) for topic in topics if topic.judged]
     return Table(
         "label-counts",
         [Column("Topic", "0", is_head=True, css="nowrap"), *label_columns(pool.label_scale, "1")],

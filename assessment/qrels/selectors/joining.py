@@ -4,8 +4,6 @@ Qrels are loaded regardless, because a collection or runs may follow. The warnin
 what the lab has now, so they disappear when the rest is loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Oddities of the judging of a task, which organizers check before a ceremony."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db.models import Count

@@ -1,7 +1,5 @@
 """Judged formulas affected by a version of the visual ids, which assessors may judge again."""
 
-from __future__ import annotations
-
 import polars as pl
 from django.db.models import Q
 

@@ -1,7 +1,5 @@
 """Frozen versions of qrels."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Loading of labs and their qrels. Loaded qrels never change."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Freezing and deletion of qrels, and the choice of the current version."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

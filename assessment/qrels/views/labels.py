@@ -1,7 +1,5 @@
 """The distribution of labels, and label counts per topic: columns and the chart above them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

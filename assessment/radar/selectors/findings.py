@@ -1,7 +1,5 @@
 """The findings of the radar in the judgments of a task, and their history."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import polars as pl

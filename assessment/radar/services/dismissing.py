@@ -1,7 +1,5 @@
 """Dismissing findings with a note, and reopening them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """What all forms of rounds share, the forms of rounds with drawn items, and that of a meeting."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The forms of rounds about officially judged items: judged again, or asked about."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Disagreements of official and second judgments, and the decisions about them."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The items of rounds, drawn with a seed, and who gets those of special questions."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """The rounds of a task, with their progress."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from string import ascii_uppercase

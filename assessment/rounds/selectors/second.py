@@ -1,7 +1,5 @@
 """Second judgments: the items that can be judged again, pairs of labels, and their agreement."""
 
-from __future__ import annotations
-
 from statistics import median
 from typing import NamedTuple
 

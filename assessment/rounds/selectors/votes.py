@@ -1,7 +1,5 @@
 """The votes of rounds, with the gold labels as another assessor, and their agreement."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from hashlib import sha256

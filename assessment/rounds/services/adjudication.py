@@ -5,8 +5,6 @@ decides: the assessor asked for a third opinion, or the one who recorded the dec
 So an instance has at most one adjudicated label.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The page on which organizers decide about one disagreement."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -1,7 +1,5 @@
 """Charts and tables of agreement: coefficients by assessor or round, and confusion matrices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The meeting about a round: its disagreements one by one, and the decisions of the expert."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

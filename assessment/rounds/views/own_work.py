@@ -1,7 +1,5 @@
 """The page on which assessors see their own work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 The page of a round is in `evaluation.views.rounds`, because it has scores too.
 """
 
-from __future__ import annotations
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render

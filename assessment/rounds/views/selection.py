@@ -1,7 +1,5 @@
 """The pages of sample tasks: made by organizers, opened by a link, scored by an expert."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tickets of assessors: answered, or sent to an expert, who replies with an opinion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any

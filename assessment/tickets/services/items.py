@@ -1,7 +1,5 @@
 """The item of a ticket: as the assessor saw it, as the lab shows it, and its repairs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The handling of reported items under the policy of their task."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Pages to repair the item of a ticket, and the corrections of a lab."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, ClassVar
 

@@ -17,9 +17,9 @@ from django.db.models.functions import Coalesce
 
 from arqkit.judgments.completion import Pace, expected_seconds
 from arqlab.core.models import Lab, Task, Topic, User
-from assessment.assignments.selectors.days import LocalDay
 from assessment.models import Judgment, PayRule, Pool, Round
 from assessment.models.kinds import kinds_that
+from assessment.qrels.selectors.counts import LocalDay
 
 NOTICEABLE = 1_000  # ms
 

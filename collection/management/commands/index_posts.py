@@ -1,7 +1,5 @@
 """`manage.py index_posts [COLLECTION]`: update the search indexes now."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from arqlab.core.management.labcommand import LabCommand
@@ -17,8 +15,6 @@ from collection.services.indexing import (
 
 class Command(LabCommand):
     """Index the words of posts and the symbol pairs of formulas that are not yet indexed."""
-
-    help = "Index the words of posts and the symbol pairs of formulas that are not yet indexed."
 
     arguments = {
         "collection": {

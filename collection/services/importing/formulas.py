@@ -8,8 +8,6 @@ so that only one part of a file is in memory at a time. Eight-byte hashes of all
 to the part with its instance, whatever the order of the files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass

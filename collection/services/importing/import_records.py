@@ -4,8 +4,6 @@ Each batch stores `Import.rows`, the number of rows read, together with the time
 a heartbeat for `STALE_AFTER` counts as dead, and another process can resume it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ a stopped import can resume there and no vote counts twice. A file replaces an e
 kind.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

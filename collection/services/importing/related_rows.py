@@ -1,7 +1,5 @@
 """Storing comments, links, tags and authors of a data dump."""
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Sequence

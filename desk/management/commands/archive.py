@@ -1,7 +1,5 @@
 """`manage.py archive LAB`: write everything about a lab into one file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +9,9 @@ from desk.services.lab_archives import archive_lab
 
 
 class Command(LabCommand):
-    """Write the archive of a lab."""
+    """Write everything about a lab into one file (BagIt), from which another server restores it."""
 
     changes_labs = False
-    help = (
-        "Write everything about a lab into one file (BagIt), from which another server restores it."
-    )
     arguments = {
         "lab": {"metavar": "LAB"},
         "--published": switch("write a test collection for everyone: what is released only"),

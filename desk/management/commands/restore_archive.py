@@ -1,7 +1,5 @@
 """`manage.py restore_archive FILE`: make a lab again from its archive."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +8,13 @@ from desk.services.lab_archives import restore_lab
 
 
 class Command(LabCommand):
-    """Restore a lab."""
+    """Make a lab from its archive: all of it, or nothing.
+
+    People without an account under their email address get one, and set a password by "Forgot your
+    password?".
+    """
 
     changes_labs = False
-    help = (
-        "Make a lab from its archive: all of it, or nothing. People without an account under their "
-        'email address get one, and set a password by "Forgot your password?".'
-    )
     arguments = {"archive": {"type": Path, "metavar": "FILE"}}
 
     def handle(self, *args: Any, **options: Any) -> None:

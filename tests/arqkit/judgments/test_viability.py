@@ -18,7 +18,6 @@ from arqkit.judgments.completion import (
     estimated_prior,
     keep_probabilities,
     keep_probability,
-    topic_prior,
 )
 from arqkit.pooling.pools import in_random_order
 from arqkit.records import TaskKind
@@ -116,12 +115,20 @@ def test_the_prior_of_simulated_topics_is_found():
     ],
 )
 def test_topics_that_tell_nothing_leave_the_prior_of_earlier_labs(samples):
-    assert topic_prior(samples, kind=TaskKind.FORMULAS) == LAB_PRIORS[TaskKind.FORMULAS]
+    prior, kind = LAB_PRIORS[TaskKind.FORMULAS], TaskKind.FORMULAS
+    doubtful = JudgedSample(100, 60, 1)
+
+    found = keep_probabilities(
+        {-1: doubtful, **dict(enumerate(samples))}, kind=kind, min_relevant=9
+    )
+
+    assert found[-1] == keep_probability(doubtful, prior=prior, min_relevant=9)
 
 
 def test_topics_that_are_all_alike_give_a_narrow_prior_around_their_rate():
-    found = topic_prior([JudgedSample(100, 50, 5)] * 40, kind=TaskKind.ANSWERS)
+    found = estimated_prior([JudgedSample(100, 50, 5)] * 40)
 
+    assert found
     assert found.alpha / (found.alpha + found.beta) == pytest.approx(0.1)
     assert found.alpha + found.beta > 1000
 

@@ -36,11 +36,13 @@ def test_quotes_inside_a_cell_are_text():
     assert cells_of('7\ta "b" c\t') == ["7", 'a "b" c', ""]
 
 
-def test_a_row_that_has_not_ended_is_left_for_the_next_block():
-    found = block(b'1\t1\ta\n2\t1\t"b\n', is_last=False, line=10)
+@pytest.mark.parametrize("before", [b"", b"\n"], ids=["alone", "after an odd line"])
+def test_a_row_that_has_not_ended_is_left_for_the_next_block(before):
+    found = block(before + b'1\t1\ta\n2\t1\t"b\n', is_last=False, line=10)
 
-    assert found.frame.rows() == [("1", "1", "a", 10)]
-    assert (found.rest, found.next_line, found.problems) == (b'2\t1\t"b\n', 11, [])
+    line = 10 + len(before)
+    assert found.frame.rows() == [("1", "1", "a", line)]
+    assert (found.rest, found.next_line, found.problems) == (b'2\t1\t"b\n', line + 1, [])
 
 
 def test_rows_stay_in_order_however_they_are_read():

@@ -1,0 +1,245 @@
+"""What is counted of a task's items and labels by topic, kept until the labels of a topic change.
+
+A topic is counted again when it has a judgment that is newer than those counted, or one that began
+or ceased to count since. The database shows both, so nobody who stores labels keeps counts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate, TruncHour
+from django.db.models.sql.compiler import SQLCompiler
+
+from arqlab.core.caches import computed_values, key_of, require_time
+from arqlab.core.models import Task
+from assessment.models import Judgment, Pool, PoolItem
+
+COUNTING, LOOKING = 5e-6, 3e-6
+"""Seconds to count an item with its labels, and to look up the topic of a judgment."""
+UNSETTLED = 50_000
+"""The last judgments looked at again if others were being stored during the first count."""
+
+
+class Size(NamedTuple):
+    """Items and the labels that they need: all, and those of items that are not completed."""
+
+    items: int = 0
+    labels: int = 0
+    left: int = 0
+    labels_left: int = 0
+
+    @property
+    def done(self) -> int:
+        """Return the number of completed items."""
+        return self.items - self.left
+
+
+@dataclass
+class Judged:
+    """The current labels of a person in a topic: items, labels with a time, their milliseconds.
+
+    Imported labels count, but not in `first` and `hours`, which are the labels by hour.
+    """
+
+    items: int = 0
+    timed: int = 0
+    active_ms: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+    hours: dict[datetime, int] = field(default_factory=dict)
+
+
+@dataclass
+class TopicTally:
+    """The counts of a topic: sizes by pool and kind of items, current labels by pool and value.
+
+    `relevant` are the items with a relevant label by kind, `people` those who judged, and `days`
+    the items judged here by day, without imported labels.
+    """
+
+    sizes: dict[tuple[int, str], Size] = field(default_factory=dict)
+    labels: dict[tuple[int, int], int] = field(default_factory=dict)
+    relevant: dict[str, int] = field(default_factory=dict)
+    people: dict[int, Judged] = field(default_factory=dict)
+    days: dict[date, int] = field(default_factory=dict)
+
+
+def added(sizes: Iterable[Size]) -> Size:
+    """Return sizes added up."""
+    return Size(*(sum(values) for values in zip(Size(), *sizes, strict=True)))
+
+
+class Marks(NamedTuple):
+    """The id of the newest judgment, and the number and sum of the ids of those that do not count.
+
+    On PostgreSQL, `oldest` is the oldest transaction that goes on, and `following` the next one:
+    while others go on, a judgment with a smaller id than the newest may not be stored yet.
+    """
+
+    newest: int
+    retired: int
+    ids: int
+    oldest: int = 0
+    following: int = 0
+
+
+def marks_now() -> Marks:
+    """Return what shows whether judgments have changed, in two or three quick queries."""
+    newest = Judgment.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    sums = _retired().aggregate(count=Count("pk"), ids=Sum("pk", default=0))
+    marks = Marks(newest, sums["count"], int(sums["ids"]))
+    if connection.vendor != "postgresql":
+        return marks
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT CAST(pg_current_snapshot() AS text)")  # xmin:xmax:those between
+        oldest, following, _ = cursor.fetchone()[0].split(":")
+    return marks._replace(oldest=int(oldest), following=int(following))
+
+
+def _retired() -> QuerySet[Judgment]:
+    return Judgment.objects.filter(is_current=False).order_by()
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """Tallies, with what shows later which of them changed.
+
+    All judgments up to the id `settled` were stored when they were counted.
+    """
+
+    marks: Marks
+    settled: int
+    retired: frozenset[int]
+    tallies: dict[int, TopicTally]
+    version: str
+
+    def settled_by(self, marks: Marks) -> int:
+        """Return the id up to which all judgments were stored, as is known now."""
+        return self.marks.newest if self.marks.following <= marks.oldest else self.settled
+
+
+def topic_tallies(*tasks: Task) -> dict[int, TopicTally]:
+    """Return the counts of the official judging of each topic that has items, by its key."""
+    return {topic: one for kept in _kept(tasks) for topic, one in kept.tallies.items()}
+
+
+def judging_version(task: Task) -> tuple[str, int]:
+    """Return what differs after each change of official labels, and the number of current ones."""
+    for kept in _kept([task]):
+        return kept.version, sum(sum(one.labels.values()) for one in kept.tallies.values())
+    return "", 0
+
+
+def _kept(tasks: Iterable[Task]) -> list[_Kept]:
+    """Return the counts of each task with a pool, and count what has changed."""
+    frozen: dict[int, list[Pool]] = {}
+    for pool in Pool.official.filter(task__in=tasks).order_by("number").defer("settings", "runs"):
+        frozen.setdefault(pool.task_id, []).append(pool)
+    marks = marks_now() if frozen else Marks(0, 0, 0)
+    return [_kept_of(task, frozen[task.pk], marks) for task in tasks if task.pk in frozen]
+
+
+def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
+    lowest = task.protocol.relevant_from
+    known = pools[0].label_scale.judgments
+    relevant = [label.value for label in known if label.value >= lowest]
+    key = key_of("tallies-1", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
+    kept: _Kept | None = computed_values.get(key)
+    if kept and kept.marks.newest > marks.newest:  # an earlier database was restored
+        kept = None
+    settled = kept.settled_by(marks) if kept else 0
+    if kept and kept.marks[:3] == marks[:3] and settled == marks.newest:
+        return kept
+    retired = frozenset(_retired().values_list("pk", flat=True))
+    changes, items = marks.newest - settled, PoolItem.official.filter(pool__task=task).count()
+    version = f"{key} {marks[:3]}"
+    if kept is None or changes * LOOKING > items * COUNTING:
+        require_time(key, items * COUNTING)
+        settled = marks.newest - UNSETTLED * (marks.oldest < marks.following)
+        tallies = _counted(relevant, pool__task=task)
+    else:
+        require_time(key, changes * LOOKING)
+        which = Q(pk__gt=settled) | Q(pk__in=retired ^ kept.retired)
+        topics = Judgment.objects.filter(which).order_by().values_list("instance__item__topic")
+        changed = {topic for (topic,) in topics.distinct()} & kept.tallies.keys()
+        version = version if changed else kept.version
+        fresh = _counted(relevant, pool__task=task, topic__in=changed) if changed else {}
+        tallies = kept.tallies | fresh
+    kept = _Kept(marks, settled, retired, tallies, version)
+    computed_values.set(key, kept, None)
+    return kept
+
+
+def _counted(relevant: Collection[int], **where: Any) -> dict[int, TopicTally]:
+    """Count the topics with official items where this holds; `relevant` are values of labels."""
+    tallies = defaultdict[int, TopicTally](TopicTally)
+    left = Q(done_at=None)
+    items = PoolItem.official.filter(**where).order_by().values_list("topic", "pool", "kind")
+    sizes = items.annotate(
+        Count("pk", distinct=True),
+        Count("instances"),
+        left=Count("pk", distinct=True, filter=left),
+        labels_left=Count("instances", filter=left),
+    )
+    for topic, pool, kind, *size in sizes:
+        tallies[topic].sizes[pool, kind] = Size(*size)
+    item = "instance__item"
+    current = Judgment.official.filter(
+        **{f"{item}__{name}": value for name, value in where.items()}, is_current=True
+    ).order_by()
+    here, distinct = Q(is_imported=False), Count(item, distinct=True)
+    labels = current.values_list(f"{item}__topic", f"{item}__pool", "label")
+    for topic, pool, label, count in labels.annotate(Count("pk")):
+        tallies[topic].labels[pool, label] = count
+    found = current.filter(label__in=relevant).values_list(f"{item}__topic", f"{item}__kind")
+    for topic, kind, count in found.annotate(distinct):
+        tallies[topic].relevant[kind] = count
+    judged = current.filter(assessor__isnull=False).values_list(f"{item}__topic", "assessor")
+    for topic, person, *sums in judged.annotate(
+        distinct,
+        Count("active_ms"),
+        Sum("active_ms", default=0),
+        first=Min("judged_at", filter=here),
+        last=Max("judged_at"),
+    ):
+        tallies[topic].people[person] = Judged(*sums)
+    for topic, person, hour, count in judged.filter(here).annotate(
+        hour=UtcHour("judged_at"), count=Count("pk")
+    ):
+        tallies[topic].people[person].hours[hour] = count
+    days = current.filter(here).values_list(f"{item}__topic", LocalDay("judged_at"))
+    for topic, day, count in days.annotate(distinct):
+        tallies[topic].days[day] = count
+    return dict(tallies)
+
+
+class LocalDay(TruncDate):
+    """The day of a time in a time zone; on SQLite, UTC needs no Python function for each row."""
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: Any
+    ) -> Any:
+        """Return the SQL for SQLite."""
+        if self.get_tzname() != "UTC":
+            return self.as_sql(compiler, connection, **options)
+        sql, parameters = compiler.compile(self.lhs)
+        return f"date({sql})", parameters
+
+
+class UtcHour(TruncHour):
+    """The hour of a time in UTC; on SQLite, without a Python function for each row."""
+
+    def as_sqlite(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **options: Any
+    ) -> Any:
+        """Return the SQL for SQLite."""
+        sql, parameters = compiler.compile(self.lhs)
+        return f"substr({sql}, 1, 13) || ':00:00'", parameters
