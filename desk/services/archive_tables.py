@@ -223,7 +223,7 @@ class TableWriter:
         return own
 
 
-def _referring(field: Field[Any, Any], value: Any, refer: Refer) -> Any:
+def _referring(field: Field, value: Any, refer: Refer) -> Any:
     """Return the value of a JSON field with other keys of the rows that it refers to."""
     if field.model is Leaderboard and field.name == "scores":
         return {str(refer(Run, int(run))): scores for run, scores in value.items()}
