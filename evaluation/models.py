@@ -47,6 +47,23 @@ class Scoring(models.Model):
         return self.holds(order, identity) and set(measures) <= set(self.measures)
 
 
+class ScoringFault(models.Model):
+    """The failed attempts at scoring a run against qrels, through no fault of its team."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="+")
+    qrel_set = models.ForeignKey(QrelSet, models.CASCADE, related_name="+")
+    attempts = models.PositiveIntegerField(default=0)
+    failed_at = models.DateTimeField(help_text="Time of the last attempt.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "qrel_set"], name="scoring_fault_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.run} against {self.qrel_set}, {self.attempts} times"
+
+
 class RunScore(models.Model):
     """The mean of a measure over all topics of the qrels, for one run."""
 

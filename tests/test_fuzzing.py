@@ -1,6 +1,7 @@
 """No request is a server error: hostile forms, links, bodies and headers of every page and role.
 
-Each run sends the same few requests. `ARQLAB_FUZZ=10` sends others, for ten minutes.
+Each run sends the same few requests. `ARQLAB_FUZZ=10` sends others, for ten minutes, and prints the
+seed by which `ARQLAB_FUZZ_SEED` sends them again.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-import random
 import re
 import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from random import Random, randrange
 from time import monotonic, process_time
 from typing import Any
 
@@ -51,13 +52,14 @@ from tests.test_serve import environment_of
 
 __all__ = ["filled"]
 MINUTES = float(os.environ.get("ARQLAB_FUZZ", "0"))
+SEED = int(os.environ.get("ARQLAB_FUZZ_SEED", "0")) or (randrange(1, 10**6) if MINUTES else 32)
 OTHERS = ("/health/live", "/metrics", "/static/none.js", "/admin/core/user/", "/x/")
 
 
 class Fuzzer:
     """Sends requests of every role and keeps those that failed, by the place that failed."""
 
-    def __init__(self, filled: Filled, chance: random.Random) -> None:
+    def __init__(self, filled: Filled, chance: Random) -> None:
         self.filled, self.chance = filled, chance
         self.cookies = {
             role: "; ".join(f"{name}={each.value}" for name, each in cookies.items())
@@ -161,10 +163,10 @@ def unlogged() -> Iterator[None]:
 
 @pytest.mark.parametrize("go", [Fuzzer.fill_each, Fuzzer.change_some])
 def test_no_hostile_request_is_a_server_error(go, filled, unlogged, db):
-    fuzzer = Fuzzer(filled, random.Random(None if MINUTES else 32))
+    fuzzer = Fuzzer(filled, Random(SEED))
     go(fuzzer)
     if MINUTES:
-        print(fuzzer.counts, *fuzzer.slowest, sep="\n")  # noqa: T201
+        print(SEED, fuzzer.counts, *fuzzer.slowest, sep="\n")  # noqa: T201
 
     assert not fuzzer.failures, "\n".join(map(": ".join, fuzzer.failures.items()))
 
@@ -211,7 +213,7 @@ def test_the_api_answers_as_its_schema_says(described, filled, db):
 
 
 def test_the_server_stands_what_is_no_http(tmp_path):
-    chance, statuses = random.Random(None if MINUTES else 32), Counter()
+    chance, statuses = Random(SEED), Counter()
     command = [sys.executable, "manage.py", "serve", "--bind", "{bind}", "--threads", "2"]
     with (tmp_path / "log").open("w+") as log:
         server, port = listening(command, env=environment_of(tmp_path), stderr=log)
@@ -229,7 +231,7 @@ def test_the_server_stands_what_is_no_http(tmp_path):
         log.seek(0)
         lines = log.read().splitlines()
     if MINUTES:
-        print(statuses)  # noqa: T201
+        print(SEED, statuses)  # noqa: T201
     assert not [status for status in statuses if status.startswith("5")]
     assert [
         line for line in lines if not re.match(r"\d{4}-.{14} \[(info|warning|error)\] ", line)

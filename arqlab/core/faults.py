@@ -13,6 +13,8 @@ from django.db.models import Q
 
 PAUSES = tuple(timedelta(seconds=each) for each in (10, 60, 300, 900, 3600, 7200, 14_400))
 """The pauses after failed attempts at work in the background. The last one is repeated."""
+NOTIFIED_AFTER = 3
+"""The number of failed attempts at a run after which organizers are notified."""
 _LOST = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _SHUTDOWN = {"57P01", "57P02", "57P03", "53300"}
 """PostgreSQL ends, has crashed, starts, or has no connection left."""

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from hashlib import sha256
 
 from django.db.models import CharField, Exists, OuterRef, Q, Subquery, Value
@@ -9,10 +10,11 @@ from django.db.models.functions import Coalesce
 
 from arqkit.measures.names import Measure, parse_measures
 from arqkit.records import ItemKind
+from arqlab.core.faults import due
 from arqlab.core.models import Task
 from assessment.models import QrelSet
 from collection.models import Collection, VisualMap
-from evaluation.models import Scoring
+from evaluation.models import Scoring, ScoringFault
 from evaluation.selectors.references import references_key
 from submissions.models import Run
 from submissions.selectors import run_items
@@ -102,9 +104,12 @@ def scoring_obstacle(run: Run, qrel_set: QrelSet, *, joins_formulas: bool) -> st
     )
 
 
-def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
+def pending_scores(
+    task: Task | None = None, *, due_at: datetime | None = None
+) -> list[tuple[QrelSet, list[Run]]]:
     """Return the valid runs that lack scores for each of the qrels, of all tasks or of one.
 
+    At a time (`due_at`), those are left out that failed and whose next attempt is later.
     Celery beat calls it every few seconds, so the database says what may lack scores, with three
     queries whatever the number of labs, and only these runs are read.
     """
@@ -120,12 +125,15 @@ def pending_scores(task: Task | None = None) -> list[tuple[QrelSet, list[Run]]]:
     for run in runs:
         by_task[run.task_id].append(run)
     scored = {(scoring.run_id, scoring.qrel_set_id): scoring for scoring in scorings}
+    failed = ScoringFault.objects.exclude(due("failed_at", due_at)) if due_at else ()
+    later = {(fault.run_id, fault.qrel_set_id) for fault in failed}
     waiting: list[tuple[QrelSet, list[Run]]] = []
     for qrel_set in qrel_sets:
         possible = [
             run
             for run in by_task[qrel_set.task_id]
-            if not scoring_obstacle(run, qrel_set, joins_formulas=bool(qrel_set.formulas_index))
+            if (run.pk, qrel_set.pk) not in later
+            and not scoring_obstacle(run, qrel_set, joins_formulas=bool(qrel_set.formulas_index))
         ]
         lacking = _lacking(possible, qrel_set, scored, formulas_index=qrel_set.formulas_index)
         if lacking:

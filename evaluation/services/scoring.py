@@ -14,6 +14,7 @@ from typing import NamedTuple
 import polars as pl
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils.module_loading import import_string
 
 from arqkit.formulas.visual_ids import distinct_visual
@@ -21,14 +22,14 @@ from arqkit.measures.names import Measure, MeasureFailedError
 from arqkit.measures.overlap import LexicalOverlap, Reference
 from arqkit.measures.scoring import Scorer, means
 from arqkit.records import ItemKind
-from arqlab.core.faults import reason_of
+from arqlab.core.faults import NOTIFIED_AFTER, reason_of
 from arqlab.core.models import Task
 from arqlab.core.services.storing import insert_rows
 from arqlab.core.turns import in_turns
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
-from evaluation.models import RunScore, Scoring, TopicScore
+from evaluation.models import RunScore, Scoring, ScoringFault, TopicScore
 from evaluation.selectors.pending_scores import (
     formulas_index_of,
     item_identity,
@@ -117,21 +118,37 @@ class _ScoredRun(NamedTuple):
 
 
 def score_waiting(*, at: datetime, task: Task | None = None) -> int:
-    """Score the valid runs that lack scores, of all tasks or of one. Return their number."""
+    """Score the valid runs that lack scores, of all tasks or of one. Return their number.
+
+    After a fault of the server, those of all tasks are tried again with growing pauses. Whoever
+    names a task is waiting for it.
+    """
     return sum(
         _score_or_wait(in_turns((run, run.team_id) for run in runs), qrel_set, at)
-        for qrel_set, runs in pending_scores(task)
+        for qrel_set, runs in pending_scores(task, due_at=None if task else at)
     )
 
 
 def _score_or_wait(runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
-    """Score runs, or leave them to the next sweep if the server cannot read what it needs."""
+    """Score runs, or leave them to a later sweep if the server cannot read what it needs."""
     try:
         return score_runs(runs=runs, qrel_set=qrel_set, at=at)
     except OSError as error:
         log.error("Runs of %s wait for their scores: %s", qrel_set.task, error)
-        notify_of_fault(runs[0], reason_of(error), at=at, work="score")
+        _put_off(runs, qrel_set, reason_of(error), at=at)
         return 0
+
+
+def _put_off(runs: Sequence[Run], qrel_set: QrelSet, reason: str, *, at: datetime) -> None:
+    """Count a failed attempt at scoring runs, and notify the organizers of the third."""
+    if not runs:
+        return
+    new = [ScoringFault(run=run, qrel_set=qrel_set, failed_at=at) for run in runs]
+    ScoringFault.objects.bulk_create(new, ignore_conflicts=True)
+    faults = ScoringFault.objects.filter(run__in=runs, qrel_set=qrel_set)
+    faults.update(attempts=F("attempts") + 1, failed_at=at)
+    if late := faults.filter(attempts=NOTIFIED_AFTER).select_related("run").first():
+        notify_of_fault(late.run, reason, at=at, work="score")
 
 
 def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
@@ -162,9 +179,10 @@ def score_runs(*, runs: Sequence[Run], qrel_set: QrelSet, at: datetime) -> int:
             _scored_run(run, identities[run.pk], qrel_set, topics, _means(topics, scorer, texts))
             for run, topics in _scored(indexes, scorer, texts)
         ]
-        for run in set(part) - {each.run for each in scored}:
-            notify_of_fault(run, UNREADABLE, at=at, work="score")
+        well = {each.run for each in scored}
+        _put_off([run for run in part if run not in well], qrel_set, UNREADABLE, at=at)
         done += sum(_store(each, qrel_set=qrel_set, measures=names, at=at) for each in scored)
+        ScoringFault.objects.filter(qrel_set=qrel_set, run__in=well).delete()
     if done:
         log.info("Scored runs of %s with qrels %s: %s.", qrel_set.task, qrel_set.name, done)
     return done

@@ -18,7 +18,7 @@ from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.runs.results import CheckResult, check_data, refused_result
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind
-from arqlab.core.faults import due, reason_of
+from arqlab.core.faults import NOTIFIED_AFTER, due, reason_of
 from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
 from arqlab.core.turns import in_turns
@@ -64,8 +64,6 @@ def _known_items(run: Run, items: ItemKind) -> Iterator[pl.Series]:
 
 
 log = logging.getLogger(__name__)
-NOTIFIED_AFTER = 3
-"""The number of failed attempts at a run after which organizers are notified."""
 
 
 def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:

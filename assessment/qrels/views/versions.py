@@ -270,9 +270,9 @@ def _changes_table(
     return Table(
         "changes",
         [
-            Column("Topic", "topic", name="topic", order="topic", by="place", is_head=True),
-            Column("Item", "item", ID, name="item", order="item"),
-            Column("Change", "change", name="change", order="change"),
+            Column("Topic", "topic", name="topic", by="place", is_head=True),
+            Column("Item", "item", ID, name="item", by="item"),
+            Column("Change", "change", name="change", by="change"),
             Column("Before", "before", kinds[0], name="before", order="was", by="before"),
             Column("After", "after", kinds[1], name="after", order="now", by="after"),
             Column("Changed by", _changed_by, name=None, note=_changed_at(task)),

@@ -12,13 +12,11 @@ from desk.services.exports import LAB_EXPORTS, task_exports
 
 
 class Command(LabCommand):
-    """Write the files that organizers can download, in a folder for each task."""
+    """Write all files of a lab into a folder: topics, runs, judgments, released qrels and scores,
+    teams, and the audit log.
+    """
 
     changes_labs = False
-    help = (
-        "Write all files of a lab into a folder: topics, runs, judgments, released qrels and "
-        "scores, teams, and the audit log."
-    )
 
     arguments = {
         "lab": {"metavar": "LAB"},

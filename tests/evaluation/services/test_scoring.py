@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from arqlab.core.faults import PAUSES
 from arqlab.core.services.labs import change_task
 from arqlab.notices.models import Notice
-from evaluation.models import RunScore, Scoring, TopicScore
+from evaluation.models import RunScore, Scoring, ScoringFault, TopicScore
 from evaluation.selectors.pending_scores import pending_scores, unscored_runs
 from evaluation.services.scoring import score_runs, score_waiting
 from evaluation.tasks import score_unscored_runs
@@ -107,7 +110,7 @@ def test_a_run_waits_while_a_measure_of_it_fails(team, task, caplog, monkeypatch
         without_perl.setenv("PATH", "")
         assert score_waiting(at=NOW) == 0
     assert "A measure of run" in caplog.text
-    assert score_waiting(at=NOW) == 1
+    assert score_waiting(at=NOW, task=task) == 1
 
 
 def test_a_new_order_has_the_run_scored_again(team, task):
@@ -158,14 +161,32 @@ def test_a_run_is_scored_when_its_index_is_back_and_organizers_are_notified_once
     make_qrels(scene.task)
     run = make_run(scene.team, scene.task)
     (media / "indexes").rename(media / "elsewhere")
-    assert [score_waiting(at=NOW) for _ in range(3)] == [0, 0, 0]
+    assert [score_waiting(at=NOW, task=scene.task) for _ in range(3)] == [0, 0, 0]
     (media / "elsewhere").rename(media / "indexes")
 
-    assert score_waiting(at=NOW) == 1
+    assert score_waiting(at=NOW, task=scene.task) == 1
     assert Scoring.objects.get().run == run
     notice = Notice.objects.get()
     assert (notice.user, notice.kind) == (scene.organizer, "check-failing")
     assert notice.subject == "Answer retrieval: the server cannot score runs"
+
+
+@pytest.mark.parametrize("attempts", [1, 2, 9])
+def test_the_sweep_scores_a_run_again_after_the_pause_of_its_failed_attempts(
+    team, task, media, attempts
+):
+    qrel_set, run = make_qrels(task), make_run(team, task)
+    due_at = NOW
+    (media / "indexes").rename(media / "elsewhere")
+    for attempt in range(attempts):
+        assert score_waiting(at=due_at) == 0
+        due_at += PAUSES[min(attempt, len(PAUSES) - 1)]
+    (media / "elsewhere").rename(media / "indexes")
+
+    assert score_waiting(at=due_at - timedelta(seconds=1)) == 0
+    assert pending_scores() == [(qrel_set, [run])]
+    assert score_waiting(at=due_at) == 1
+    assert not ScoringFault.objects.exists()
 
 
 def test_a_run_by_visual_ids_is_scored_against_visual_ids_only(team):
