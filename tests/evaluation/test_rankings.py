@@ -147,6 +147,20 @@ def test_a_ranking_is_beside_the_best_or_the_median(beside, tag, scene, client_o
     assert re.findall(r'<h2 id="ranking-.*?>(.*?)</h2>', html)[1:] == ([tag] if tag else [])
 
 
+def test_of_many_runs_the_best_can_be_chosen_and_the_one_that_is_beside(
+    played, client_of, monkeypatch
+):
+    make_run(played.other_team, played.task, {"A.1": ["10"]}, tag="another-run")
+    score_waiting(at=NOW)
+    monkeypatch.setattr("evaluation.views.rankings.MOST_BESIDE", 0)
+    url = ranking_url(played, beside=str(played.rival.pk))
+    page = client_of(played.organizer).get(url).text
+
+    assert f'<option value="{played.rival.pk}" selected>' in page
+    assert page.count("<option value=") == 4
+    assert "The best 1 of 2 runs" in page
+
+
 def test_a_team_compares_with_its_own_runs_only(played, client_of):
     make_run(played.team, played.task, {"A.1": ["10"]}, tag="alpha-two")
     score_waiting(at=NOW)

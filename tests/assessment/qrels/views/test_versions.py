@@ -141,3 +141,17 @@ def test_the_list_takes_as_many_queries_for_three_versions_as_for_one(
     browser.get(LIST)
     with django_assert_max_num_queries(15):
         browser.get(LIST)
+
+
+def test_a_large_draft_may_be_a_minute_old_and_a_frozen_version_has_all_labels(
+    browser, judged, task, assessor, organizer, monkeypatch
+):
+    assert "the labels until" not in browser.get(LIST).text
+    old = browser.get(f"{LIST}draft/").content
+    monkeypatch.setattr("arqlab.core.caches.AT_ONCE", 0)
+    judge(assessor, PoolInstance.objects.get(item__topic__query_id="A.2"), 3)
+
+    assert "These are the labels until" in browser.get(LIST).text
+    assert browser.get(f"{LIST}draft/").content == old
+    frozen = freeze_qrels(task=task, choice=QrelsChoice("all"), by=organizer, at=NOW)
+    assert [(row["topic"], row["relevant"]) for row in frozen.dropped] == [("A.2", 1)]
