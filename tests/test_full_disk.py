@@ -17,7 +17,7 @@ from arqlab.core import selectors
 from arqlab.core.faults import is_disk_full
 from arqlab.core.files import DurableStorage
 from arqlab.core.services.health import check_disk
-from arqlab.core.views.error_pages import DISK_FULL
+from arqlab.core.views.error_pages import TEXTS
 from submissions.models import Upload
 from tests.core.views.test_error_pages import says, sentences
 from tests.factories import Scene
@@ -78,8 +78,8 @@ def test_pages_and_the_api_say_that_the_disk_is_full_and_readiness_does(
 
     page, program = send(UPLOAD, team=scene.team.pk), send(API)
 
-    assert says(page, DISK_FULL)
-    assert (program.status_code, program.json()["message"]) == (507, sentences(DISK_FULL))
+    assert says(page, TEXTS["disk-full"])
+    assert (program.status_code, program.json()["message"]) == (507, sentences(TEXTS["disk-full"]))
     assert int(page["Retry-After"]) > 0
     assert (check_disk() is None) == (spare < 0)
     assert not Upload.objects.exists()

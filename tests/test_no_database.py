@@ -21,7 +21,7 @@ from pytest_django.plugin import DjangoDbBlocker
 from arqlab.core.errors import error_body
 from arqlab.core.faults import is_database_lost
 from arqlab.core.services import health
-from arqlab.core.views.error_pages import NO_DATABASE
+from arqlab.core.views.error_pages import TEXTS
 from tests.core.views.test_error_pages import says, sentences
 from tests.test_access import named_addresses, parameters_of
 
@@ -75,8 +75,8 @@ def test_a_page_says_what_happened_and_the_api_says_it_in_json(
 ) -> None:
     page, api = known.get("/labs/"), known.get("/api/labs/")
 
-    assert says(page, NO_DATABASE)
-    assert api.json() == error_body(sentences(NO_DATABASE), "busy")
+    assert says(page, TEXTS["no-database"])
+    assert api.json() == error_body(sentences(TEXTS["no-database"]), "busy")
 
 
 def test_a_token_is_answered_later_too(no_database: None) -> None:

@@ -20,6 +20,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 
 from arqkit.formats.tables import FILE_ENDINGS
 from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
@@ -76,8 +77,8 @@ class Column:
     - best: whether a value is marked as the best one, and `cell_css` other classes of its cell.
     - is_head: whether it names the row.
     - over: the heading over this column and its neighbours with the same one.
-    - order: the name of the order of a list by which the heading sorts, and `by` the field or
-      column, if it is another.
+    - by: the field or column of a list by which the heading sorts, and `order` the name of this
+      order in addresses, if it is not that of the heading.
     - template: the template of a cell with buttons or forms. It gets `row`.
     - title: more words for the heading, which appear over it.
     - hides_heading: whether the heading is only read aloud.
@@ -101,6 +102,11 @@ class Column:
     css: str = ""
     title: str = ""
     hides_heading: bool = False
+
+    def __post_init__(self) -> None:
+        """Name the order after the heading, if it has no other name."""
+        if self.by and not self.order:
+            object.__setattr__(self, "order", slugify(self.heading))
 
     @property
     def head_classes(self) -> str:

@@ -88,6 +88,9 @@ class Assignment(models.Model):
         help_text="Start of the review of the finished topic, if it is in review.",
     )
     ended_at = models.DateTimeField(null=True, blank=True)
+    trip_until = models.DateTimeField(
+        null=True, blank=True, help_text="When the last offline trip ends, if not earlier by hand."
+    )
 
     class Meta:
         ordering = ["topic", "pk"]

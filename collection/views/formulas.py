@@ -76,8 +76,8 @@ def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
     return Table(
         "changes",
         [
-            Column("Change", "change", WORD, order="change", by="place"),
-            Column("Instances", "instances", COUNT, order="instances"),
+            Column("Change", "change", WORD, by="place"),
+            Column("Instances", "instances", COUNT, by="instances"),
             Column(
                 "Visual id before",
                 "old_visual_id",
@@ -144,7 +144,7 @@ def _opinion_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
                 _first(5, lambda latex: format_html("<div>{}</div>", render_formula(latex))),
                 name="latex",
             ),
-            Column("Instances", "instances", COUNT, name="instances", order="instances"),
+            Column("Instances", "instances", COUNT, name="instances", by="instances"),
         ],
         opinion_rows(version),
         asked=request.GET,

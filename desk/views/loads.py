@@ -106,11 +106,11 @@ def load_list(request: HttpRequest, lab: Lab) -> HttpResponse:
         "loads",
         [
             Column("Load", str, link=to("desk:load-detail", of="pk"), is_head=True),
-            Column("State", "state", CHIP, order="state"),
+            Column("State", "state", CHIP, by="state"),
             Column("Task", "task.name"),
             Column("Files", lambda load: ", ".join(file["name"] for file in load.files), ID),
             Column("By", "by.name"),
-            Column("Started", "created_at", TIME, order="started", by="pk"),
+            Column("Started", "created_at", TIME, by="pk"),
         ],
         Job.objects.filter(lab=lab, kind__in=FORMS).select_related("task", "by"),
         asked=request.GET,

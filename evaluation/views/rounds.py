@@ -379,11 +379,11 @@ def _disagreements_table(
             " ", "{}", ((label(scale.of(second)),) for second in row["seconds"])
         )
 
-    effect = Column("Effect", "effect", SCORE, order="effect", name="effect")
+    effect = Column("Effect", "effect", SCORE, by="effect", name="effect")
     return Table(
         "disagreements",
         [
-            Column("Topic", "topic", ID, order="topic", name="topic", css="nowrap"),
+            Column("Topic", "topic", ID, by="topic", name="topic", css="nowrap"),
             Column(
                 "Item",
                 "doc_id",

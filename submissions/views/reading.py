@@ -102,26 +102,15 @@ def _runs_table(
 
 def _run_columns(task: Task, at: str) -> list[Column]:
     return [
-        Column(
-            "Run",
-            "tag",
-            template="submissions/_run_name.html",
-            order="run",
-            by=Lower("tag"),
-            is_head=True,
-        ),
+        Column("Run", "tag", template="submissions/_run_name.html", by=Lower("tag"), is_head=True),
         Column("", "standing.key", name="Standing"),
-        Column("Team", "team.name", order="team", by=Lower("team__name")),
+        Column("Team", "team.name", by=Lower("team__name")),
         Column(
-            "State",
-            "state",
-            CellKind(lambda state: chip(state, STATES[state])),
-            order="state",
-            by="shown_state",
+            "State", "state", CellKind(lambda state: chip(state, STATES[state])), by="shown_state"
         ),
         Column("Rows", lambda run: run.report.get("rows"), COUNT),
-        Column("Errors", "errors", COUNT, order="errors"),
-        Column("Warnings", "warnings", COUNT, order="warnings"),
+        Column("Errors", "errors", COUNT, by="errors"),
+        Column("Warnings", "warnings", COUNT, by="warnings"),
         Column(at, "submitted_at", TIME, order="submitted", by="submitted_at"),
         Column("File", "file_name", ID, css="file-cell"),
     ]

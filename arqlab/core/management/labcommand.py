@@ -48,7 +48,8 @@ class LabCommand(BaseCommand):
 
     It creates the tables of an empty database, so that it can be the first command ever run; a
     database with tables is left to `manage.py migrate`. The message of a `UserError` becomes the
-    command's. It changes no archived lab or task that `LAB/TASK` or `--lab` names.
+    command's. It changes no archived lab or task that `LAB/TASK` or `--lab` names. Its docstring is
+    what `--help` prints.
     """
 
     changes_labs = True
@@ -59,6 +60,10 @@ class LabCommand(BaseCommand):
     # System checks import all views, which takes longer than most commands; `migrate` and `serve`
     # run them.
     requires_system_checks = ()
+
+    def __init_subclass__(cls) -> None:
+        """Take the text of `--help` from the docstring."""
+        cls.help = " ".join((cls.__doc__ or "").split())
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add `arguments`."""

@@ -157,7 +157,7 @@ def _history_table(request: HttpRequest, person: User) -> Table:
     return Table(
         "events",
         [
-            Column("When", "at", TIME, order="when", by="at"),
+            Column("When", "at", TIME, by="at"),
             Column("Event", "verb", ID),
             Column("By", lambda event: event.actor.name if event.actor else "ArqLab"),
             Column("Lab", "lab.name"),

@@ -5,7 +5,9 @@ needs no database and no session, so it also works when those fail.
 """
 
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -45,60 +47,8 @@ class ErrorLink(NamedTuple):
     url: str
 
 
-BAD_REQUEST = ErrorText(
-    "Bad request",
-    "ArqLab could not read this request, so nothing was changed.",
-    "Go back, reload the page and try again.",
-)
-PERMISSION_DENIED = ErrorText(
-    "Permission denied",
-    "You do not have permission to do this, so nothing was changed.",
-    "If you think you should, ask an organizer of the lab.",
-)
-PAGE_NOT_FOUND = ErrorText(
-    "Page not found",
-    "This page does not exist, or you do not have permission to see it.",
-    "Check the address, or start from the list of labs.",
-)
-NOT_FOUND_BY_VISITOR = PAGE_NOT_FOUND._replace(
-    todo="Check the address, or sign in: some pages are only for people with a role in the lab."
-)
-NOT_ALLOWED = ErrorText(
-    "Action not available",
-    "This page cannot do what was requested, so nothing was changed.",
-    "Open the page and use its buttons.",
-)
-TOO_LARGE = ErrorText(
-    "Too much data",
-    "The form or its files are larger than the server accepts, so nothing was saved.",
-    "Go back and shorten the text, or save it in several steps. Send fewer or smaller files.",
-)
-TOO_MANY = ErrorText(
-    "Too many attempts",
-    "There were too many attempts in a short time, so this one was not carried out.",
-    "Wait a few minutes, then try again.",
-)
-TOO_MANY_PASSWORDS = ErrorText(
-    "Many people are signing in",
-    "The server checks few passwords at a time, so yours was not checked and nothing was changed.",
-    "Wait a few seconds, then send the form again.",
-)
-SERVER_ERROR = ErrorText(
-    "Something went wrong",
-    "The error is on our side and has been logged. Everything you saved before is safe.",
-    "Try again in a minute. If the error persists, tell an organizer what you did and when.",
-)
-NO_DATABASE = ErrorText(
-    "The database is not available",
-    "ArqLab cannot reach its database at the moment. Everything you saved before is safe, but what "
-    "you sent last may not be saved.",
-    "Wait a minute and reload the page. Check whether your last change is there.",
-)
-DISK_FULL = ErrorText(
-    "The disk is full",
-    "The server has no room left to store this, so nothing was saved.",
-    "Tell an organizer, and try again when they have made room. Pages still open as usual.",
-)
+_WRITTEN = tomllib.loads(Path(__file__).with_name("error_pages.toml").read_text(encoding="utf-8"))
+TEXTS = {name: ErrorText(**text) for name, text in _WRITTEN["pages"].items()}
 CODES = {
     400: "malformed",
     403: "permission-denied",
@@ -119,35 +69,10 @@ API_CODES = {
     "parse_error": "malformed",
 }
 """The codes of the REST framework that have another name here; in others, `_` becomes `-`."""
-API_MESSAGES = {
-    "csrf": "The request has no valid CSRF token, so nothing was changed. Programs sign in with an "
-    "API token instead of a cookie.",
-    "invalid": "The request is not valid, so nothing was changed. Correct what `errors` lists.",
-    "malformed": "ArqLab could not read this request, so nothing was changed: {detail}",
-    "not-found": "There is nothing at this address, or you do not have permission to see it. Check "
-    "the address and sign in with an API token.",
-    "signed-out": "You are not signed in. Send an API token, which you can create on your account "
-    "page.",
-}
+API_MESSAGES: dict[str, str] = _WRITTEN["api"]
 """The messages of errors in the API by code. A view may have its own in `error_messages`."""
 SIGNED_OUT = "You are signed out. Sign in to continue."
 NOT_SAVED = "You are signed out, so nothing was saved. Sign in to return to the form."
-OLD_FORM = ErrorText(
-    "This form is out of date",
-    "You have signed in again since you opened it, perhaps in another tab. Nothing was saved.",
-    "Return to the form. It contains your entries; check them and submit it again.",
-)
-NO_COOKIES = ErrorText(
-    "Cookies are blocked",
-    "Your browser did not send ArqLab’s cookies, so nothing was saved.",
-    "Allow cookies for this site, reload the form and submit it again.",
-)
-OTHER_SITE = ErrorText(
-    "This form comes from another site",
-    "Your browser reports that the form was not opened on this site, so nothing was saved.",
-    "Open the form in ArqLab. If you did, tell an organizer: the server’s setting ARQLAB_ORIGINS "
-    "may lack this address.",
-)
 
 
 def error_response(
@@ -195,25 +120,27 @@ def form_to_sign_in(request: HttpRequest) -> HttpResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 400, or 413 for a form that is too large."""
     if isinstance(exception, (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)):
-        return error_response(request, TOO_LARGE, status=413)
-    return error_response(request, BAD_REQUEST, status=400)
+        return error_response(request, TEXTS["too-large"], status=413)
+    return error_response(request, TEXTS["bad-request"], status=400)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 403."""
-    return error_response(request, PERMISSION_DENIED, status=403, links=_all_labs(request))
+    return error_response(request, TEXTS["permission-denied"], status=403, links=_all_labs(request))
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 404."""
-    text = PAGE_NOT_FOUND if request.user.is_authenticated else NOT_FOUND_BY_VISITOR
+    text = (
+        TEXTS["page-not-found"] if request.user.is_authenticated else TEXTS["not-found-by-visitor"]
+    )
     return error_response(request, text, status=404, links=_all_labs(request))
 
 
 def not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
     """Return 405 with the methods that `refused` allows."""
     page = error_response(
-        request, NOT_ALLOWED, status=405, links=(ErrorLink("Open the page", request.path),)
+        request, TEXTS["not-allowed"], status=405, links=(ErrorLink("Open the page", request.path),)
     )
     page["Allow"] = refused["Allow"]
     return page
@@ -221,13 +148,13 @@ def not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
     """Return 429."""
-    return error_response(request, TOO_MANY, status=429)
+    return error_response(request, TEXTS["too-many"], status=429)
 
 
 def too_many_passwords(request: HttpRequest) -> HttpResponse:
     """Return 503, and after how many seconds a turn is likely to be free."""
     links = (ErrorLink("Return to the form", page_of_form(request)),)
-    page = _later(request, TOO_MANY_PASSWORDS, 503, seconds=5, links=links)
+    page = _later(request, TEXTS["too-many-passwords"], 503, seconds=5, links=links)
     # Django would log an error of ours.
     log_response("Wait: %s", request.path, response=page, request=request, level="warning")
     return page
@@ -246,10 +173,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """
     error = sys.exception()
     if is_database_lost(error):
-        return _later(request, NO_DATABASE, 503, seconds=10)
+        return _later(request, TEXTS["no-database"], 503, seconds=10)
     if is_disk_full(error):
-        return _later(request, DISK_FULL, 507, seconds=300)
-    return error_response(request, SERVER_ERROR, status=500)
+        return _later(request, TEXTS["disk-full"], 507, seconds=300)
+    return error_response(request, TEXTS["server-error"], status=500)
 
 
 def _later(
@@ -271,9 +198,9 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         return redirect("desk:home")
     if match and not is_signed_in and getattr(match.func, "login_required", True):
         return form_to_sign_in(request)
-    text = NO_COOKIES if reason == csrf.REASON_NO_CSRF_COOKIE else OLD_FORM
+    text = TEXTS["no-cookies"] if reason == csrf.REASON_NO_CSRF_COOKIE else TEXTS["old-form"]
     if reason.startswith(("Origin checking failed", "Referer checking failed")):
-        text = OTHER_SITE
+        text = TEXTS["other-site"]
     back = ErrorLink("Return to the form", page_of_form(request))
     return error_response(request, text, status=403, links=(back,))
 

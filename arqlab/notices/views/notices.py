@@ -122,18 +122,18 @@ def _messages_table(request: HttpRequest, lab: Lab) -> Table:
                 "Subject",
                 "subject",
                 link=to("notices:message-detail", lab.slug, of="pk"),
-                order="subject",
+                by="subject",
                 is_head=True,
                 css="wrap",
             ),
             Column("Recipients", "get_audience_display"),
-            Column("People", "recipients", COUNT, order="people", by="recipients"),
-            Column("Read", "read", COUNT, order="read"),
+            Column("People", "recipients", COUNT, by="recipients"),
+            Column("Read", "read", COUNT, by="read"),
             Column("Emails sent", "mail_sent", COUNT),
             Column("Queued", lambda row: row.mail_queued + row.mail_sending, COUNT),
-            Column("Failed", "mail_failed", COUNT, order="failed", by="mail_failed"),
+            Column("Failed", "mail_failed", COUNT, by="mail_failed"),
             Column("From", "sent_by.name"),
-            Column("When", "sent_at", TIME, order="when", by="pk"),
+            Column("When", "sent_at", TIME, by="pk"),
         ],
         selectors.messages_of(lab),
         asked=request.GET,
@@ -220,11 +220,11 @@ def _mail_table(request: HttpRequest, lab: Lab, states: list[Mail.State]) -> Tab
     return Table(
         "mail",
         [
-            Column("Address", "address", ADDRESS, order="address", is_head=True),
-            Column("Subject", "subject", order="subject", css="wrap"),
+            Column("Address", "address", ADDRESS, by="address", is_head=True),
+            Column("Subject", "subject", by="subject", css="wrap"),
             Column("State", "state", CHIP),
-            Column("Attempts", "attempts", COUNT, order="attempts"),
-            Column("Since", "changed_at", TIME, order="since", by="changed_at"),
+            Column("Attempts", "attempts", COUNT, by="attempts"),
+            Column("Since", "changed_at", TIME, by="changed_at"),
             Column("Error", "error", note=due, css="wrap"),
             Column("Change", template="notices/_mail_retry.html", hides_heading=True),
             Column("", order="queued", by="pk", name=None),
@@ -278,10 +278,8 @@ def _invitations(request: HttpRequest, lab: Lab) -> Table:
     return Table(
         "invitations",
         [
-            Column(
-                "Address", "address", ADDRESS, order="address", by=Lower("address"), is_head=True
-            ),
-            Column("Role", lambda row: capfirst(row.words), order="role", by="role", css="wrap"),
+            Column("Address", "address", ADDRESS, by=Lower("address"), is_head=True),
+            Column("Role", lambda row: capfirst(row.words), by="role", css="wrap"),
             Column(
                 "State",
                 "state",
@@ -293,7 +291,7 @@ def _invitations(request: HttpRequest, lab: Lab) -> Table:
                 lambda row: chip(row.mail.state) if row.mail else "not emailed",
                 note="mail.error",
             ),
-            Column("Invited", "invited_at", TIME, order="invited", by="pk"),
+            Column("Invited", "invited_at", TIME, by="pk"),
             Column("Link", template="notices/_invitation_link.html"),
             Column("Change", template="notices/_invitation_buttons.html", hides_heading=True),
         ],
@@ -383,14 +381,13 @@ NOTICE_COLUMNS = [
         "Notice",
         "subject",
         link=to("notices:notice-detail", of="pk"),
-        order="notice",
         by="subject",
         is_head=True,
         css="wrap",
     ),
     Column("State", lambda row: "read" if row.read_at else "unread", CHIP),
-    Column("Lab", "lab.name", order="lab", by="lab__name", css="wrap"),
-    Column("When", "created_at", TIME, order="when", by="pk"),
+    Column("Lab", "lab.name", by="lab__name", css="wrap"),
+    Column("When", "created_at", TIME, by="pk"),
 ]
 
 

@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
 from assessment.models import Assignment, Pool, PoolItem, SetAsideTopic
-from assessment.qrels.selectors.counts import Size, TopicTally, added, topic_tallies
+from assessment.qrels.selectors.counts import Size, TopicTally, added, hour_of, topic_tallies
 
 NO_PACE = Pace()
 
@@ -253,9 +253,10 @@ def trips_of_task(task: Task, *, at: datetime) -> list[dict[str, Any]]:
 
     Each has the `person`, the id of the topic, the number of `items` and `until` when it lasts.
     """
+    away = Assignment.objects.filter(topic__task=task, trip_until__gt=at)
     rows: QuerySet[Any, Any] = (
         long_leases(at)
-        .filter(topic__task=task)
+        .filter(topic__in=away.values("topic"))
         .order_by("topic__position", "leased_to")
         .values("topic__query_id", "leased_to")
         .annotate(items=Count("pk"), until=Max("leased_until"))
@@ -345,7 +346,7 @@ def judged_by(
 
     Imported ones do not count toward the pace per day: all may have the time of the import.
     """
-    since = (at - RECENT).replace(minute=0, second=0, microsecond=0)
+    since = hour_of(at - RECENT)
     return {
         (topic, person): JudgedCounts(
             own.items,

@@ -17,7 +17,7 @@ from assessment.assignments.selectors.grid import LEASE, free_items, long_leases
 from assessment.errors import JudgingError
 from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import open_items
-from assessment.models import Judgment, PoolItem
+from assessment.models import Assignment, Judgment, PoolItem
 
 MAX_ITEMS = 50
 MAX_HOURS = 7 * 24
@@ -34,7 +34,7 @@ class Trip(NamedTuple):
 
 @transaction.atomic
 def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip:
-    """Lease the first items of a topic for some hours, in three queries; an earlier trip ends."""
+    """Lease the first items of a topic for some hours, in four queries; an earlier trip ends."""
     long_leases(at).filter(topic=topic_id, leased_to=user).update(leased_until=at + LEASE)
     waiting = open_items(Stack(topic_id), user.pk).filter(unleased(user, at), done_at=None)
     waiting = waiting.exclude(kept_from=user)  # what the user reported waits for another assessor
@@ -45,6 +45,8 @@ def prepare_trip(*, topic_id: int, user: User, hours: int, at: datetime) -> Trip
     PoolItem.objects.filter(pk__in=items).update(
         leased_to=user, leased_since=kept_begin(user, at), leased_until=until
     )
+    own = Assignment.objects.filter(topic=topic_id, assessor=user, ended_at=None)
+    own.update(trip_until=until)
     return Trip(items, until if items else None)
 
 

@@ -13,12 +13,7 @@ from assessment.assignments.services.assigning import assign_topics, pairs_of_fi
 
 
 class Command(LoadCommand):
-    """Assign topics; if anything in the file is wrong, report all problems and assign nothing."""
-
-    help = (
-        "Assign topics to assessors from a CSV or TSV file with one topic and one "
-        "assessor per line."
-    )
+    """Assign topics to assessors from a CSV or TSV file with a topic and an assessor per line."""
 
     arguments = {
         **LoadCommand.arguments,

@@ -52,12 +52,10 @@ def _whole_number(text: str) -> int:
 
 
 class Command(CeremonyCommand):
-    """Freeze a pool; the same runs, settings and seed give the same one, byte for byte."""
+    """Freeze the pool of a task from its valid runs.
 
-    help = (
-        "Freeze the pool of a task from its valid runs. With --supplement, freeze the items that "
-        "are not yet in a pool of the task."
-    )
+    With --supplement, freeze the items that are not yet in a pool of the task.
+    """
 
     arguments = {
         **CeremonyCommand.arguments,

@@ -9,9 +9,7 @@ from assessment.qrels.services.versions import choose_current_qrels
 
 
 class Command(LabCommand):
-    """Make a version current. Leaderboards use it unless another version is named."""
-
-    help = "Make a version of the qrels the current one, which leaderboards use by default."
+    """Make a version of the qrels the current one, which leaderboards use by default."""
 
     arguments = {
         "task": TASK,

@@ -8,13 +8,12 @@ from assessment.pools.selectors.frozen import pool_file, pool_numbered
 
 
 class Command(LabCommand):
-    """Print the file of a pool: topic, position, kind, item, doc_id, post_id."""
+    """Print a frozen pool as TSV: topic, position, kind, item, doc_id, post_id.
+
+    The SHA-256 of the output is the pool's hash.
+    """
 
     changes_labs = False
-    help = (
-        "Print a frozen pool as TSV: topic, position, kind, item, doc_id, post_id. The SHA-256 of "
-        "the output is the pool's hash."
-    )
 
     arguments = {
         "task": TASK,

@@ -20,12 +20,9 @@ OF_DRAFTS = ("level", "complete", "all_topics")
 
 
 class Command(LabCommand):
-    """Print the qrels, and to standard error which topics the draft leaves out."""
+    """Print a frozen version of the qrels, or the draft, as tab-separated `topic 0 item label`."""
 
     changes_labs = False
-    help = (
-        "Print a frozen version of the qrels, or the draft, as tab-separated `topic 0 item label`."
-    )
 
     arguments = {
         "task": TASK,

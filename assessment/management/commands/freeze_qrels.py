@@ -21,12 +21,10 @@ from submissions.services.left_out import reasons_by_run, require_reasons
 
 
 class Command(CeremonyCommand):
-    """List what is odd about the draft of the qrels, and freeze it as the next version."""
+    """List what is odd about the draft of the qrels, and freeze it as a version.
 
-    help = (
-        "List what is odd about the draft of the qrels, and freeze it as a version. With --delete, "
-        "delete a version that nothing uses."
-    )
+    With --delete, delete a version that nothing uses.
+    """
 
     arguments = {
         **CeremonyCommand.arguments,

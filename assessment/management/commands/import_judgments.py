@@ -12,13 +12,12 @@ from assessment.judging.services.importing import import_judgments
 
 
 class Command(LoadCommand):
-    """Store the labels of a file as judgments, or report all its problems and store nothing."""
+    """Import judgments made outside ArqLab.
 
-    help = (
-        "Import judgments made outside ArqLab. FILE is a TSV with the columns topic, item, label "
-        "and optionally assessor, comment, seconds, judged_at, guidelines; or a "
-        "qrels file. Importing a file again changes nothing. A stored label that is newer stays."
-    )
+    FILE is a TSV with the columns topic, item, label and optionally assessor, comment, seconds,
+    judged_at, guidelines; or a qrels file. Importing a file again changes nothing. A stored label
+    that is newer stays.
+    """
 
     arguments = {
         **LoadCommand.arguments,

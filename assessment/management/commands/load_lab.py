@@ -24,9 +24,7 @@ from collection.selectors.visual_maps import newest_map
 
 
 class Command(LoadCommand):
-    """Load a lab; if anything in the folder is wrong, report all problems and load nothing."""
-
-    help = "Load a lab from a folder with a lab.toml and the topics, qrels and collection it names."
+    """Load a lab from a folder with a lab.toml and the topics, qrels and collection it names."""
 
     arguments = {
         **LoadCommand.arguments,

@@ -16,12 +16,9 @@ from collection.services.visual_maps import make_visual_map
 
 
 class Command(LabCommand):
-    """Group formula instances by appearance; make a new version only if an id differs."""
-
-    help = (
-        "Create the next version of a collection's visual ids, and list the judged formulas it "
-        "changes."
-    )
+    """Create the next version of a collection's visual ids, and list the judged formulas it
+    changes.
+    """
 
     arguments = {"collection": {"metavar": "COLLECTION", "help": "slug of the collection"}}
 

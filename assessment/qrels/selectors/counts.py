@@ -54,7 +54,7 @@ class Judged:
     active_ms: int = 0
     first: datetime | None = None
     last: datetime | None = None
-    hours: dict[datetime, int] = field(default_factory=dict)
+    hours: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -70,6 +70,11 @@ class TopicTally:
     relevant: dict[str, int] = field(default_factory=dict)
     people: dict[int, Judged] = field(default_factory=dict)
     days: dict[date, int] = field(default_factory=dict)
+
+
+def hour_of(at: datetime) -> int:
+    """Return the hours since 1970, which are read more quickly than times."""
+    return int(at.timestamp()) // 3600
 
 
 def added(sizes: Iterable[Size]) -> Size:
@@ -151,7 +156,7 @@ def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
     lowest = task.protocol.relevant_from
     known = pools[0].label_scale.judgments
     relevant = [label.value for label in known if label.value >= lowest]
-    key = key_of("tallies-1", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
+    key = key_of("tallies-2", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
     kept: _Kept | None = computed_values.get(key)
     if kept and kept.marks.newest > marks.newest:  # an earlier database was restored
         kept = None
@@ -159,7 +164,11 @@ def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
     if kept and kept.marks[:3] == marks[:3] and settled == marks.newest:
         return kept
     retired = frozenset(_retired().values_list("pk", flat=True))
-    changes, items = marks.newest - settled, PoolItem.official.filter(pool__task=task).count()
+    changes = marks.newest - settled
+    if kept:
+        items = sum(size.items for one in kept.tallies.values() for size in one.sizes.values())
+    else:
+        items = PoolItem.official.filter(pool__task=task).count()
     version = f"{key} {marks[:3]}"
     if kept is None or changes * LOOKING > items * COUNTING:
         require_time(key, items * COUNTING)
@@ -214,7 +223,7 @@ def _counted(relevant: Collection[int], **where: Any) -> dict[int, TopicTally]:
     for topic, person, hour, count in judged.filter(here).annotate(
         hour=UtcHour("judged_at"), count=Count("pk")
     ):
-        tallies[topic].people[person].hours[hour] = count
+        tallies[topic].people[person].hours[hour_of(hour)] = count
     days = current.filter(here).values_list(f"{item}__topic", LocalDay("judged_at"))
     for topic, day, count in days.annotate(distinct):
         tallies[topic].days[day] = count

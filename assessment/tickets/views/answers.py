@@ -225,15 +225,14 @@ def ticket_columns(page: str, lab: Lab) -> list[Column]:
     """Return the columns of all lists of tickets; `page` is that of a ticket."""
     url, topic = to(page, lab.slug, of="pk"), f"{ITEM}__topic__position"
     return [
-        Column("Ticket", str, link=url, is_head=True, order="ticket", by="pk"),
+        Column("Ticket", str, link=url, is_head=True, by="pk"),
         Column(
             "Topic",
             lambda ticket: f"{ticket.topic.task.name}, {ticket.topic.query_id}",
             css="nowrap",
-            order="topic",
             by=topic,
         ),
-        Column("Label", "judgment.scale_label", LABEL, order="label", by="judgment__label"),
+        Column("Label", "judgment.scale_label", LABEL, by="judgment__label"),
         Column("Comment", "judgment.comment", EXCERPT),
     ]
 
@@ -257,13 +256,13 @@ def _tickets_table(request: HttpRequest, lab: Lab, state: str) -> Table:
     by = reader("judgment.assessor.name")
     columns = [
         *ticket_columns("assessment:ticket-detail", lab),
-        Column("Assessor", lambda ticket: by(ticket) or "an import", order="assessor", by=assessor),
+        Column("Assessor", lambda ticket: by(ticket) or "an import", by=assessor),
         Column("Expert", "expert.name", note=lambda ticket: Truncator(ticket.opinion).chars(100)),
-        Column("Opened", "raised_at", TIME, order="opened", by="raised_at"),
+        Column("Opened", "raised_at", TIME, by="raised_at"),
     ]
     answered = [
         Column("Answer", "answer", EXCERPT),
-        Column("Answered", "answered_at", TIME, order="answered", by="answered_at"),
+        Column("Answered", "answered_at", TIME, by="answered_at"),
     ]
     return Table(
         "tickets",
@@ -444,7 +443,7 @@ def corrections_table(corrections: Iterable[Correction]) -> Table:
             Column("Instead of", "key", CODE),
             Column("The lab shows", "value", CODE),
             Column("By", "made_by.name"),
-            Column("Made", "made_at", TIME, order="made", by="made_at"),
+            Column("Made", "made_at", TIME, by="made_at"),
             Column("Undo", template="assessment/_correction_undo.html", hides_heading=True),
         ],
         corrections,

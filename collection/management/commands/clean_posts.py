@@ -9,12 +9,10 @@ from collection.services.cleaning import clean_posts
 
 
 class Command(LabCommand):
-    """Sanitize posts and comments by the current rules. The original texts do not change."""
+    """Sanitize again the posts and comments that were sanitized with older rules.
 
-    help = (
-        "Sanitize again the posts and comments that were sanitized with older rules. If you stop "
-        "the command, run it again to continue."
-    )
+    If you stop the command, run it again to continue.
+    """
 
     arguments = {
         "collection": {"nargs": "?", "help": "slug of the collection (default: all collections)"},

@@ -12,12 +12,9 @@ TABLES = ("mapping", "changes", "opinion")
 
 
 class Command(LabCommand):
-    """Print a version of the visual ids as TSV, in parts, as a collection has millions."""
-
-    help = (
-        "Print a version of the visual ids as TSV with a header: the visual id of every formula "
-        "instance, or another table of the version."
-    )
+    """Print a version of the visual ids as TSV with a header: the visual id of every formula
+    instance, or another table of the version.
+    """
 
     arguments = {
         "collection": {"metavar": "COLLECTION", "help": "slug of the collection"},

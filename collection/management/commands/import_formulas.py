@@ -19,12 +19,9 @@ KINDS = ("latex", "slt", "opt")
 
 
 class Command(LoadCommand):
-    """Import the index files and report the rows that cannot be read."""
-
-    help = (
-        "Import the formula index of a collection: the LaTeX, SLT and OPT files of any edition, "
-        "each a TSV or a folder of TSVs."
-    )
+    """Import the formula index of a collection: the LaTeX, SLT and OPT files of any edition, each a
+    TSV or a folder of TSVs.
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the collection and a path for each representation."""

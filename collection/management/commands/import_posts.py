@@ -27,13 +27,11 @@ INTERRUPTED = 130
 
 
 class Command(LoadCommand):
-    """Import the files of a data dump and report the rows that cannot be read."""
+    """Import the files of a data dump: posts, comments, links, tags, users, votes and badges as
+    XML, plain or packed as .gz, .bz2 or .7z.
 
-    help = (
-        "Import the files of a data dump: posts, comments, links, tags, users, votes and badges "
-        "as XML, plain or packed as .gz, .bz2 or .7z. Stop with Ctrl-C; run the same command "
-        "again to continue."
-    )
+    Stop with Ctrl-C; run the same command again to continue.
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the files, the collection and the date window."""

@@ -16,8 +16,6 @@ from collection.services.indexing import (
 class Command(LabCommand):
     """Index the words of posts and the symbol pairs of formulas that are not yet indexed."""
 
-    help = "Index the words of posts and the symbol pairs of formulas that are not yet indexed."
-
     arguments = {
         "collection": {
             "metavar": "COLLECTION",

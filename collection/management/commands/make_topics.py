@@ -29,13 +29,10 @@ V = TypeVar("V")
 
 
 class Command(LabCommand):
-    """List topic candidates, or with --chosen write the files of topics."""
+    """List topic candidates from a collection as CSV with the criteria for selecting them.
 
-    help = (
-        "List topic candidates from a collection as CSV with the criteria for selecting them. "
-        "With --chosen, write the topics of tasks 1 and 2 with their formulas and topic "
-        "information."
-    )
+    With --chosen, write the topics of tasks 1 and 2 with their formulas and topic information.
+    """
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the collection, the filters for candidates and the list of chosen questions."""

@@ -12,13 +12,12 @@ from desk.services.backups import Backup, delete_old_backups, make_backup, verif
 
 
 class Command(LabCommand):
-    """Make a backup, or verify one."""
+    """Write the database and all files into one archive, while servers run, and read it again.
+
+    With ARQLAB_BACKUP_KEY, it is encrypted.
+    """
 
     changes_labs = False
-    help = (
-        "Write the database and all files into one archive, while servers run, and read it again. "
-        "With ARQLAB_BACKUP_KEY, it is encrypted."
-    )
     arguments = {
         "--to": {
             "type": Path,

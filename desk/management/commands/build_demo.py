@@ -13,9 +13,7 @@ from desk.services import demo
 
 
 class Command(LabCommand):
-    """Build the demo lab once; a second call changes nothing and prints the accounts again."""
-
-    help = "Build the demo lab, and print its accounts and the run files to try."
+    """Build the demo lab, and print its accounts and the run files to try."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Migrate, build the lab unless it exists, then print the accounts and files."""

@@ -10,13 +10,12 @@ from desk.services.backups import restore_backup
 
 
 class Command(LabCommand):
-    """Restore a backup."""
+    """Read all of an archive, then put its database and files in place, and migrate the database.
+
+    Stop all servers and workers first.
+    """
 
     changes_labs = False
-    help = (
-        "Read all of an archive, then put its database and files in place, and migrate the "
-        "database. Stop all servers and workers first."
-    )
     arguments = {
         "archive": {"type": Path, "metavar": "ARCHIVE"},
         "--identity": {

@@ -15,14 +15,13 @@ from evaluation.services.scoring import score_waiting
 
 
 class Command(LabCommand):
-    """Print the leaderboard of all valid runs. Score the runs that wait for scores first."""
+    """Print the leaderboard of a task to four decimals: baselines, then teams by their best run.
+
+    TSV and CSV have the columns team, run, primary (P or empty), manual (M or empty) and one column
+    per measure.
+    """
 
     changes_labs = False
-    help = (
-        "Print the leaderboard of a task to four decimals: baselines, then teams by their best "
-        "run. TSV and CSV have the columns team, run, primary (P or empty), manual (M or empty) "
-        "and one column per measure."
-    )
 
     arguments = {
         "task": TASK,

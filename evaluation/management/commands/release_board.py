@@ -15,12 +15,10 @@ from submissions.services.left_out import reasons_by_run
 
 
 class Command(CeremonyCommand):
-    """List what is odd, and release the leaderboard of all valid runs as the next version."""
+    """List what is odd about the leaderboard of a task, and release it as a numbered version.
 
-    help = (
-        "List what is odd about the leaderboard of a task, and release it as a numbered version. "
-        "With --hide, hide the released leaderboard."
-    )
+    With --hide, hide the released leaderboard.
+    """
 
     arguments = {
         **CeremonyCommand.arguments,

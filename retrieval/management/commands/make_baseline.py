@@ -33,12 +33,11 @@ from submissions.models import Run
 
 
 class Command(LabCommand):
-    """Make the run of a system, and submit it as a baseline or write it to a file."""
+    """Let one of the organizers' own systems rank for the topics of a task, and submit its run as a
+    baseline, which is checked like any run.
 
-    help = (
-        "Let one of the organizers' own systems rank for the topics of a task, and submit its run "
-        "as a baseline, which is checked like any run. With --out, write the run to a file."
-    )
+    With --out, write the run to a file.
+    """
 
     arguments = {
         "task": TASK,

@@ -15,13 +15,12 @@ from submissions.selectors import task_pack
 
 
 class Command(LabCommand):
-    """Report every problem in a run file as text or JSON. Exit with 1 if a run has errors."""
+    """Check a run file (plain, gz or zip) and print the report without storing anything.
+
+    Exit with 1 if a run has errors.
+    """
 
     changes_labs = False
-    help = (
-        "Check a run file (plain, gz or zip) and print the report without storing anything. "
-        "Exit with 1 if a run has errors."
-    )
 
     arguments = {
         "file": {"type": Path, "help": "the run file"},

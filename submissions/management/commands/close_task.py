@@ -11,12 +11,10 @@ from submissions.oddities import closing_oddities
 
 
 class Command(CeremonyCommand):
-    """List what is odd, and close a task, whatever its deadline."""
+    """List what is odd about closing a task for submission, and close it before its deadline.
 
-    help = (
-        "List what is odd about closing a task for submission, and close it before its deadline. "
-        "With --reopen, reopen it."
-    )
+    With --reopen, reopen it.
+    """
 
     arguments = {**CeremonyCommand.arguments, "--reopen": switch("reopen a closed task")}
 

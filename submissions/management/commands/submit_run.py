@@ -28,15 +28,11 @@ from submissions.services.validation import validate_uploaded_run
 
 
 class Command(LabCommand):
-    """Submit the runs of a file, validate them and print their reports.
+    """Submit a run file (plain, gz or zip) under the rules of its task, validate it and print the
+    report.
 
     Exit with 1 if a run has errors.
     """
-
-    help = (
-        "Submit a run file (plain, gz or zip) under the rules of its task, validate it and print "
-        "the report. Exit with 1 if a run has errors."
-    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the file, the team, the submitter and the metadata of the run."""

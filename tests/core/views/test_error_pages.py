@@ -39,14 +39,14 @@ def test_a_visitor_of_a_missing_page_can_sign_in_and_come_back(client, db):
     response = client.get("/labs/none/?page=2")
 
     assert response.status_code == 404
-    assert says(response, error_pages.NOT_FOUND_BY_VISITOR)
+    assert says(response, error_pages.TEXTS["not-found-by-visitor"])
     assert "/accounts/login/?next=/labs/none/%3Fpage%3D2" in text_of(response)
 
 
 def test_a_signed_in_user_of_a_missing_page_is_not_asked_to_sign_in(scene, client_of):
     response = client_of(scene.outsider).get("/labs/none/")
 
-    assert says(response, error_pages.PAGE_NOT_FOUND)
+    assert says(response, error_pages.TEXTS["page-not-found"])
     assert "Sign in" not in text_of(response)
 
 
@@ -54,7 +54,7 @@ def test_a_method_that_a_page_does_not_take_gets_405_with_the_allowed_ones(scene
     response = client_of(scene.organizer).put(EDIT)
 
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD, POST")
-    assert says(response, error_pages.NOT_ALLOWED)
+    assert says(response, error_pages.TEXTS["not-allowed"])
 
 
 @override_settings(DATA_UPLOAD_MAX_MEMORY_SIZE=1000)
@@ -62,7 +62,7 @@ def test_a_form_that_is_too_large_gets_413(scene, client_of):
     response = client_of(scene.organizer).post(EDIT, {"name": "x", "description": "y" * 2000})
 
     assert response.status_code == 413
-    assert says(response, error_pages.TOO_LARGE)
+    assert says(response, error_pages.TEXTS["too-large"])
 
 
 @override_settings(ALLOWED_HOSTS=["arqlab.example"])
@@ -70,7 +70,7 @@ def test_a_request_that_django_refuses_gets_400(client):
     response = client.get("/", headers={"host": "other.example"})
 
     assert response.status_code == 400
-    assert says(response, error_pages.BAD_REQUEST)
+    assert says(response, error_pages.TEXTS["bad-request"])
 
 
 def test_a_forbidden_action_gets_403(scene, client_of, monkeypatch):
@@ -78,7 +78,7 @@ def test_a_forbidden_action_gets_403(scene, client_of, monkeypatch):
     response = client_of(scene.organizer).get(EDIT)
 
     assert response.status_code == 403
-    assert says(response, error_pages.PERMISSION_DENIED)
+    assert says(response, error_pages.TEXTS["permission-denied"])
 
 
 @override_settings(ACCOUNT_RATE_LIMITS={"login": "1/m/ip"})
@@ -86,7 +86,7 @@ def test_too_many_sign_ins_get_429(client, db):
     [_, response] = [client.post("/accounts/login/", {"login": "x"}) for _ in range(2)]
 
     assert response.status_code == 429
-    assert says(response, error_pages.TOO_MANY)
+    assert says(response, error_pages.TEXTS["too-many"])
 
 
 def test_a_failure_gets_500_without_the_database():
@@ -94,11 +94,11 @@ def test_a_failure_gets_500_without_the_database():
     response = Client(raise_request_exception=False).get("/labs/")
 
     assert response.status_code == 500
-    assert says(response, error_pages.SERVER_ERROR)
+    assert says(response, error_pages.TEXTS["server-error"])
 
 
 def test_the_api_and_scripts_get_the_sentences_as_json(client, db):
-    wanted = error_body(sentences(error_pages.NOT_FOUND_BY_VISITOR), "not-found")
+    wanted = error_body(sentences(error_pages.TEXTS["not-found-by-visitor"]), "not-found")
 
     assert client.get("/api/none/").json() == wanted
     assert client.get("/none/", headers={"accept": "application/json"}).json() == wanted
@@ -120,19 +120,19 @@ def test_a_form_from_before_a_new_sign_in_leads_back_to_the_form(scene):
     )
 
     assert response.status_code == 403
-    assert says(response, error_pages.OLD_FORM)
+    assert says(response, error_pages.TEXTS["old-form"])
     assert f'href="{EDIT}?a=1">Return to the form' in text_of(response)
 
 
 def test_a_form_without_cookies_says_so(scene):
-    assert says(strict(scene.organizer).post(EDIT), error_pages.NO_COOKIES)
+    assert says(strict(scene.organizer).post(EDIT), error_pages.TEXTS["no-cookies"])
 
 
 def test_a_form_of_another_site_says_so_and_leads_nowhere_else(scene):
     elsewhere = {"origin": "https://evil.example", "referer": "https://evil.example/form/"}
     response = strict(scene.organizer).post(EDIT, headers=elsewhere)
 
-    assert says(response, error_pages.OTHER_SITE)
+    assert says(response, error_pages.TEXTS["other-site"])
     assert "evil.example" not in text_of(response)
 
 

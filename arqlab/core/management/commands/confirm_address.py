@@ -10,8 +10,6 @@ from arqlab.core.services.people import confirm_address
 class Command(LabCommand):
     """Confirm the email address of an account, as the link in an email would."""
 
-    help = "Confirm the email address of an account, as the link in an email would."
-
     arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
 
     def handle(self, **options: Any) -> None:

@@ -8,9 +8,7 @@ from arqlab.core.services.personal import delete_account
 
 
 class Command(LabCommand):
-    """Delete an account; the person's work stays with the labs, under a pseudonym."""
-
-    help = "Delete an account; its work stays with the labs, under a pseudonym."
+    """Delete an account; its work stays with the labs, under a pseudonym."""
 
     arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
 

@@ -8,9 +8,7 @@ from arqlab.core.services.personal import remove_second_factor
 
 
 class Command(LabCommand):
-    """Remove the second factor of an account; its owner can set up a new one."""
-
-    help = "Remove the second factor of an account, for an owner who has lost it."
+    """Remove the second factor of an account, for an owner who has lost it."""
 
     arguments = {"person": {"metavar": "PERSON", "help": "email address or user name"}}
 

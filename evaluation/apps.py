@@ -1,9 +1,0 @@
-"""The configuration of the app."""
-
-from django.apps import AppConfig
-
-
-class EvaluationConfig(AppConfig):
-    """Scores and leaderboards."""
-
-    name = "evaluation"
