@@ -19,6 +19,7 @@ from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate, TruncHour
 from django.db.models.sql.compiler import SQLCompiler
 
+from arqkit.judgments.completion import Pace
 from arqlab.core.caches import computed_values, key_of, require_time
 from arqlab.core.models import Task
 from assessment.models import Judgment, Pool, PoolItem
@@ -56,6 +57,16 @@ class Judged:
     first: datetime | None = None
     last: datetime | None = None
     hours: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def pace(self) -> Pace:
+        """Return the pace of the labels with a time."""
+        return Pace(self.timed, self.active_ms / 1000)
+
+    def since(self, moment: datetime) -> int:
+        """Return the number of labels from the hour of a moment on."""
+        first = hour_of(moment)
+        return sum(count for hour, count in self.hours.items() if hour >= first)
 
 
 @dataclass

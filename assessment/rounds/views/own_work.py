@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.utils import timezone
 
 from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
@@ -71,7 +70,7 @@ def _agreements(lab: Lab) -> Iterator[tuple[Round, Agreement]]:
 def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the user's own progress, pace, hours, agreement and answered tickets."""
     user = signed_in(request)
-    hours = own_hours(lab, user, at=timezone.now())
+    hours = own_hours(lab, user)
     context = {
         "hours": hours,
         "zone": zone_words(hours.sheet.rule.time_zone),
