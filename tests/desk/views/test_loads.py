@@ -813,7 +813,14 @@ SENT_BY_COMMAND = {
     "import_posts": ("Tags.xml", [TAGS.format("old"), TAGS.format("new")]),
     "import_formulas": ("f.tsv", [INDEX.format("x"), INDEX.format("y")]),
 }
-LOAD_NOTHING = {"build_pool", "check_run", "submit_run", "make_baseline", "make_topics"}
+LOAD_NOTHING = {
+    "restore_archive",
+    "build_pool",
+    "check_run",
+    "submit_run",
+    "make_baseline",
+    "make_topics",
+}
 LOAD_NOTHING |= {"backup", "restore"}
 """Commands that read files and store no data of organizers in place of other data; `restore` needs
 an empty server, or `--replace`.
