@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.utils import timezone
 
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
@@ -61,7 +60,7 @@ def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
 def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the user's own progress, pace, hours, agreement and answered tickets."""
     user = signed_in(request)
-    hours = own_hours(lab, user, at=timezone.now())
+    hours = own_hours(lab, user)
     context = {
         "hours": hours,
         "zone": zone_words(hours.sheet.rule.time_zone),
