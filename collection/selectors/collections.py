@@ -1,7 +1,5 @@
 """Queries on collections: their Parquet files of ids, cached in the process."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 

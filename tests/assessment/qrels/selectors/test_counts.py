@@ -250,8 +250,11 @@ def test_a_page_leaves_it_to_a_job_to_count_a_large_task(judging):
 
 
 def test_counts_of_a_restored_database_are_not_those_before(judging):
-    kept = topic_tallies(judging.task)
+    kept, last = topic_tallies(judging.task), Judgment.objects.latest("pk")
 
-    Judgment.objects.filter(pk=Judgment.objects.latest("pk").pk).delete()
+    pk = last.pk
+    last.delete()
+    other = PoolInstance.official.get(item__topic__query_id="A.2", doc_id="11")
+    judge(judging.person, other, 1, pk=pk)
 
     assert topic_tallies(judging.task) == counted(judging.task) != kept
