@@ -113,7 +113,7 @@ def archive_write(request: HttpRequest, lab: Lab) -> HttpResponse:
 @pages.read("loads/<int:load>/archive.zip", "archive-file", section="", access=archive_or_404)
 def archive_file(request: HttpRequest, load: Job) -> FileResponse:
     """Return the archive that a job wrote."""
-    name = f"{_place(load)}-{load.created_at:%Y-%m-%d}.zip"
+    name = f"{load.lab and load.lab.slug}-{load.created_at:%Y-%m-%d}.zip"
     return FileResponse(kept.open(archive_name(load)), as_attachment=True, filename=name)
 
 
