@@ -315,7 +315,9 @@ def read_collection_table(table: LabTable) -> CollectionFile | None:
     """Return the collection, or None (with the problems noted) if it has no slug."""
     slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
     licence = table.text("licence", most=60) if "licence" in table else ""
-    files = _dump(table) | _named(table, DUMP_FILES) | _documents(table)
+    files = _dump(table) | _named(table, DUMP_FILES)
+    if documents := table.file("documents", required=False, may_be_folder=True):
+        files["documents"] = documents
     indexes = table.table("formulas", required=False)
     formulas = {} if indexes is None else _indexes(indexes)
     window = _window(table)
@@ -328,11 +330,6 @@ def read_collection_table(table: LabTable) -> CollectionFile | None:
 def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
     files = {kind: table.file(kind, required=False) for kind in kinds}
     return {kind: file for kind, file in files.items() if file is not None}
-
-
-def _documents(table: LabTable) -> dict[str, Path]:
-    documents = table.file("documents", required=False, may_be_folder=True)
-    return {} if documents is None else {"documents": documents}
 
 
 def _dump(table: LabTable) -> dict[str, Path]:
