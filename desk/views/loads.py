@@ -104,7 +104,9 @@ def candidates_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     return _form_page(request, "candidates", lab)
 
 
-@pages.form(f"{LAB}archives/new/", "archive-write", section="", access=permissions.organized_lab_or_404)
+@pages.form(
+    f"{LAB}archives/new/", "archive-write", section="", access=permissions.organized_lab_or_404
+)
 def archive_write(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Write the archive of the lab, or its test collection."""
     return _form_page(request, "archive", lab)
