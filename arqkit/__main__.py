@@ -17,8 +17,8 @@ from arqkit.formats.runs.formats import read_rows
 from arqkit.formats.runs.lines import decode_run
 from arqkit.formats.runs.packs import FileLimits, TaskPack, read_pack
 from arqkit.formats.runs.repair import repaired_run
-from arqkit.formats.runs.report import RunRules
-from arqkit.formats.runs.results import CheckResult, check_files, check_result_of, report_text
+from arqkit.formats.runs.report import RunReport, RunRules
+from arqkit.formats.runs.results import check_files, report_of, report_text
 from arqkit.formulas.visual_ids import distinct_visual
 from arqkit.measures.names import MeasureRefusedError
 from arqkit.measures.scoring import Scorer, means
@@ -180,7 +180,7 @@ def _check(options: Namespace) -> int:
         with path.open("rb") as file:
             results = check_files(file, pack, name=path.name, items=options.items)
         for name, result in results.items():
-            _print(*report_text(name, result.report))
+            _print(*report_text(name, report_of(result)))
             is_valid &= result.is_valid
         if options.repair:
             _print("", _repair(path, pack, list(results.values()), out=options.repair))
@@ -188,7 +188,7 @@ def _check(options: Namespace) -> int:
     return VALID if is_valid else INVALID
 
 
-def _repair(path: Path, pack: TaskPack, results: list[CheckResult], *, out: Path) -> str:
+def _repair(path: Path, pack: TaskPack, results: list[RunReport], *, out: Path) -> str:
     if len(results) > 1:
         raise MisuseError(ONE_REPAIR)
     if not any(problem.is_repairable for problem in results[0].problems):
@@ -282,8 +282,7 @@ def _read_run(name: str, data: bytes, *, order: OrderBy) -> ReadRun:
     rules = replace(rules, kind=kinds[0] if kinds else rules.kind)
     report = check_run(data, rules)
     if report.index is None:
-        result = check_result_of(report)
-        raise UnreadableRunError("\n".join(report_text(name, result.report)))
+        raise UnreadableRunError("\n".join(report_text(name, report_of(report))))
     return ReadRun(report.index, report.items)
 
 

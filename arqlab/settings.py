@@ -373,6 +373,7 @@ LOGGING = {
     "loggers": {
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
+        "bagit": {"level": "WARNING"},
         "botocore": {"level": "WARNING"},
     },
 }

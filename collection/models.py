@@ -25,6 +25,11 @@ class Collection(models.Model):
         default=True,
         help_text="Whether the collection has all items. If not, runs may contain other items.",
     )
+    licence = models.CharField(
+        max_length=60,
+        blank=True,
+        help_text="SPDX identifier of the licence of the texts, such as CC-BY-SA-4.0.",
+    )
     labs = models.ManyToManyField(Lab, through="LabCollection", related_name="collections")
     posts_index = models.FileField(upload_to="collections/", blank=True)
     formulas_index = models.FileField(upload_to="collections/", blank=True)
@@ -41,6 +46,11 @@ class Collection(models.Model):
 
     def __str__(self) -> str:
         return self.slug
+
+    @property
+    def may_be_passed_on(self) -> bool:
+        """Return whether the licence lets everyone pass the texts on, as all of CC do."""
+        return self.licence.upper().startswith(("CC-BY", "CC0"))
 
 
 class LabCollection(models.Model):

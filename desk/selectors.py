@@ -237,7 +237,7 @@ def labs_overview(
     return LabsOverview(
         counts=run_counts(standings),
         boards=board_states(lab for lab, _ in standings),
-        judging=own_work(user, judged, at=at) if judged and isinstance(user, User) else {},
+        judging=own_work(user, judged) if judged and isinstance(user, User) else {},
         progress=task_judging(organized) if organized else {},
         tickets=open_tickets(organized) if organized else {},
         qrels=_qrels_counts(organized) if organized else {},

@@ -1,7 +1,5 @@
 """The pages of the organizers' own systems: their baselines, and the search with them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django import forms

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +21,7 @@ from arqlab.core.views.error_pages import TEXTS
 from submissions.models import Upload
 from tests.core.views.test_error_pages import says, sentences
 from tests.factories import Scene
+from tests.faults.site import disk_at
 
 UPLOAD = "/labs/arqmath-x/tasks/task1/runs/upload/"
 API = "/api/labs/arqmath-x/tasks/task1/runs/"
@@ -31,14 +31,13 @@ BIG = b"A.1\t10\t1\t2.5\tours\n" * 80_000
 @pytest.fixture
 def disk(settings, tmp_path: Path) -> Iterator[Path]:
     """A disk of a megabyte."""
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "arqlab-test", str(tmp_path)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("Only root can mount a small disk.")
     settings.MEDIA_ROOT = tmp_path
     backend = {"BACKEND": "arqlab.core.files.DurableStorage"}
     settings.STORAGES = settings.STORAGES | {"default": backend}
-    yield tmp_path
-    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+    with disk_at(tmp_path, "1m") as is_there:
+        if not is_there:
+            pytest.skip("Only root can mount a small disk.")
+        yield tmp_path
 
 
 def files_on(disk: Path) -> list[Path]:

@@ -26,7 +26,9 @@ from django.urls import get_resolver
 
 from arqkit.formats.tables import FILE_ENDINGS
 from arqkit.standings import BASELINE, OFFICIAL, OUT_OF_COMPETITION, POST_HOC, STANDINGS, WITHDRAWN
+from arqlab.core.models import Lab
 from assessment.models import Pool, QrelSet
+from desk.services.archive_documents import lab_documents
 from evaluation.services.certificates import certification_of
 from evaluation.services.paper_kits import paper_kit
 from evaluation.services.releasing import release_leaderboard
@@ -272,9 +274,12 @@ def test_a_command_marks_the_standing_of_a_run(name, standings, db):
 
 
 def test_the_files_of_a_lab_mark_the_standing_of_a_run(standings, tmp_path, db):
-    written = printed("export_lab", "arqmath-x", "--out", str(tmp_path / "lab")).splitlines()
-    files = [Path(path) for path in written if "audit" not in path]
-    texts = [text for path in files for text in texts_of(path.read_bytes())]
+    texts = [
+        text
+        for document in lab_documents(Lab.objects.get(), published=False)
+        if document.path != "lab.toml"  # which names no run, and is no JSON
+        for text in texts_of(b"".join(document.chunks))
+    ]
 
     assert any(tag_of(WITHDRAWN.word) in text for text in texts)
     found = [

@@ -182,6 +182,7 @@ EXACT_TABLES = {
     "arqkit/formats/topics/information.py": "topic information, edited and uploaded again",
     "evaluation/views/boards.py": "the board, as the command writes it",
     "desk/services/exports.py": "judgments, which another server imports",
+    "desk/services/archive_documents.py": "visual ids, read by systems",
     "arqkit/texts/posts/topic_making.py": "candidates, read by the page of candidates",
     "assessment/pools/selectors/sources.py": "a digest",
     "assessment/pools/views/frozen.py": "pools, whose hash is stored",

@@ -1,7 +1,5 @@
 """How allauth handles accounts here: how wrong passwords are counted, and its email."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlsplit
 

@@ -4,8 +4,6 @@ Labs, tasks, topics, teams, roles and runs are not here: their own pages have ru
 pages would have to repeat.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from allauth.mfa.models import Authenticator

@@ -12,14 +12,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from django.core.cache import BaseCache, caches
 from django.core.cache.backends.filebased import FileBasedCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
+from django.utils import timezone
 from django.utils.connection import ConnectionProxy
 
 computed_values = cast(BaseCache, ConnectionProxy(caches, "computed"))
@@ -99,6 +101,38 @@ def cached_value(
         value = compute()
         computed_values.set(key, value, KEPT_NOTHING if value is None else seconds)
     return cast(Kept, value)
+
+
+class Recent(NamedTuple, Generic[Kept]):
+    """A value, and the time of the state that it was computed from if that has changed since."""
+
+    value: Kept
+    as_of: datetime | None = None
+
+
+def recent_value(
+    key: str, state: object, compute: Callable[[], Kept] | None, *, work: float
+) -> Recent[Kept]:
+    """Return a value that depends on a state which may change at any time, such as the judgments.
+
+    Without `compute`, a value that is not in the cache is None.
+
+    What a page may compute is always that of the state. What takes longer may be a minute old, or
+    20 times as old as it takes to compute: the state may change again before a job has computed it.
+    """
+    kept = computed_values.get(key)
+    if kept is not None:
+        known, as_of, value = kept
+        if known == state:
+            return Recent(value)
+        if work > AT_ONCE and timezone.now() - as_of < timedelta(seconds=max(60, 20 * work)):
+            return Recent(value, as_of)
+    if compute is None:
+        return Recent(cast(Kept, None))
+    require_time(key, work)
+    as_of, value = timezone.now(), compute()
+    computed_values.set(key, (state, as_of, value), DAY)
+    return Recent(value)
 
 
 def known_value(

@@ -137,6 +137,14 @@ def task_named(path: str) -> Task:
     return task
 
 
+def lab_named(slug: str) -> Lab:
+    """Return a lab by its slug. Raises `UserError` with the known labs if there is none."""
+    if lab := Lab.objects.filter(slug=slug).first():
+        return lab
+    known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none"
+    raise UserError(f"There is no lab {slug!r}. Labs: {known}.", code="unknown-lab")
+
+
 def person_named(name: str) -> User:
     """Return the user with an email address (ignoring case) or a user name.
 

@@ -4,8 +4,12 @@ Everything else asks a round for its `rules`, or `kinds_that` for the kinds to s
 compares with a kind.
 """
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
+from typing import Any
 
 
 class Judges(Enum):
@@ -97,81 +101,20 @@ class RoundKind:
         return self.items in (ItemSource.DRAWN, ItemSource.SAMPLES)
 
 
+_ENUMS = {"items": ItemSource, "opens": Opening, "judges": Judges, "compares": Comparison}
+
+
+def _read(key: str, fields: Mapping[str, Any]) -> RoundKind:
+    """Return a kind from its fields in `kinds.toml`, which names the members of enums."""
+    members = {name: enum[fields[name]] for name, enum in _ENUMS.items() if name in fields}
+    return RoundKind(key=key, **{**fields, **members, "parts": tuple(fields.get("parts", ()))})
+
+
 KINDS = {
-    kind.key: kind
-    for kind in (
-        RoundKind(
-            key="training",
-            name="Training",
-            items=ItemSource.DRAWN,
-            opens=Opening.TOGETHER,
-            compares=Comparison.VOTES,
-            tells_judges=True,
-            start="New training round",
-            about="Every assessor judges the same few items alone. After the reveal, the round "
-            "shows their agreement and what to discuss. Labels of training never enter the qrels.",
-            hidden="The labels of a round are hidden from everyone, including organizers, until "
-            "all are in or you reveal them. Revealing them ends judging in the round.",
-            told="Everyone judges the same items alone. You see the others’ labels when all are "
-            "in, or when the organizers reveal them.",
-            parts=("own", "agreement", "progress", "items"),
-        ),
-        RoundKind(
-            key="sample",
-            name="Sample task",
-            items=ItemSource.SAMPLES,
-            opens=Opening.AFTER_EXPERT,
-            judges=Judges.APPLICANTS,
-            start="New sample task",
-            about="People who want to become assessors judge a few samples with a link that you "
-            "send. An expert judges the same samples and scores them. The labels never enter the "
-            "qrels.",
-            told="The organizers see your labels, your comments and the time that you take.",
-            parts=("link", "own", "sheet"),
-        ),
-        RoundKind(
-            key="second",
-            name="Second judgments",
-            items=ItemSource.JUDGED,
-            opens=Opening.TOGETHER,
-            compares=Comparison.OFFICIAL,
-            start="Plan second judgments",
-            about="Second assessors never see the first labels, and you see no second label until "
-            "the round is completed or you reveal it.",
-            verb="judged again",
-            hidden="The results appear when all items are judged, or when you reveal them. "
-            "Revealing them ends judging in the round. Second assessors never see the "
-            "labels of others, not even then.",
-            parts=("again", "progress"),
-            file="second-judgments",
-            contents="The labels of completed or revealed rounds of second judgments, with their "
-            "history.",
-        ),
-        RoundKind(
-            key="questions",
-            name="Special questions",
-            items=ItemSource.ASKED,
-            opens=Opening.AT_ONCE,
-            asks=True,
-            start="New special questions",
-            about="Ask assessors about a sample of the judged items. The suggested questions are "
-            "those of ARQMath-3. The answers give each run one measure per question, and never "
-            "enter the qrels.",
-            verb="answered",
-            opened="The results cover the answers so far, which never enter the qrels.",
-            parts=("answers", "progress"),
-        ),
-        RoundKind(
-            key="adjudication",
-            name="Adjudication",
-            items=ItemSource.DISPUTED,
-            opens=Opening.AT_ONCE,
-            decides=True,
-            file="adjudications",
-            contents="The adjudicated labels with their history and reasons. Those who decided "
-            "have pseudonyms.",
-        ),
-    )
+    key: _read(key, fields)
+    for key, fields in tomllib.loads(
+        Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
+    ).items()
 }
 
 

@@ -1,7 +1,5 @@
 """Queries on collections: their Parquet files of ids, cached in the process."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,7 +56,7 @@ def formulas_frame(lab: Lab) -> pl.DataFrame | None:
     The visual ids are those of the newest version. Before the first version they are those given in
     the formula index, or null.
     """
-    names = _formula_files(lab)
+    names = formula_files(lab)
     return _formulas(*names) if names else None
 
 
@@ -70,7 +68,7 @@ def posts_scan(lab: Lab) -> pl.LazyFrame | None:
 
 def formulas_scan(lab: Lab) -> pl.LazyFrame | None:
     """Return a lazy scan of `formulas_frame`, which is read once and not cached."""
-    names = _formula_files(lab)
+    names = formula_files(lab)
     return _joined(*names) if names else None
 
 
@@ -88,7 +86,7 @@ def visual_ids_among(lab: Lab, formula_ids: pl.Series) -> pl.DataFrame | None:
 
 def formulas_with(lab: Lab, column: str, values: pl.Series) -> pl.DataFrame | None:
     """Return `formulas_frame` for the formulas with some formula ids or visual ids, uncached."""
-    if (names := _formula_files(lab)) is None:
+    if (names := formula_files(lab)) is None:
         return None
     wanted = pl.col(column).is_in(values.unique().implode())
     by_id = wanted if column == "formula_id" else EVERY
@@ -136,7 +134,7 @@ def scan_columns(file: FieldFile | str) -> pl.LazyFrame:
     return pl.scan_parquet(**kept.scanned(str(file)))
 
 
-def _formula_files(lab: Lab) -> tuple[str, str] | None:
+def formula_files(lab: Lab) -> tuple[str, str] | None:
     """Return the names of the index and of the newest mapping ("" if none), or None."""
     collection = collection_of(lab)
     if collection is None or not collection.formulas_index:

@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from django.db import transaction
 
@@ -65,7 +66,7 @@ def load_collection(
         # Of two processes that load it at once, one waits here and then finds the files loaded.
         collection = Collection.objects.select_for_update().get(slug=file.slug)
         _replace_other_files(collection, digest=_digest(file), at=at)
-        Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
+        Collection.objects.filter(pk=collection.pk).update(**_facts(file))
         LabCollection.objects.update_or_create(lab=lab, defaults={"collection": collection})
     return _import_all(collection, file, at=at, judged=judged, progress=progress)
 
@@ -100,8 +101,12 @@ def add_to_collection(
             )
         assign_collection(lab=lab, collection=collection)
         require_confirmed(collection_changes(file), choice.confirmed)
-        Collection.objects.filter(pk=collection.pk).update(is_complete=file.complete)
+        Collection.objects.filter(pk=collection.pk).update(**_facts(file))
     return _import_all(collection, file, at=at, judged=judged, progress=progress)
+
+
+def _facts(file: CollectionFile) -> dict[str, Any]:
+    return {"is_complete": file.complete, "licence": file.licence}
 
 
 def collection_changes(file: CollectionFile, *, is_whole: bool = False) -> LoadChanges:

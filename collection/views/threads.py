@@ -1,7 +1,5 @@
 """The search of a collection, and the threads of posts and topics."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Set
 from copy import copy

@@ -227,6 +227,13 @@ class CollectionFilesForm(LoadForm):
         required=False,
         initial=True,
     )
+    licence = forms.CharField(
+        label="Licence of the texts",
+        required=False,
+        max_length=60,
+        help_text="Its SPDX identifier, such as CC-BY-SA-4.0. Archives of the lab contain the texts"
+        " if the licence lets you pass them on (Creative Commons).",
+    )
     dump = OptionalFilesField(
         label="Data dump",
         help_text="Posts.xml, Comments.xml, PostLinks.xml, Tags.xml, Users.xml, Votes.xml and "
@@ -260,6 +267,7 @@ class CollectionFilesForm(LoadForm):
         if collection:
             self.fields["slug"].initial, self.fields["slug"].disabled = collection.slug, True
             self.fields["complete"].initial = collection.is_complete
+            self.fields["licence"].initial = collection.licence
 
     def clean_slug(self) -> str:
         """Return the name of the lab's collection, or of a new one."""
@@ -307,6 +315,21 @@ class RangeField(forms.CharField):
                 f"{text} is not a range. Enter FROM..TO, FROM.. or ..TO."
             ) from error
         return ends if dots else [ends[0], ends[0]]
+
+
+class ArchiveForm(LoadForm):
+    """What the archive of a lab is for."""
+
+    published = forms.TypedChoiceField(
+        label="Contents",
+        choices=[
+            (False, "Everything, to make the lab again on another server"),
+            (True, "What is released, with pseudonyms: a test collection for everyone"),
+        ],
+        coerce=lambda value: value == "True",
+        widget=forms.RadioSelect,
+        initial=False,
+    )
 
 
 class CandidatesForm(LoadForm):

@@ -4,7 +4,7 @@ Teams and visitors get what is published; organizers can take the whole lab with
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -12,6 +12,7 @@ from operator import attrgetter, itemgetter, methodcaller
 from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
+import polars as pl
 from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
@@ -21,13 +22,17 @@ from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
 from arqkit.formats.topics.files import write_topics
+from arqkit.formats.topics.information import write_topic_info
 from arqkit.standings import FLAGS, WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
 from arqlab.core.selectors import teams_with_members
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
+from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
-from assessment.models import Judgment
+from assessment.models import Judgment, Pool, QrelSet
 from assessment.models.kinds import KINDS, RoundKind
+from assessment.pools.selectors.frozen import contributions_of, pool_file, pooled_tops
+from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.versions import qrels_frame
 from assessment.rounds.selectors.votes import round_judgments
 from collection.selectors.collections import collection_of
@@ -37,7 +42,6 @@ from submissions.models import Run
 from submissions.selectors import run_bytes, task_pack
 
 JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
-    "judgment": attrgetter("pk"),
     "pool": attrgetter("instance.item.pool.number"),
     "topic": attrgetter("instance.item.topic.query_id"),
     "item": attrgetter("instance.item.item"),
@@ -45,7 +49,6 @@ JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "label": attrgetter("label"),
     "word": attrgetter("scale_label.word"),
     "current": attrgetter("is_current"),
-    "supersedes": attrgetter("supersedes_id"),
     "judged": attrgetter("judged_at"),
     "given": attrgetter("given_at"),
     "active_ms": attrgetter("active_ms"),
@@ -69,12 +72,14 @@ def pseudonym(lab: Lab, user_id: int) -> str:
     return f"assessor-{salted_hmac('arqlab.exports', f'{lab.pk}/{user_id}').hexdigest()[:8]}"
 
 
-def official_table(task: Task, *, with_names: bool = False) -> Iterable[bytes]:
-    """Yield the official judgments of a task with their history."""
+def official_table(
+    task: Task, *, with_names: bool = False, without: Container[str] = ()
+) -> Iterable[bytes]:
+    """Yield the official judgments of a task with their history, without some columns."""
     return _table(
         task,
         Judgment.official.filter(instance__item__pool__task=task),
-        columns=JUDGMENT_COLUMNS,
+        columns={name: of for name, of in JUDGMENT_COLUMNS.items() if name not in without},
         with_names=with_names,
     )
 
@@ -101,16 +106,24 @@ def _table(
             judgment.assessor.username if with_names else pseudonym(task.lab, judgment.assessor.pk)
         )
 
+    # Numbers in the file instead of keys, which the lab has on this server only.
+    numbers: dict[int, int] = {}
+    own = {
+        "judgment": lambda judgment: numbers.setdefault(judgment.pk, len(numbers) + 1),
+        **columns,
+        "supersedes": lambda judgment: numbers.get(judgment.supersedes_id or 0),
+        "assessor": assessor,
+    }
     related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
     rows = judgments.order_by("pk").select_related(*related).defer(*UNREAD).iterator()
-    return tsv_lines({**columns, "assessor": assessor}, rows, exact=True)
+    return tsv_lines(own, rows, exact=True)
 
 
 Owner = TypeVar("Owner", Lab, Task)
 
 RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
     "run_id": attrgetter("identifier"),
-    "file": lambda run: _path_in_archive(run),
+    "file": attrgetter("file_name"),
     "team": attrgetter("team.name"),
     "tag": attrgetter("tag"),
     **{flag.key: attrgetter(flag.field) for flag in FLAGS},
@@ -182,12 +195,102 @@ def task_exports(task: Task, *, organizes: bool) -> list[Export[Task]]:
     if organizes:
         kinds = {round_.kind for round_ in task.rounds.all()}
         files = [ROUND_EXPORTS[kind] for kind in ROUND_EXPORTS if kind in kinds]
-        exports = sum(files, start=exports)
+        exports = sum(files, start=exports) + _pool_exports(task) + _qrels_exports(task)
     return [export for export in exports if export.audience in audiences]
+
+
+def _pool_exports(task: Task) -> tuple[Export[Task], ...]:
+    """Return the files of each pool of a task: its items, and how they came into it."""
+    exports = []
+    for pool in Pool.official.filter(task=task).select_related("task__lab").order_by("number"):
+        name = "pool" if pool.number == 1 else f"pool-{pool.number}"
+        files = (
+            (
+                "tsv",
+                "The items of the pool, of which its SHA-256 was computed.",
+                lambda _, one: [pool_file(one)],
+            ),
+            ("json", "The runs of the pool, its settings, seed, labels and SHA-256.", _pool_facts),
+            (
+                "runs.tsv",
+                "The runs that put each item into the pool, and at which depth.",
+                _pool_runs,
+            ),
+        )
+        exports += [
+            Export(f"{name}.{end}", contents, Audience.ORGANIZERS, partial(chunks, one=pool))
+            for end, contents, chunks in files
+        ]
+    return tuple(exports)
+
+
+def _pool_facts(task: Task, one: Pool) -> Iterable[bytes]:
+    runs = Run.objects.in_bulk([row["run"] for row in one.runs])
+    facts = {
+        "task": str(task),
+        "number": one.number,
+        "reason": one.reason,
+        "frozen": one.frozen_at.isoformat(),
+        "sha256": one.sha256,
+        "seed": one.seed,
+        "preset": one.preset,
+        "settings": one.settings,
+        "inputs": one.inputs,
+        "visual_ids_version": one.visual_map and one.visual_map.version,
+        "labels": one.scale,
+        "runs": [
+            {**row, "run": run.identifier, "standing": run.standing.key}
+            for row in one.runs
+            if (run := runs.get(row["run"]))
+        ],
+        "left_out": one.left_out,
+    }
+    yield (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _pool_runs(task: Task, one: Pool) -> Iterable[bytes]:
+    tops = [top for top in pooled_tops(task) if top.pool == one]
+    named = [(str(run.pk), run.identifier, run.standing.key) for top in tops for run in top.runs]
+    names = pl.DataFrame(named, schema=["run", "run_id", "standing"], orient="row")
+    rows = contributions_of(task, tops).join(names.unique(), on="run")
+    columns = {name: name for name in ("topic", "doc_id", "run_id", "standing")} | {
+        "depth": "needs"
+    }
+    return tsv_lines(
+        {name: itemgetter(field) for name, field in columns.items()},
+        rows.sort("topic", "doc_id", "needs", "run_id").to_dicts(),
+    )
+
+
+def _qrels_exports(task: Task) -> tuple[Export[Task], ...]:
+    """Return a file for each version of a task's qrels."""
+
+    def lines(_: Task, version: QrelSet) -> Iterable[bytes]:
+        yield write_qrels(qrels_frame(version))
+
+    return tuple(
+        Export(
+            f"qrels.{version.name}.tsv",
+            f"Version {version.version} of the qrels.",
+            Audience.ORGANIZERS,
+            partial(lines, version=version),
+        )
+        for version in task.qrel_sets.order_by("version")
+    )
 
 
 def _topics(task: Task) -> Iterable[bytes]:
     yield write_topics(topic.record for topic in task.topics.order_by("position"))
+
+
+def _topic_info(task: Task) -> Iterable[bytes]:
+    facts = {topic.query_id: topic.facts for topic in task.topics.order_by("position")}
+    fields = dict.fromkeys(name for own in facts.values() for name in own)
+    yield write_topic_info(facts, fields)
+
+
+def _guidelines(task: Task) -> Iterable[bytes]:
+    yield guideline_source(task, current_guideline(task), task_scale(task)).encode()
 
 
 def _pack(task: Task) -> Iterable[bytes]:
@@ -227,20 +330,26 @@ def _scores(task: Task) -> Iterable[bytes]:
 
 
 def _runs(task: Task) -> Iterable[bytes]:
-    submitted = Run.objects.submitted().filter(task=task).order_by("pk")
+    return zip_chunks(run_files(task))
+
+
+def run_files(task: Task, **only: object) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the content of each submitted run, unpacked, after those of a manifest.
+
+    `only` has lookups of the runs that are wanted.
+    """
+    submitted = Run.objects.submitted().filter(task=task, **only).order_by("pk")
     runs = list(submitted.select_related("team", "upload", "task__lab"))
-
-    def files() -> Iterator[tuple[str, bytes]]:
-        yield "manifest.tsv", b"".join(tsv_lines(RUN_COLUMNS, runs))
-        for run in runs:
-            yield _path_in_archive(run), _run_file(run)
-
-    return zip_chunks(files())
+    paths = {run.pk: _path_in_archive(run, number) for number, run in enumerate(runs, 1)}
+    columns = {**RUN_COLUMNS, "file": lambda run: paths[run.pk]}
+    yield "manifest.tsv", b"".join(tsv_lines(columns, runs))
+    for run in runs:
+        yield paths[run.pk], _run_file(run)
 
 
-def _path_in_archive(run: Run) -> str:
+def _path_in_archive(run: Run, number: int) -> str:
     name = PurePosixPath(run.file_name).name.removesuffix(".gz")
-    return f"{slugify(run.team.name) or run.team_id}/{run.pk}-{name}"
+    return f"{slugify(run.team.name) or 'team'}/{number}-{name}"
 
 
 def _run_file(run: Run) -> bytes:
@@ -320,10 +429,12 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
     ),
     Export(
         "judgments-with-names.tsv",
-        "The same with the assessors' user names.",
+        "All judgments, with the assessors' user names.",
         Audience.ORGANIZERS,
         partial(official_table, with_names=True),
     ),
+    Export("topic-info.csv", "The information about each topic.", Audience.ORGANIZERS, _topic_info),
+    Export("guidelines.html", "The current guidelines.", Audience.ORGANIZERS, _guidelines),
     Export(
         "guidelines.json", "All versions of the guidelines.", Audience.ORGANIZERS, guidelines_json
     ),
@@ -332,7 +443,7 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
 
 def _round_exports(kind: RoundKind) -> tuple[Export[Task], ...]:
     """Return the files of the rounds of a kind: with pseudonyms, and with names."""
-    pseudonymous, named = partial(round_table, kind=kind), "The same with the user names."
+    pseudonymous, named = partial(round_table, kind=kind), "These judgments with user names."
     with_names = partial(pseudonymous, with_names=True)
     return (
         Export(f"{kind.file}.tsv", kind.contents, Audience.ORGANIZERS, pseudonymous),

@@ -251,6 +251,7 @@ def collection_from_files(work: RunningJob, sent: Path) -> list[str]:
         files=_dump(sent) | ({"documents": documents[0]} if documents else {}),
         formulas={name: path for name in REPRESENTATIONS if (path := _index(sent, name))},
         window=Window(since, until, bool(options.get("keep_later"))),
+        licence=options.get("licence", ""),
     )
     judged = judged_formulas(file.slug, work.lab)
     collection = add_to_collection(

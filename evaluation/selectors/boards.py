@@ -267,9 +267,9 @@ def live_scores(
 
 def live_board(qrel_set: QrelSet, runs: QuerySet[Run] | None = None) -> Board:
     """Return the board of the scored valid runs, or of `runs`, with the task's current measures."""
-    scores = live_scores(qrel_set, runs)
-    scored = Run.objects.filter(pk__in=list(scores)).select_related("team").defer(*_LONG)
-    return board_of(qrel_set, measures_of(qrel_set), scored, scores)
+    scores, measures = live_scores(qrel_set, runs), measures_of(qrel_set)
+    scored = Run.objects.filter(pk__in=list(scores))
+    return _kept_board(qrel_set, measures, scored, scores, version=scores)
 
 
 def released_leaderboard(task: Task) -> Leaderboard | None:
@@ -294,21 +294,37 @@ def board_states(labs: Iterable[Lab]) -> dict[int, str]:
 def released_board(leaderboard: Leaderboard) -> Board:
     """Return a board as it was released. Runs that were withdrawn later are on it and marked.
 
-    It is cached by the version, which never changes, and by what is known of its runs.
+    A version never changes.
     """
-    qrel_set, runs = leaderboard.qrel_set, leaderboard.runs.select_related("team").defer(*_LONG)
+    return _kept_board(
+        leaderboard.qrel_set,
+        parse_measures(leaderboard.measures),
+        leaderboard.runs.all(),
+        {int(run): values for run, values in leaderboard.scores.items()},
+        version=(leaderboard.pk, leaderboard.released_at, leaderboard.out_of_competition),
+        apart=leaderboard.apart,
+    )
+
+
+def _kept_board(
+    qrel_set: QrelSet,
+    measures: tuple[Measure, ...],
+    runs: QuerySet[Run],
+    scores: Mapping[int, Mapping[str, float]],
+    *,
+    version: object,
+    apart: Set[int] = frozenset(),
+) -> Board:
+    """Return a board from the cache: `version` changes with its scores."""
+    rules = str(qrel_set.task), qrel_set.name, qrel_set.sha256, qrel_set.relevant_from
+    facts = list(runs.order_by("pk").values_list(*_RUN_FACTS))
+    key = key_of("board-1", rules, qrel_set.scale, measures, version, facts)
 
     def compute() -> Board:
-        measures = parse_measures(leaderboard.measures)
-        scores = {int(run): values for run, values in leaderboard.scores.items()}
-        return board_of(qrel_set, measures, runs, scores, apart=leaderboard.apart)
+        read = runs.select_related("team").defer(*_LONG)
+        return board_of(qrel_set, measures, read, scores, apart=apart)
 
-    version = leaderboard.pk, leaderboard.released_at, leaderboard.out_of_competition
-    rules = str(qrel_set.task), qrel_set.sha256, qrel_set.relevant_from, qrel_set.scale
-    facts = list(runs.order_by("pk").values_list(*_RUN_FACTS))
-    return cached_value(
-        key_of("released-board-1", version, rules, facts), compute, work=1e-4 * len(facts)
-    )
+    return cached_value(key, compute, work=1e-4 * len(facts))
 
 
 _FIELDS = {

@@ -8,21 +8,30 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import polars as pl
 from django.db.models import Count
 
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
-from arqkit.judgments.qrels import Level
+from arqkit.judgments.qrels import JudgedTopic, Level
 from arqkit.judgments.questions import AnswerShare, answer_shares
 from arqkit.labels import ScaleLabel
 from arqkit.measures.names import Measure, MeasureFailedError, parse_measures
-from arqlab.core.caches import cached_value, key_of, known_value
+from arqlab.core.caches import cached_value, key_of, recent_value
 from arqlab.core.models import Task
 from assessment.models import PoolItem, QrelSet, Round
-from assessment.qrels.selectors.drafts import Draft, draft_of, host_of, items_at, levels_of
+from assessment.qrels.selectors.drafts import (
+    Draft,
+    draft_of,
+    draft_topics,
+    host_of,
+    items_at,
+    levels_of,
+)
 from assessment.qrels.selectors.versions import qrels_named
 from assessment.rounds.selectors.items import question_labels
 from assessment.rounds.selectors.votes import round_votes
@@ -222,14 +231,33 @@ class SecondEffect(NamedTuple):
         return [row | {"heading": headings[row["measure"]]} for row in self.means.to_dicts()]
 
 
-class _Contest(NamedTuple):
+class DraftScores(NamedTuple):
+    """The topics of a draft, the measures, and the scores of runs: run, topic, measure and value.
+
+    `scores` is None if they are not computed. `as_of` is the time of their labels if others have
+    followed.
+    """
+
+    topics: list[JudgedTopic]
+    measures: Sequence[Measure]
+    scores: pl.DataFrame | None
+    as_of: datetime | None
+
+
+@dataclass(frozen=True)
+class _Contest:
     """The runs of a task that can be scored against its draft, and how."""
 
-    draft: Draft
+    task: Task
     level: Level
     like: QrelSet
     measures: tuple[Measure, ...]
     runs: Sequence[Run]
+
+    @cached_property
+    def draft(self) -> Draft:
+        """Return the draft, which reads every label."""
+        return draft_of(self.task)
 
     def qrels(self, judged: pl.DataFrame, *, with_dropped: bool = False) -> pl.DataFrame:
         draft = replace(self.draft, judged=judged)
@@ -239,9 +267,7 @@ class _Contest(NamedTuple):
         """Return the key under which a result is cached: it changes with everything it is from."""
         runs = [(run.pk, run.index.name, run.identifier, run.answer_ids) for run in self.runs]
         rules = (self.like.items, self.like.relevant_from, self.measures)
-        return key_of(
-            name, self.like.task.pk, runs, rules, *(frame.write_csv() for frame in frames)
-        )
+        return key_of(name, self.task.pk, runs, rules, *(frame.write_csv() for frame in frames))
 
 
 def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
@@ -282,23 +308,22 @@ def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
     )
 
 
-def draft_scores(
-    task: Task, *, computes: bool
-) -> tuple[Draft, Sequence[Measure], pl.DataFrame | None]:
-    """Return a task's draft, the measures, and the scores of all runs against the draft.
+def draft_scores(task: Task, *, computes: bool) -> DraftScores:
+    """Return the scores of all runs against a task's draft; compute missing ones only if asked."""
+    contest, draft = _contest(task), draft_topics(task)
 
-    The scores have the columns run, topic, measure and value. They are cached by what they are
-    computed from; missing ones are None, and computed only if asked.
-    """
-    contest = _contest(task)
-    qrels = contest.qrels(contest.draft.judged)
-    key = contest.key("draft-scores", qrels)
-    compute = (lambda: _scores(contest, {"first": qrels}).drop("side")) if computes else None
-    return (
-        contest.draft,
-        contest.measures,
-        known_value(key, compute, work=scoring_work(contest.runs)),
+    def compute() -> pl.DataFrame:
+        qrels = contest.qrels(contest.draft.judged)
+        return _scores(contest, {"first": qrels}).drop("side")
+
+    scores = recent_value(
+        contest.key("draft-scores-2"),
+        (draft.digest, draft.dropped),
+        compute if computes else None,
+        work=scoring_work(contest.runs),
     )
+    as_of = scores.as_of or draft.as_of
+    return DraftScores(draft.topics, contest.measures, scores.value, as_of)
 
 
 def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
@@ -374,7 +399,7 @@ def _contest(task: Task) -> _Contest:
     )
     runs = task.runs.competing().select_related("team")
     ordered = list(runs.order_by("pk"))
-    return _Contest(draft_of(task), level, like, _ranking_measures(like), ordered)
+    return _Contest(task, level, like, _ranking_measures(like), ordered)
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 """Further boards: measures against each other, first answers, progress and provisional scores."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -59,26 +60,25 @@ class ProvisionalBoard(NamedTuple):
     - finished: the number of topics that are fully judged.
     - same: the probability that the top five stay; None if no run has scores.
     - is_computed: whether the scores by the current labels are there.
+    - as_of: the time of these labels if others have followed.
     """
 
     measure: Measure | None
     topics: Sequence[JudgedTopic]
     finished: int
     is_computed: bool
+    as_of: datetime | None
     same: float | None
     rows: list[ProvisionalRun]
 
 
 def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
     """Return the leaderboard by the current labels; compute missing scores only if asked."""
-    draft, measures, scores = draft_scores(task, computes=computes)
-    finished = {
-        draft_topic.topic
-        for draft_topic in draft.topics
-        if draft_topic.labelled == draft_topic.total
-    }
+    topics, measures, scores, as_of = draft_scores(task, computes=computes)
+    finished = {topic.topic for topic in topics if topic.labelled == topic.total}
+    is_computed = scores is not None
     board = ProvisionalBoard(
-        next(iter(measures), None), draft.topics, len(finished), scores is not None, None, []
+        next(iter(measures), None), topics, len(finished), is_computed, as_of, None, []
     )
     if scores is None or board.measure is None:
         return board
@@ -89,7 +89,7 @@ def provisional_scores(task: Task, *, computes: bool) -> ProvisionalBoard:
     matrix = wide.drop("run").cast(pl.Float64).to_numpy()
     scored = wide.columns[1:]
     marks = np.array([topic in finished for topic in scored])
-    waiting = {draft_topic.topic for draft_topic in draft.topics} - finished - set(scored)
+    waiting = {topic.topic for topic in topics} - finished - set(scored)
     stable = top_stability(matrix, marks, unscored=len(waiting), top=TOP, seed=SEED)
     means = np.nanmean(matrix, axis=1).tolist()
     rows = map(ProvisionalRun, wide["run"].to_list(), means, stable.by_run.tolist())

@@ -35,6 +35,8 @@ pages = Pages(f"{TASK}runs/<int:run>/scores/<str:query_id>/", run_of_task_or_404
 
 
 ROWS_A_PAGE = 40
+MOST_BESIDE = 100
+"""The number of other runs that can be chosen: with more, the best ones for the topic."""
 UNJUDGED = mark_safe('<span class="muted">unjudged</span>')
 ITEM_COLUMNS = (
     Column("Item", template="evaluation/_item_text.html", is_head=True),
@@ -65,7 +67,7 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     `beside` is the key of the other run, `best` (the default), `median` or `none`. Users see the
     rankings of the runs that they may open.
     """
-    task, sight = run.task, score_access_of(request.user, run.task)
+    sight = score_access_of(request.user, run.task)
     visible = board_with_run(sight, run, qrels=request.GET.get("qrels", ""))
     is_judged = visible.qrel_set.qrels.filter(query_id=query_id).exists()
     if not (is_judged and sight.may_open(visible.board.row_of(run.pk).run)):
@@ -73,17 +75,17 @@ def run_ranking(request: HttpRequest, run: Run, query_id: str) -> HttpResponse:
     measure = measure_or_404(visible.board, request.GET.get("measure", ""))
     values = topic_values(visible.board, visible.qrel_set, query_id, measure)
     others = [v for v in values if v.run.key != run.pk and sight.may_open(v.run)]
-    chosen = request.GET.get("beside", "best")
-    beside = _beside(chosen, others, values)
+    beside = _beside(chosen := request.GET.get("beside", "best"), others, values)
     second = Run.objects.filter(pk=beside.run.key if beside else 0).select_related("team")
     context = {
         "run": run,
         "query_id": query_id,
-        "topic": Topic.objects.filter(task=task, query_id=query_id).first(),
+        "topic": Topic.objects.filter(task=run.task, query_id=query_id).first(),
         "visible": visible,
         "sight": sight,
         "measure": measure,
-        "others": others,
+        "all_others": len(others),
+        "others": [v for n, v in enumerate(others) if n < MOST_BESIDE or v is beside],
         "chosen": chosen,
         "query": measure_query(visible, measure),
         **_sides(request, [run, *second], visible, sight, query_id),
@@ -146,13 +148,13 @@ def item_reader(
     lab, task, scale = sight.task.lab, sight.task, visible.qrel_set.label_scale
     collection = collection_of(lab)
     closed = closed_threads(request.user, collection) if collection else frozenset()
-    judged = judged_ids(task, query_id) if sight.organizes else ()
-    urls = {item: task_url("assessment:item-judgments", task, query_id, item) for item in judged}
 
     def read(items: pl.DataFrame, kind: ItemKind) -> tuple[Page[int], list[dict[str, Any]]]:
         page = Paginator(range(items.height), ROWS_A_PAGE).get_page(request.GET.get("page"))
         part = items.slice(max(page.start_index() - 1, 0), len(page.object_list))
         texts = item_texts(part, items=kind, lab=lab, closed=closed)
+        judged = judged_ids(task, query_id, part["item"]) if sight.organizes else ()
+        urls = {one: task_url("assessment:item-judgments", task, query_id, one) for one in judged}
         rows = [
             row
             | {

@@ -15,7 +15,8 @@ from django.db.models import F, Max
 from django.db.models.fields.files import FieldFile
 
 from arqkit.formats.archives.uploads import UploadRefusedError
-from arqkit.formats.runs.results import CheckResult, check_data, refused_result
+from arqkit.formats.runs.report import RunReport
+from arqkit.formats.runs.results import check_data, refused_report
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind
 from arqlab.core.faults import NOTIFIED_AFTER, due, reason_of
@@ -89,12 +90,12 @@ def validate_uploaded_run(*, run_id: int, at: datetime) -> bool:
     return True
 
 
-def check_stored(run: Run) -> CheckResult:
+def check_stored(run: Run) -> RunReport:
     """Check the stored file of a run by the pack of its task, and by what only a server knows."""
     try:
         data = run_bytes(run)
     except UploadRefusedError as refused:
-        return refused_result(refused.problems)
+        return refused_report(refused.problems)
     rules = replace(task_pack(run.task).rules, knows=partial(knows_any, run))
     return check_data(data, rules, items=ItemKind(run.items) if run.items else None)
 
@@ -124,7 +125,7 @@ def validate_run_in_turn(*, at: datetime) -> bool:
     return any(validate_uploaded_run(run_id=run_id, at=at) for run_id in waiting_run_ids(at=at))
 
 
-def _finish(run: Run, result: CheckResult, *, at: datetime) -> bool:
+def _finish(run: Run, result: RunReport, *, at: datetime) -> bool:
     """Store the result of a claimed run, all or nothing; False if another worker took over."""
     index = "" if result.index is None else _store(run, run.index, result.index)
     occurrences = _store(run, run.occurrences, result.occurrences)

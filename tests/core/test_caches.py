@@ -3,11 +3,20 @@
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from random import Random
 
 import pytest
+from django.utils import timezone
 
-from arqlab.core.caches import ComputedFiles
+from arqlab.core.caches import (
+    AT_ONCE,
+    ComputedFiles,
+    NotComputedError,
+    computed_values,
+    computing_at_most,
+    recent_value,
+)
 
 MOST = 100_000
 
@@ -44,3 +53,48 @@ def test_a_value_is_forgotten_in_time(files, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: now + 11)
 
     assert files.get("value") is None
+
+
+class Counted:
+    """A state that changes, and how often something was computed from it."""
+
+    def __init__(self):
+        self.state = self.computed = 0
+
+    def ask(self, *, work, seconds=AT_ONCE):
+        with computing_at_most(seconds):
+            return recent_value("counted", self.state, self.compute, work=work)
+
+    def compute(self):
+        self.computed += 1
+        return self.state
+
+
+@pytest.fixture
+def counted():
+    computed_values.clear()
+    return Counted()
+
+
+def test_what_a_page_may_compute_is_always_that_of_the_state(counted):
+    first, again = counted.ask(work=0.1), counted.ask(work=0.1)
+    counted.state = 1
+
+    assert (first, again, counted.computed) == ((0, None), (0, None), 1)
+    assert counted.ask(work=0.1) == (1, None)
+
+
+def test_what_takes_longer_may_be_a_minute_old_or_twenty_times_its_work(counted, monkeypatch):
+    for work, age in ((2, 60), (30, 600)):
+        computed_values.clear()
+        counted.ask(work=work, seconds=None)
+        counted.state += 1
+        old, made = counted.ask(work=work)
+        later = made + timedelta(seconds=age + 1)
+
+        assert old == counted.state - 1
+        monkeypatch.setattr(timezone, "now", lambda later=later: later)
+        with pytest.raises(NotComputedError):
+            counted.ask(work=work)
+        assert counted.ask(work=work, seconds=None) == (counted.state, None)
+        monkeypatch.undo()

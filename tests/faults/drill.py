@@ -23,14 +23,15 @@ from typing import Any, NamedTuple
 
 from tests.everywhere import postgresql_server, redis_server
 from tests.faults.judging import Seat
-from tests.faults.site import EMBEDDED, LARGE, RUNS, Fault, Site
+from tests.faults.site import EMBEDDED, LARGE, LONGEST, RUNS, Fault, Site, disk_at
 
 JUDGES, UPLOAD_EVERY = 8, 20
 """Assessors, and the submits after which a team uploads another run."""
 OUTAGE = 16
 """Answers that fail before a part that pages need is mended."""
-LONGEST = 300
-"""Seconds to wait for a label, and in which every uploaded run is checked in the end."""
+FAILED = "SELECT id FROM submissions_run WHERE status = 'uploaded' AND attempts > 0"
+UNCHECKED = "SELECT id FROM submissions_run WHERE status <> 'valid'"
+"""Runs whose check failed, and runs that are not checked."""
 HEAD = "| fault | in flight | labels | uploads | recovered |\n| --- | --- | --- | --- | --- |"
 
 
@@ -171,6 +172,10 @@ class Drill:
                     self.client.wait("failed", OUTAGE)
                 elif "web" not in name:
                     self.go_on(submits // 4)
+                if "uploads" in name:
+                    self.client.wait("failed", 1)
+                if "indexes" in name:
+                    self.site.until(FAILED, has_rows=True)
                 mended = time.monotonic()
             self.client.wait("label", 1)
             took = time.monotonic() - mended
@@ -196,10 +201,7 @@ def problems(site: Site, judges: Sequence[Seat], runs: Mapping[int, str]) -> lis
     labels = {key: said for one in judges for key, said in one.acknowledged.items()}
     found = site.found(labels)
     lost = {f"labels {name}": getattr(found, name) for name in found._fields[3:]}
-    end = time.monotonic() + LONGEST
-    unchecked = "SELECT id FROM submissions_run WHERE status <> 'valid'"
-    while site.rows(unchecked) and time.monotonic() < end:
-        time.sleep(0.2)
+    site.until(UNCHECKED, has_rows=False)
     stored = {int(run): row for run, row in json.loads(site.shell(RUNS)).items()}
     return [f"{name}: {count}" for name, count in lost.items() if count] + [
         f"run {run}: {stored.get(run)}"
@@ -215,6 +217,11 @@ def drilled(folder: Path, faults: Mapping[str, Fault], submits: int, *, embedded
         if not embedded:
             server = stack.enter_context(postgresql_server(fsync=True)) or ""
             queue = stack.enter_context(redis_server()) or ""
+        disks = [
+            stack.enter_context(disk_at(folder / "files" / kind, "1g"))
+            for kind in ("uploads", "indexes")
+        ]
+        faults = {name: each for name, each in faults.items() if all(disks) or "disk" not in name}
         items = 400 + 2 * submits * len(faults)  # enough, although some assessors are faster
         site = Site(folder, server, queue, items=items)
         stack.callback(site.stop)

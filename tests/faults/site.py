@@ -9,10 +9,12 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
@@ -30,6 +32,8 @@ from tests.faults.judging import Served
 from tests.paths import ROOT
 from tests.served import start_on
 
+LONGEST = 300
+"""Seconds to wait for a label, and in which every uploaded run is checked in the end."""
 TEAM = """
 from datetime import UTC, datetime
 from arqlab.core.models import *
@@ -51,6 +55,9 @@ print(json.dumps({
     for run in Run.objects.select_related("upload")
 }))
 """
+
+
+Fault = Callable[["Site"], contextlib.AbstractContextManager[None]]
 
 
 class Site(Served):
@@ -77,7 +84,7 @@ class Site(Served):
         return seats
 
     def upload(self, token: str, name: str, content: bytes, *, check_only: bool) -> Any:
-        """Return the JSON of the runs; raises `ConnectionError` for 503."""
+        """Return the JSON of the runs; raises `ConnectionError` for 503, and for a full disk."""
         head = f'--b\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
         more = '\r\n--b\r\nContent-Disposition: form-data; name="check_only"\r\n\r\n'
         headers = {"Authorization": f"Bearer {token}"}
@@ -88,10 +95,16 @@ class Site(Served):
             connection.request("POST", f"{self.api}runs/", body, headers)
             response = connection.getresponse()
             text = response.read()
-        if response.status == 503:
+        if response.status in (503, 507):
             raise ConnectionError(text.decode())
         assert response.status == 202, text
         return json.loads(text)
+
+    def until(self, query: str, *, has_rows: bool) -> None:
+        """Wait until a query has rows, or none, but not longer than `LONGEST`."""
+        end = time.monotonic() + LONGEST
+        while bool(self.rows(query)) != has_rows and time.monotonic() < end:
+            time.sleep(0.2)
 
     def start(self) -> None:
         """Start every process that does not run."""
@@ -152,7 +165,7 @@ def background_killed(site: Site) -> Iterator[None]:
     yield
 
 
-def celery_killed(name: str) -> Callable[[Site], contextlib.AbstractContextManager[None]]:
+def celery_killed(name: str) -> Fault:
     """Return the fault that the worker or beat is killed."""
 
     @contextlib.contextmanager
@@ -245,11 +258,45 @@ def slow_clients(site: Site) -> Iterator[None]:
         yield
 
 
-Fault = Callable[[Site], contextlib.AbstractContextManager[None]]
+@contextlib.contextmanager
+def disk_at(folder: Path, size: str) -> Iterator[bool]:
+    """Mount a disk in memory; yield whether there is one, which only root can make."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "arqlab-test", str(folder)]
+    is_there = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    try:
+        yield is_there
+    finally:
+        if is_there:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def disk_full(kind: str) -> Fault:
+    """Return the fault that the disk of a folder of files (`disk_at`) has no room left."""
+
+    @contextlib.contextmanager
+    def fault(site: Site) -> Iterator[None]:
+        disk = Path(site.environment["ARQLAB_DATA"]) / "files" / kind
+
+        def resized(size: int) -> bool:
+            words = ["mount", "-o", f"remount,size={size}", str(disk)]
+            return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+        # Refused if a file was written in between. One page is left if there are no files yet.
+        while not resized(max(shutil.disk_usage(disk).used, 4096)):
+            pass
+        yield
+        assert resized(2**30)
+
+    return fault
+
+
 EMBEDDED: dict[str, Fault] = {
     "web process killed": web_killed,
     "background process killed": background_killed,
     "80 slow clients": slow_clients,
+    "disk of uploads full": disk_full("uploads"),
+    "disk of indexes full": disk_full("indexes"),
 }
 LARGE: dict[str, Fault] = {
     "web processes killed": web_killed,
@@ -261,4 +308,6 @@ LARGE: dict[str, Fault] = {
     "messages delivered twice": messages_twice,
     "PostgreSQL killed": postgresql_killed,
     "80 slow clients": slow_clients,
+    "disk of uploads full": disk_full("uploads"),
+    "disk of indexes full": disk_full("indexes"),
 }

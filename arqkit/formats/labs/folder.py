@@ -387,7 +387,7 @@ def _qrels(
 def _overrides(table: LabTable) -> dict[str, object]:
     """Return the protocol fields that the task overrides, but for an invalid scale."""
     others = [field for field in OVERRIDABLE if field in table and field != "labels"]
-    overrides = {field: table.take(field, _anything) for field in others}
+    overrides = {field: table.take(field, lambda value: value) for field in others}
     if (scale := take_scale(table)) is not None:
         overrides["labels"] = scale.written
     return overrides
@@ -429,10 +429,6 @@ def _check_distinct(tables: list[LabTable], key: str) -> None:
                     key, f"the {key} {value} again", f"each {key} once", f"Choose another {key}."
                 )
             seen.add(value)
-
-
-def _anything(value: object) -> object:
-    return value
 
 
 def _one_in(values: Mapping[str, T]) -> Callable[[object], T]:

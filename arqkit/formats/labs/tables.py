@@ -294,7 +294,8 @@ class CollectionFile:
 
     `files` has a file, or an archive that contains it, for each kind of dump file, and for
     `documents` a file or folder. `formulas` has a TSV file, or a folder of them, for each
-    representation. Posts outside `window` are not searched.
+    representation. Posts outside `window` are not searched. `licence` is the SPDX identifier of the
+    texts' licence, or empty.
     """
 
     slug: str
@@ -302,6 +303,7 @@ class CollectionFile:
     files: Mapping[str, Path]
     formulas: Mapping[str, Path]
     window: Window = ALL_DAYS
+    licence: str = ""
 
     @property
     def posts(self) -> Path | None:
@@ -312,22 +314,22 @@ class CollectionFile:
 def read_collection_table(table: LabTable) -> CollectionFile | None:
     """Return the collection, or None (with the problems noted) if it has no slug."""
     slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
-    files = _dump(table) | _named(table, DUMP_FILES) | _documents(table)
+    licence = table.text("licence", most=60) if "licence" in table else ""
+    files = _dump(table) | _named(table, DUMP_FILES)
+    if documents := table.file("documents", required=False, may_be_folder=True):
+        files["documents"] = documents
     indexes = table.table("formulas", required=False)
     formulas = {} if indexes is None else _indexes(indexes)
     window = _window(table)
     table.close()
-    return None if slug is None else CollectionFile(slug, bool(complete), files, formulas, window)
+    if slug is None:
+        return None
+    return CollectionFile(slug, bool(complete), files, formulas, window, licence or "")
 
 
 def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
     files = {kind: table.file(kind, required=False) for kind in kinds}
     return {kind: file for kind, file in files.items() if file is not None}
-
-
-def _documents(table: LabTable) -> dict[str, Path]:
-    documents = table.file("documents", required=False, may_be_folder=True)
-    return {} if documents is None else {"documents": documents}
 
 
 def _dump(table: LabTable) -> dict[str, Path]:

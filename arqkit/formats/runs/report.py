@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -17,7 +17,10 @@ from arqkit.topics import visible
 Place = tuple[int | None, str | None, str, str]
 OCCURRENCE = {"line": pl.Int64, "topic": pl.String, "found": pl.String, "expected": pl.String}
 LISTED = 5  # names in a message
+OCCURRENCES = {"kind": pl.String, "severity": pl.String, **OCCURRENCE}
 FIRST_LINES = 10
+SHOWN_TAGS = 20  # a broken file may have a new tag on every line
+KEPT_CHARACTERS = 1000
 # A value may be a line of several megabytes. Pages show less of it than the download.
 SHOWN_CHARACTERS = 200
 INVISIBLE = r"[\p{C}\p{Z}--[ \t\r\n]]"
@@ -90,13 +93,13 @@ class ProblemGroup:
         return self.occurrences.head(FIRST_LINES).with_columns(found).to_dicts()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RunReport:
-    """The result of checking a run file.
+    """The result of checking a run file; that of one that cannot be unpacked has problems only.
 
     `format` is the id of a format (`layouts.FORMATS`) or `unknown`; `format_name` is its name for
     people. `lines` counts all lines, `rows` those that could be read. `problems` has errors first,
-    then warnings, then notes.
+    then warnings, then notes. `more` has further facts, and `sha256` is that of the unpacked file.
 
     `index` is None for a refused run. Otherwise it has the columns topic, item, post (String; null
     where the file has none), rank (Int64, as submitted), score (Float64), order (Int32,
@@ -104,20 +107,53 @@ class RunReport:
     The item of a generated answer is its topic id, because a run has one answer per topic.
     """
 
-    format: str
-    format_name: str
-    items: ItemKind
-    lines: int
-    rows: int
-    topics: int
-    run_tags: tuple[str, ...]
+    format: str = ""
+    format_name: str = ""
+    items: ItemKind = ItemKind.POSTS
+    lines: int = 0
+    rows: int = 0
+    topics: int = 0
+    run_tags: tuple[str, ...] = ()
     problems: tuple[ProblemGroup, ...]
     index: pl.DataFrame | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    sha256: str = ""
 
     @property
     def is_valid(self) -> bool:
         """Return whether the run is accepted: it has no error."""
         return all(group.severity is not Severity.ERROR for group in self.problems)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Return what the run's page shows of the file, as plain data."""
+        if not self.format:
+            return {}
+        return {
+            "format": self.format,
+            "format_name": self.format_name,
+            "items": self.items.value,
+            "lines": self.lines,
+            "rows": self.rows,
+            "topics": self.topics,
+            "run_tags": list(self.run_tags[:SHOWN_TAGS]),
+            **self.more,
+        }
+
+    @property
+    def occurrences(self) -> pl.DataFrame:
+        """Return all problems, each with its kind and severity."""
+        columns = [
+            group.occurrences.select(
+                pl.lit(group.kind).alias("kind"),
+                pl.lit(group.severity.value).alias("severity"),
+                "line",
+                "topic",
+                pl.col("found", "expected").str.slice(0, KEPT_CHARACTERS),
+            )
+            for group in self.problems
+        ]
+        return pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical")
 
 
 class Finding(NamedTuple):

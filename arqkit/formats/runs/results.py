@@ -1,123 +1,67 @@
 """The result of checking a run file for people: facts, problems, and the diff of a repair."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 from hashlib import sha256
 from itertools import chain, islice, takewhile
 from typing import Any, BinaryIO
 
-import polars as pl
-
 from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.runs.check import check_run
 from arqkit.formats.runs.packs import TaskPack
 from arqkit.formats.runs.repair import repaired_run
-from arqkit.formats.runs.report import OCCURRENCE, ProblemGroup, RunReport, RunRules, listed
+from arqkit.formats.runs.report import ProblemGroup, RunReport, RunRules, listed
 from arqkit.polars_errors import panics_as_errors
 from arqkit.records import ItemKind, Problem, Severity
 from arqkit.topics import visible
 
-SHOWN_TAGS = 20  # a broken file may have a new tag on every line
-KEPT_CHARACTERS = 1000
 TERMINAL_CHARACTERS = 60
 DIFF_LINES = 60
 DIFF_CHARACTERS = 160
 CONTEXT = 3  # unchanged lines shown around a change
 COMPARED = 2_000  # lines of both files from the first change on
-OCCURRENCES = {"kind": pl.String, "severity": pl.String, **OCCURRENCE}
-
-
-@dataclass(frozen=True, eq=False)
-class CheckResult:
-    """The result of a check. `index` is None for an invalid run; the run's page shows `facts`.
-
-    `sha256` is that of the unpacked run file, or empty if it could not be unpacked.
-    """
-
-    facts: dict[str, Any]
-    problems: Sequence[ProblemGroup]
-    occurrences: pl.DataFrame
-    index: pl.DataFrame | None = None
-    is_valid: bool = False
-    sha256: str = ""
-
-    @property
-    def report(self) -> dict[str, Any]:
-        """Return the report as plain data (`report_data`)."""
-        return report_data(facts=self.facts, problems=self.problems, is_valid=self.is_valid)
 
 
 def check_files(
     file: BinaryIO, pack: TaskPack, *, name: str, items: ItemKind | None = None
-) -> dict[str, CheckResult]:
+) -> dict[str, RunReport]:
     """Check each run in a file (plain, gzip or zip) by the pack of its task.
 
-    Return the results by the names of the runs. A file that cannot be unpacked has one result,
+    Return the reports by the names of the runs. A file that cannot be unpacked has one report,
     under its own name. `items` overrides the kind of the items in a TREC file.
     """
     try:
         runs = pack.limits.unpack_by_name(file, name=name)
     except UploadRefusedError as refused:
-        return {name: refused_result(refused.problems)}
+        return {name: refused_report(refused.problems)}
     return {run: check_data(data, pack.rules, items=items) for run, data in runs.items()}
 
 
 @panics_as_errors()
-def check_data(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> CheckResult:
+def check_data(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:
     """Check an unpacked run file, with the changes of its safe repairs among the facts.
 
     Raise EngineFailedError if polars panics.
     """
-    result = check_result_of(check_run(data, rules, items=items))
+    report = check_run(data, rules, items=items)
     # The order of the index: scoring must notice when the task's order changes later.
-    result.facts["order"] = rules.order
-    if any(problem.is_repairable for problem in result.problems):
-        result.facts["repair"] = repair_facts(data, rules)
-    return replace(result, sha256=sha256(data).hexdigest())
+    more: dict[str, Any] = {"order": rules.order}
+    if any(problem.is_repairable for problem in report.problems):
+        more["repair"] = repair_facts(data, rules)
+    return replace(report, more=more, sha256=sha256(data).hexdigest())
 
 
-def check_result_of(report: RunReport) -> CheckResult:
-    """Return the result for a report of `arqkit.formats.runs.check`."""
-    facts = {
-        "format": report.format,
-        "format_name": report.format_name,
-        "items": report.items.value,
-        "lines": report.lines,
-        "rows": report.rows,
-        "topics": report.topics,
-        "run_tags": list(report.run_tags[:SHOWN_TAGS]),
-    }
-    return _result(facts, report.problems, report.index)
-
-
-def refused_result(problems: Iterable[Problem]) -> CheckResult:
-    """Return the result for an upload that cannot be unpacked."""
+def refused_report(problems: Iterable[Problem]) -> RunReport:
+    """Return the report of an upload that cannot be unpacked."""
     groups = []
     for number, (_, line, found, expected, todo) in enumerate(problems, start=1):
         kind = "unreadable-file" if number == 1 else f"unreadable-file-{number}"
         message = f"Found {found}; expected {expected}."
         places = listed([(line, None, found, expected)])
         groups.append(ProblemGroup(kind, Severity.ERROR, 1, message, todo, places))
-    return _result({}, groups)
-
-
-def _result(
-    facts: dict[str, Any], groups: Sequence[ProblemGroup], index: pl.DataFrame | None = None
-) -> CheckResult:
-    columns = [
-        group.occurrences.select(
-            pl.lit(group.kind).alias("kind"),
-            pl.lit(group.severity.value).alias("severity"),
-            "line",
-            "topic",
-            pl.col("found", "expected").str.slice(0, KEPT_CHARACTERS),
-        )
-        for group in groups
-    ]
-    occurrences = pl.concat([pl.DataFrame(schema=OCCURRENCES), *columns], how="vertical")
-    return CheckResult(facts, groups, occurrences, index, is_valid=index is not None)
+    return RunReport(problems=tuple(groups))
 
 
 def repair_facts(data: bytes, rules: RunRules) -> list[dict[str, Any]]:
@@ -196,6 +140,11 @@ def report_data(
             for problem in problems
         ],
     }
+
+
+def report_of(report: RunReport) -> dict[str, Any]:
+    """Return a report as plain data (`report_data`)."""
+    return report_data(facts=report.facts, problems=report.problems, is_valid=report.is_valid)
 
 
 def report_text(name: str, report: Mapping[str, Any]) -> Iterator[str]:

@@ -29,7 +29,7 @@ class Lab(models.Model):
         "draft.",
     )
     archived_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["name"]
@@ -257,7 +257,7 @@ class TopicVersion(models.Model):
     tags = models.JSONField(default=list, blank=True)
     formula_id = models.CharField(max_length=100, blank=True)
     latex = models.TextField(blank=True)
-    replaced_at = models.DateTimeField(auto_now_add=True)
+    replaced_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["topic", "pk"]

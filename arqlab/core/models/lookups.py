@@ -1,7 +1,5 @@
 """How numbers are looked up, whoever sends them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.db.models import IntegerField

@@ -8,6 +8,7 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from arqlab.core.models.labs import Lab
 from arqlab.core.models.roles import Role, team_fits_role
@@ -68,7 +69,7 @@ class Team(Publication):
         help_text="Institutions and countries, as in the overview paper.",
     )
     invitation_token = models.CharField(max_length=64, unique=True, default=new_invitation_token)
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
     created_by = models.ForeignKey(
         User, models.SET_NULL, null=True, blank=True, related_name="created_teams"
     )
@@ -108,7 +109,7 @@ class Membership(models.Model):
         default=False,
         help_text="Whether an organizer allowed this assessor to be in a team of the lab.",
     )
-    created_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["lab", "role", "user"]
@@ -132,7 +133,7 @@ class Membership(models.Model):
 class AuditEvent(models.Model):
     """A record of who did what and when, written in the transaction of the change."""
 
-    at = models.DateTimeField(auto_now_add=True)
+    at = models.DateTimeField(default=timezone.now, editable=False)
     actor = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     person = models.ForeignKey(
         User,

@@ -4,8 +4,6 @@ SQLite has one writer. Those who wait for it look again after pauses that grow t
 second, so that some wait for half a second while others write one after another.
 """
 
-from __future__ import annotations
-
 import os
 from threading import Lock
 from time import monotonic, sleep

@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 from arqkit.judgments.completion import RECENT, Pace, estimated_completions, expected_seconds
 from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
 from assessment.models import Assignment, Pool, PoolItem, SetAsideTopic
-from assessment.qrels.selectors.counts import Size, TopicTally, added, hour_of, topic_tallies
+from assessment.qrels.selectors.counts import Judged, Size, TopicTally, added, topic_tallies
 
 NO_PACE = Pace()
 
@@ -34,23 +34,12 @@ class TopicCounts(NamedTuple):
     is_set_aside: bool = False
 
 
-@dataclass(frozen=True)
-class JudgedCounts:
-    """A person's judgments in a topic; `lately` and `first` exclude imported ones."""
-
-    items: int = 0
-    pace: Pace = NO_PACE
-    lately: int = 0
-    first: datetime | None = None
-    last: datetime | None = None
-
-
 @dataclass
 class Share:
     """A person's part of a topic. `assignment` is None if they judged in it earlier."""
 
     person: User
-    judged: JudgedCounts
+    judged: Judged
     assignment: Assignment | None = None
     may_judge: bool = True
     left: int = 0
@@ -293,7 +282,12 @@ def assignment_grid(
     longer judge have labels.
     """
     tallies = topic_tallies(task)
-    counts, judged = topic_counts(tallies), judged_by(tallies, at=at)
+    counts = topic_counts(tallies)
+    judged = {
+        (topic, person): own
+        for topic, tally in tallies.items()
+        for person, own in tally.people.items()
+    }
     if assignments is None:
         stored = Assignment.objects.filter(topic__task=task, ended_at=None)
         assignments = stored.select_related("assessor")
@@ -305,7 +299,7 @@ def assignment_grid(
     people = dict(staff)
     for assignment in assignments:
         people.setdefault(assignment.assessor_id, assignment.assessor)
-        known = judged.pop((assignment.topic_id, assignment.assessor_id), JudgedCounts())
+        known = judged.pop((assignment.topic_id, assignment.assessor_id), Judged())
         rows[assignment.topic_id].shares[assignment.assessor_id] = Share(
             assignment.assessor, known, assignment, assignment.assessor_id in staff
         )
@@ -339,27 +333,6 @@ def topic_counts(tallies: Mapping[int, TopicTally]) -> dict[int, TopicCounts]:
     return counts
 
 
-def judged_by(
-    tallies: Mapping[int, TopicTally], *, at: datetime
-) -> dict[tuple[int, int], JudgedCounts]:
-    """Return the counts of current judgments by topic and assessor.
-
-    Imported ones do not count toward the pace per day: all may have the time of the import.
-    """
-    since = hour_of(at - RECENT)
-    return {
-        (topic, person): JudgedCounts(
-            own.items,
-            Pace(own.timed, own.active_ms / 1000),
-            sum(count for hour, count in own.hours.items() if hour >= since),
-            own.first,
-            own.last,
-        )
-        for topic, tally in tallies.items()
-        for person, own in tally.people.items()
-    }
-
-
 def _estimate(rows: Collection[TopicRow], people: Iterable[int]) -> dict[int, Pace]:
     """Fill in the seconds per label and the shares of each topic; return the pace by person."""
     by_person = {
@@ -388,7 +361,7 @@ def _person_row(
     shares = [share for _, share in own]
     mine = [(row, share) for row, share in own if share.assignment]
     first = min((share.judged.first for share in shares if share.judged.first), default=None)
-    lately = sum(share.judged.lately for share in shares)
+    lately = sum(share.judged.since(at - RECENT) for share in shares)
     ends = estimated_completions(
         [share.labels_left for _, share in mine], recent=lately, since=first, at=at
     )

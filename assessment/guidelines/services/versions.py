@@ -233,7 +233,15 @@ def copy_guidelines(*, source: Task, to: Task, at: datetime, by: User | None) ->
 
 
 def guidelines_json(task: Task) -> Iterator[bytes]:
-    """Yield all versions of a task's guidelines, with examples and cases, as JSON."""
+    """Yield all versions of a task's guidelines, with examples and cases, as JSON.
+
+    A task without its own has the protocol's, as version 0.
+    """
+    entries = task.guideline_entries.order_by("pk").values_list("pk", flat=True)
+    numbers = {key: number for number, key in enumerate(entries, 1)}
+    default: list[dict[str, Any]] = [
+        {"version": 0, "saved": None, "text": guideline_text(task, None), "definitions": {}}
+    ]
     texts = ("question", "decision", "reason", "origin", "place")
     names = ("kind", "topic", "item", "label", *texts)
     versions = [
@@ -244,7 +252,7 @@ def guidelines_json(task: Task) -> Iterator[bytes]:
             "definitions": guideline.definitions,
             "entries": [
                 {
-                    "entry": entry.pk,
+                    "entry": numbers[entry.pk],
                     **{name: getattr(entry, name) for name in names},
                     "at": entry.decided_at.isoformat(),
                 }
@@ -253,7 +261,7 @@ def guidelines_json(task: Task) -> Iterator[bytes]:
         }
         for guideline in task.guidelines.order_by("version")
     ]
-    yield (json.dumps(versions, indent=2, ensure_ascii=False) + "\n").encode()
+    yield (json.dumps(versions or default, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 LONGEST = 50_000  # characters

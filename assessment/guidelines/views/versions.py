@@ -1,7 +1,5 @@
 """The pages of the guidelines for assessors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,12 +13,10 @@ from arqlab.core.models import Lab, Membership, Role, Task, Topic, User
 from assessment.assignments.selectors.grid import (
     NO_PACE,
     TOPIC_TEXTS,
-    JudgedCounts,
     Share,
     TopicCounts,
     TopicRow,
     TopicRows,
-    judged_by,
     together,
     topic_counts,
 )
@@ -27,7 +25,7 @@ from assessment.judging.selectors.places import judging_address
 from assessment.judging.selectors.progress import assigned_topics
 from assessment.models import Assignment, PoolItem, Round
 from assessment.models.kinds import kinds_that
-from assessment.qrels.selectors.counts import topic_tallies
+from assessment.qrels.selectors.counts import Judged, TopicTally, topic_tallies
 from assessment.timesheets.selectors.figures import (
     NO_WORK,
     SheetPart,
@@ -139,11 +137,11 @@ class OwnHours(TopicRows):
         }
 
 
-def own_hours(lab: Lab, user: User, *, at: datetime) -> OwnHours:
+def own_hours(lab: Lab, user: User) -> OwnHours:
     """Return what a user has done and has left in a lab."""
     sheet = time_sheet_of(lab, person=user).part(SheetPart())
     works = {place: total for place, _, total in sheet.topics}
-    work = own_work(user, [lab], at=at).get(lab.pk, TopicRows([]))
+    work = own_work(user, [lab]).get(lab.pk, TopicRows([]))
     rows = {SheetPlace(row.topic.task, None, row.topic): row for row in work.rows}
     groups: dict[tuple[Task, Round | None], list[OwnTopic]] = {}
     for place in sorted({**works, **rows}, key=lambda place: place.order):
@@ -206,7 +204,7 @@ class OwnWork(TopicRows):
         started = {last: row for row in waiting if (last := self._judged(row).last)}
         return started[max(started)] if started else next(iter(waiting), None)
 
-    def _judged(self, row: TopicRow) -> JudgedCounts:
+    def _judged(self, row: TopicRow) -> Judged:
         return row.shares[self.person.pk].judged
 
 
@@ -220,7 +218,7 @@ class TaskJudging:
 
 
 def own_work(
-    user: User, labs: Collection[Lab], *, at: datetime, texts: Collection[str] = ()
+    user: User, labs: Collection[Lab], *, texts: Collection[str] = ()
 ) -> dict[int, OwnWork]:
     """Return a user's work by lab, with only these `texts` of the topics."""
     mine = Assignment.objects.filter(
@@ -231,12 +229,12 @@ def own_work(
     )
     assignments = list(read.order_by("topic__task__position", "topic__task", "topic__position"))
     tallies = topic_tallies(*{assignment.topic.task for assignment in assignments})
-    counts, judged = topic_counts(tallies), judged_by(tallies, at=at)
+    counts = topic_counts(tallies)
     paces: dict[Task, Pace] = {}
     rows: dict[int, list[TopicRow]] = {}
     for assignment in assignments:
         topic, task = assignment.topic, assignment.topic.task
-        known = judged.get((topic.pk, user.pk), JudgedCounts())
+        known = tallies.get(topic.pk, TopicTally()).people.get(user.pk, Judged())
         shares = {user.pk: Share(user, known, assignment)}
         row = TopicRow(topic, *counts.get(topic.pk, TopicCounts()), shares=shares)
         paces[task] = paces.get(task, NO_PACE).plus(known.pace)

@@ -15,12 +15,15 @@ from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
 
 
-def judged_ids(task: Task, query_id: str) -> set[str]:
-    """Return the ids of a topic's official items and instances that have judgments."""
+def judged_ids(task: Task, query_id: str, ids: Iterable[str]) -> set[str]:
+    """Return the ids of a topic's official items and instances, among some, with judgments."""
+    wanted = list(ids)
     judgments = Judgment.official.filter(
-        instance__item__pool__task=task, instance__item__topic__query_id=query_id
+        Q(instance__item__item__in=wanted) | Q(instance__doc_id__in=wanted),
+        instance__item__pool__task=task,
+        instance__item__topic__query_id=query_id,
     )
-    rows = judgments.values_list("instance__item__item", "instance__doc_id").distinct()
+    rows = judgments.order_by().values_list("instance__item__item", "instance__doc_id").distinct()
     return {doc_id for row in rows for doc_id in row}
 
 

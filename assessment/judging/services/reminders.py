@@ -35,7 +35,7 @@ def _remind_of_judging(task_pk: int, at: datetime) -> None:
         assignments__topic__task=task, assignments__ended_at=None
     ).exclude(notices__key=key)
     for person in unfinished.distinct():
-        work = own_work(person, [task.lab], at=at).get(task.lab_id)
+        work = own_work(person, [task.lab]).get(task.lab_id)
         due = next((due for due in work.due if due.task == task), None) if work else None
         if due is None:
             continue

@@ -63,7 +63,7 @@ def offline_worker(request: HttpRequest) -> HttpResponse:
 def judging_home(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the assessor's topics with items left, answered tickets and changed guidelines."""
     user = signed_in(request)
-    work = own_work(user, [lab], at=timezone.now(), texts=("title_html", "formula_html"))
+    work = own_work(user, [lab], texts=("title_html", "formula_html"))
     rows = work[lab.pk].rows if lab.pk in work else ()
     rounds = own_round_topics(user, lab=lab)
     earlier = [row for row in rounds if row.is_earlier and "earlier" not in request.GET]

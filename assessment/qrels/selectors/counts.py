@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -18,6 +19,7 @@ from django.db.models import Count, Max, Min, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate, TruncHour
 from django.db.models.sql.compiler import SQLCompiler
 
+from arqkit.judgments.completion import Pace
 from arqlab.core.caches import computed_values, key_of, require_time
 from arqlab.core.models import Task
 from assessment.models import Judgment, Pool, PoolItem
@@ -56,6 +58,16 @@ class Judged:
     last: datetime | None = None
     hours: dict[int, int] = field(default_factory=dict)
 
+    @property
+    def pace(self) -> Pace:
+        """Return the pace of the labels with a time."""
+        return Pace(self.timed, self.active_ms / 1000)
+
+    def since(self, moment: datetime) -> int:
+        """Return the number of labels from the hour of a moment on."""
+        first = hour_of(moment)
+        return sum(count for hour, count in self.hours.items() if hour >= first)
+
 
 @dataclass
 class TopicTally:
@@ -83,13 +95,14 @@ def added(sizes: Iterable[Size]) -> Size:
 
 
 class Marks(NamedTuple):
-    """The id of the newest judgment, and the number and sum of the ids of those that do not count.
+    """The newest judgment by id and key, and the number and sum of ids of those that do not count.
 
     On PostgreSQL, `oldest` is the oldest transaction that goes on, and `following` the next one:
     while others go on, a judgment with a smaller id than the newest may not be stored yet.
     """
 
     newest: int
+    key: UUID | None
     retired: int
     ids: int
     oldest: int = 0
@@ -98,9 +111,9 @@ class Marks(NamedTuple):
 
 def marks_now() -> Marks:
     """Return what shows whether judgments have changed, in two or three quick queries."""
-    newest = Judgment.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    newest, key = Judgment.objects.order_by("-pk").values_list("pk", "key").first() or (0, None)
     sums = _retired().aggregate(count=Count("pk"), ids=Sum("pk", default=0))
-    marks = Marks(newest, sums["count"], int(sums["ids"]))
+    marks = Marks(newest, key, sums["count"], int(sums["ids"]))
     if connection.vendor != "postgresql":
         return marks
     with connection.cursor() as cursor:
@@ -148,7 +161,7 @@ def _kept(tasks: Iterable[Task]) -> list[_Kept]:
     frozen: dict[int, list[Pool]] = {}
     for pool in Pool.official.filter(task__in=tasks).order_by("number").defer("settings", "runs"):
         frozen.setdefault(pool.task_id, []).append(pool)
-    marks = marks_now() if frozen else Marks(0, 0, 0)
+    marks = marks_now() if frozen else Marks(0, None, 0, 0)
     return [_kept_of(task, frozen[task.pk], marks) for task in tasks if task.pk in frozen]
 
 
@@ -158,18 +171,18 @@ def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
     relevant = [label.value for label in known if label.value >= lowest]
     key = key_of("tallies-2", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
     kept: _Kept | None = computed_values.get(key)
-    if kept and kept.marks.newest > marks.newest:  # an earlier database was restored
-        kept = None
     settled = kept.settled_by(marks) if kept else 0
-    if kept and kept.marks[:3] == marks[:3] and settled == marks.newest:
+    if kept and kept.marks[:4] == marks[:4] and settled == marks.newest:
         return kept
+    if kept and kept.marks.key and not Judgment.objects.filter(key=kept.marks.key).exists():
+        kept = None  # another database was restored since
     retired = frozenset(_retired().values_list("pk", flat=True))
     changes = marks.newest - settled
     if kept:
         items = sum(size.items for one in kept.tallies.values() for size in one.sizes.values())
     else:
         items = PoolItem.official.filter(pool__task=task).count()
-    version = f"{key} {marks[:3]}"
+    version = f"{key} {marks[:4]}"
     if kept is None or changes * LOOKING > items * COUNTING:
         require_time(key, items * COUNTING)
         settled = marks.newest - UNSETTLED * (marks.oldest < marks.following)

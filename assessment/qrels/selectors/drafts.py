@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import NamedTuple
 
 import polars as pl
-from django.db.models import Exists, FilteredRelation, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, FilteredRelation, Max, OuterRef, Q, QuerySet, Sum
 
 from arqkit.formulas.visual_ids import as_formulas
 from arqkit.judgments.qrels import (
@@ -20,11 +21,14 @@ from arqkit.judgments.qrels import (
 )
 from arqkit.labels import LabelScale, scale_of_rows
 from arqkit.records import ItemKind, TaskKind
+from arqlab.core.caches import Kept, Recent, key_of, recent_value
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from assessment.models import Pool, PoolInstance, PoolItem
-from assessment.qrels.selectors.frames import counting_labels, read_frame
-from collection.selectors.collections import collection_of, visual_ids_among
+from assessment.qrels.selectors.counts import judging_version
+from assessment.qrels.selectors.frames import adjudicated_judgments, counting_labels, read_frame
+from assessment.qrels.selectors.versions import READING
+from collection.selectors.collections import collection_of, formula_files, visual_ids_among
 from collection.selectors.visual_maps import newest_map
 
 # A tuple of any strings: the type checker does not know `current`, which `with_current` adds.
@@ -37,6 +41,30 @@ class DroppedTopic(NamedTuple):
     topic: str
     relevant: int
     reason: str
+
+
+class DraftTopics(NamedTuple):
+    """The scale and the topics of a draft, and a digest that changes with its lines.
+
+    `as_of` is the time of the judgments if others have followed (`kept_by_judgments`).
+    """
+
+    scale: LabelScale
+    topics: list[JudgedTopic]
+    digest: int
+    as_of: datetime | None = None
+
+    @property
+    def dropped(self) -> list[DroppedTopic]:
+        """Return the topics the draft leaves out."""
+        return dropped_of(self.topics)
+
+
+def dropped_of(topics: Iterable[JudgedTopic]) -> list[DroppedTopic]:
+    """Return the topics that are left out."""
+    return [
+        DroppedTopic(topic.topic, topic.relevant, topic.reason) for topic in topics if topic.reason
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +82,7 @@ class Draft:
     @property
     def dropped(self) -> list[DroppedTopic]:
         """Return the topics the draft leaves out."""
-        return [
-            DroppedTopic(topic.topic, topic.relevant, topic.reason)
-            for topic in self.topics
-            if topic.reason
-        ]
+        return dropped_of(self.topics)
 
     def without(self, reasons: Mapping[str, str]) -> Draft:
         """Return the draft with these topics left out, each with its reason.
@@ -112,6 +136,33 @@ def draft_of(task: Task) -> Draft:
     """
     host = host_of(task)
     return _draft(task, host, _scale(task, host))
+
+
+def draft_topics(task: Task) -> DraftTopics:
+    """Return the topics of a task's draft, which pages show without reading every label."""
+
+    def compute() -> DraftTopics:
+        draft = draft_of(task)
+        return DraftTopics(draft.scale, draft.topics, int(draft.judged.hash_rows().sum() or 0))
+
+    kept = kept_by_judgments("draft-topics-1", task, compute)
+    return kept.value._replace(as_of=kept.as_of)
+
+
+def kept_by_judgments(
+    name: str, task: Task, compute: Callable[[], Kept], *facts: object
+) -> Recent[Kept]:
+    """Return what is computed from the draft of a task, again only after judging has gone on.
+
+    With more than some 100,000 labels, it may be a minute old (`recent_value`).
+    """
+    judged_in = host_of(task) or task
+    version, labels = judging_version(judged_in)
+    decided = adjudicated_judgments(judged_in).aggregate(Count("pk"), Max("pk"), Sum("pk"))
+    rules = [(one.kind, repr(one.protocol)) for one in (task, judged_in)]
+    state = version, decided, rules, formula_files(task.lab)
+    key = key_of(name, task.pk, *facts)
+    return recent_value(key, state, compute, work=READING * (1 + labels))
 
 
 def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import polars as pl
-from django.db.models import Count
 
 from arqkit.records import ItemKind
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.models import Lab, Task
 from arqlab.core.oddities import counted, name_list
 from arqlab.core.selectors import topic_ids
 from assessment.models import PoolInstance, Qrel, QrelSet
-from assessment.qrels.selectors.versions import qrels_frame
-from collection.selectors.collections import IdSource, id_source, known_ids, scan_columns
+from assessment.qrels.selectors.versions import READING, qrels_frame, version_topics
+from collection.selectors.collections import id_source, known_ids, scan_columns
 from submissions.models import AnswerId, Run
 from submissions.selectors import run_items
 
@@ -68,9 +68,8 @@ def _qrels_items(key: int, sha256: str) -> pl.Series:
 
 
 def _unknown_topics(qrel_set: QrelSet) -> str:
-    known = topic_ids(qrel_set.task)
-    counts = Qrel.objects.filter(qrel_set=qrel_set).values_list("query_id").annotate(Count("pk"))
-    unknown = {topic: lines for topic, lines in counts.order_by("query_id") if topic not in known}
+    known, topics = topic_ids(qrel_set.task), version_topics(qrel_set)
+    unknown = {topic.topic: topic.total for topic in topics if topic.topic not in known}
     if not unknown:
         return ""
     lines = counted(sum(unknown.values()), "line")
@@ -89,16 +88,30 @@ def _unjoined_items(qrel_set: QrelSet) -> str:
     """
     task, items = qrel_set.task, ItemKind(qrel_set.items)
     source = id_source(task.lab, items)
-    left = _outside(qrel_set.pk, qrel_set.sha256, source) if source else qrels_frame(qrel_set)
     enough = MUCH * qrel_set.lines if source and source.is_complete else qrel_set.lines - 1
     runs = [run for run in _runs(task) if run_items(run, task) == items]
-    for run in runs:
-        if left.height <= enough:
-            break
-        left = left.lazy().join(scan_columns(run.index), on=["topic", "item"], how="anti").collect()
-    if left.height <= enough or not (source or runs):
-        return ""
-    return _unjoined_sentence(qrel_set, left, has_collection=source is not None, runs=len(runs))
+
+    def compute() -> str:
+        left = qrels_frame(qrel_set)
+        if source:
+            left = left.filter(~pl.col("item").is_in(known_ids(source, left["item"]).implode()))
+        for run in runs:
+            if left.height <= enough:
+                break
+            left = (
+                left.lazy()
+                .join(scan_columns(run.index), on=["topic", "item"], how="anti")
+                .collect()
+            )
+        if left.height <= enough or not (source or runs):
+            return ""
+        has_collection = source is not None
+        return _unjoined_sentence(qrel_set, left, has_collection=has_collection, runs=len(runs))
+
+    # Versions and files never change.
+    indexes = [run.index.name for run in runs]
+    key = key_of("unjoined-1", qrel_set.pk, qrel_set.sha256, qrel_set.items, source, indexes)
+    return cached_value(key, compute, work=READING * qrel_set.lines)
 
 
 def _unjoined_sentence(
@@ -120,14 +133,6 @@ def _unjoined_sentence(
 def _runs(task: Task) -> list[Run]:
     """Return the valid runs, including those withdrawn since, because their items were pooled."""
     return list(Run.objects.submitted().filter(task=task, status=Run.Status.VALID).order_by("pk"))
-
-
-@lru_cache(maxsize=16)
-def _outside(key: int, sha256: str, source: IdSource) -> pl.DataFrame:
-    """Return the lines of qrels whose items a collection lacks: versions and files never change."""
-    qrels = qrels_frame(QrelSet.objects.get(pk=key, sha256=sha256))
-    known = known_ids(source, qrels["item"])
-    return qrels.filter(~pl.col("item").is_in(known.implode()))
 
 
 def _unjoined_answers(qrel_set: QrelSet) -> str:

@@ -15,6 +15,8 @@ from assessment.qrels.selectors.frames import read_frame
 from collection.models import VisualMap
 from submissions.models import AnswerId
 
+READING = 2.5e-6
+"""The seconds to read and count a line of qrels or a label."""
 QRELS_COLUMNS = {"topic": pl.String, "item": pl.String, "label": pl.Int8}
 
 
@@ -149,7 +151,14 @@ def qrel_versions(task: Task) -> QuerySet[QrelSet]:
 
 def version_topics(qrel_set: QrelSet, *, query_id: str = "") -> list[JudgedTopic]:
     """Count the labels of a version by topic, or those of one topic."""
-    frame = qrels_frame(qrel_set, query_id=query_id).with_columns(doc_id="item")
-    return judged_topics(
-        frame, scale=qrel_set.label_scale, relevant_from=qrel_set.relevant_from, min_relevant=0
-    )
+
+    def compute() -> list[JudgedTopic]:
+        frame = qrels_frame(qrel_set, query_id=query_id).with_columns(doc_id="item")
+        return judged_topics(
+            frame, scale=qrel_set.label_scale, relevant_from=qrel_set.relevant_from, min_relevant=0
+        )
+
+    if query_id:
+        return compute()
+    key = key_of("qrels-topics-1", qrel_set.pk, qrel_set.sha256, qrel_set.relevant_from)
+    return cached_value(key, compute, work=READING * qrel_set.lines)

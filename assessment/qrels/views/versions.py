@@ -19,6 +19,7 @@ from django.utils.html import format_html
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.judgments.qrels import JudgedTopic, Level, QrelDiff, diff_qrels
 from arqkit.labels import LabelScale, ScaleLabel
+from arqlab.core.caches import cached_value, key_of
 from arqlab.core.forms.topics import LeftOutTopicsForm
 from arqlab.core.models import Task
 from arqlab.core.oddities import Ceremony, is_preview, with_left_out
@@ -32,11 +33,19 @@ from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import FreezeForm
-from assessment.qrels.selectors.drafts import Draft, draft_of, levels_of, mixed_items, task_scale
+from assessment.qrels.selectors.drafts import (
+    DraftTopics,
+    draft_of,
+    draft_topics,
+    kept_by_judgments,
+    levels_of,
+    mixed_items,
+    task_scale,
+)
 from assessment.qrels.selectors.frames import adjudicated_judgments
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.oddities import freeze_oddities
-from assessment.qrels.selectors.versions import qrel_versions, qrels_frame, version_topics
+from assessment.qrels.selectors.versions import READING, qrel_versions, qrels_frame, version_topics
 from assessment.qrels.services.versions import (
     QrelsChoice,
     choose_current_qrels,
@@ -55,7 +64,7 @@ pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
 def qrels_freeze(request: HttpRequest, task: Task) -> HttpResponse:
     """List what is odd about the draft, and freeze it without the topics and runs left out."""
     is_sent = request.method == "POST" and not is_preview(request.POST)
-    forms = _forms(with_left_out(request.POST) if request.POST else None, draft_of(task))
+    forms = _forms(with_left_out(request.POST) if request.POST else None, task)
     checks = freeze_oddities(task, at=timezone.now())
     ceremony = Ceremony(checks, forms.topics.entered | forms.runs.entered)
     if is_sent and forms.are_valid:
@@ -86,7 +95,7 @@ def qrels_delete(request: HttpRequest, task: Task, version: int) -> HttpResponse
 class _Forms:
     """The forms of the page: the version, and the topics and runs left out."""
 
-    draft: Draft
+    draft: DraftTopics
     version: FreezeForm
     topics: LeftOutTopicsForm
     runs: LeftOutRunsForm
@@ -100,16 +109,16 @@ class _Forms:
         return self.version.choice(topics=self.topics.reasons, runs=self.runs.run_reasons)
 
 
-def _forms(data: QueryDict | None, draft: Draft) -> _Forms:
+def _forms(data: QueryDict | None, task: Task) -> _Forms:
     """Return the forms as sent, or with what the last version left out."""
-    last = draft.task.qrel_sets.order_by("-version").first()
+    draft, last = draft_topics(task), task.qrel_sets.order_by("-version").first()
     dropped = last.dropped if last else ()
     reasons = {row["topic"]: row["reason"] for row in dropped if row.get("by_hand")}
-    runs, names = Run.objects.valid().filter(task=draft.task), [row.topic for row in draft.topics]
-    topics = draft.task.topics.filter(query_id__in=names)
+    runs, names = Run.objects.valid().filter(task=task), [row.topic for row in draft.topics]
+    topics = task.topics.filter(query_id__in=names)
     return _Forms(
         draft,
-        FreezeForm(data, task=draft.task),
+        FreezeForm(data, task=task),
         LeftOutTopicsForm(data, topics=topics, reasons=reasons),
         LeftOutRunsForm(data, runs=runs, recorded=out_of_competition(runs)),
     )
@@ -208,7 +217,7 @@ def _side(text: str, versions: Sequence[QrelSet]) -> Side:
 
 def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
     """Compare the sides; a draft takes the items and completeness of the other side."""
-    model = before or after
+    model, sides = before or after, [side and (side.pk, side.sha256) for side in (before, after)]
 
     def frame(side: Side) -> pl.DataFrame:
         if side is not None:
@@ -217,7 +226,13 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
             model.items if model else "", complete=bool(model and model.is_complete)
         )
 
-    return diff_qrels(frame(before), frame(after))
+    def compute() -> QrelDiff:
+        return diff_qrels(frame(before), frame(after))
+
+    if before and after:
+        work = READING * (before.lines + after.lines)
+        return cached_value(key_of("qrels-diff-1", sides), compute, work=work)
+    return kept_by_judgments("draft-diff-1", task, compute, sides).value
 
 
 def _scale(side: Side, task: Task) -> LabelScale:
@@ -335,7 +350,7 @@ def _reason(row: dict[str, Any]) -> str:
 @pages.read("", "qrels-list")
 def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
-    draft = draft_of(task)
+    draft = draft_topics(task)
     context = {
         "draft": draft,
         "total": sum(topic.total for topic in draft.topics),
@@ -410,8 +425,13 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     wanted = request.GET.get("level", Level.INSTANCES)
     if wanted not in levels_of(task):
         raise Http404
-    frame = draft_of(task).qrels(Level(wanted), complete="complete" in request.GET)
-    return _file(frame, task, "draft" if wanted == Level.INSTANCES else f"draft-{wanted}")
+    level, complete = Level(wanted), "complete" in request.GET
+
+    def compute() -> bytes:
+        return write_qrels(draft_of(task).qrels(level, complete=complete))
+
+    file = kept_by_judgments("draft-file-1", task, compute, level, complete).value
+    return _file(file, task, "draft" if level == Level.INSTANCES else f"draft-{level}")
 
 
 @pages.read("<int:version>/", "qrels-detail")
@@ -422,7 +442,7 @@ def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse
     """
     qrel_set = get_object_or_404(qrel_versions(task), version=version)
     if request.GET.get("format") == "tsv":
-        return _file(qrels_frame(qrel_set), task, qrel_set.name)
+        return _file(write_qrels(qrels_frame(qrel_set)), task, qrel_set.name)
     topics, labels = version_topics(qrel_set), qrel_set.label_scale
     context = {
         "shown": qrel_set,
@@ -456,5 +476,5 @@ def qrels_current(request: HttpRequest, task: Task, version: int) -> HttpRespons
     return redirect("assessment:qrels-list", lab=task.lab.slug, task=task.slug)
 
 
-def _file(frame: pl.DataFrame, task: Task, name: str) -> HttpResponse:
-    return exact_response(write_qrels(frame), f"qrels-{task.lab.slug}-{task.slug}-{name}.tsv")
+def _file(file: bytes, task: Task, name: str) -> HttpResponse:
+    return exact_response(file, f"qrels-{task.lab.slug}-{task.slug}-{name}.tsv")

@@ -90,7 +90,14 @@ def _table(
         "coefficient": coefficient,
         "series": list(ways),
         "groups": [
-            {"name": row.name, "figures": [_bar(figure) for figure in row.figures]} for row in bars
+            {
+                "name": row.name,
+                "figures": [
+                    {"value": figure.value, "low": figure.low, "high": figure.high}
+                    for figure in row.figures
+                ],
+            }
+            for row in bars
         ],
     }
     label = f"{coefficient} by {heading.lower()}."
@@ -110,10 +117,6 @@ def _table(
         chart=chart if has_values else None,
         foot=[[reader(column.value)(row) for column in columns] for row in below],
     )
-
-
-def _bar(figure: Estimate) -> dict[str, float | None]:
-    return {"value": figure.value, "low": figure.low, "high": figure.high}
 
 
 def _interval(figure: Estimate) -> str:

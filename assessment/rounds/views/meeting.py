@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -126,12 +125,6 @@ def meeting_instance(round_: Round, topic: str, doc_id: str) -> PoolInstance:
     return copies.select_related("item__topic__task__lab").order_by("pk")[0]
 
 
-def recorded_cases(round_: Round, topic: str, doc_id: str) -> QuerySet[GuidelineEntry]:
-    """Return the cases that were recorded for an item, in any meeting of the task."""
-    cases = GuidelineEntry.objects.filter(task=round_.task, kind=GuidelineEntry.Kind.CASE)
-    return cases.filter(topic=topic, item=doc_id).order_by("pk")
-
-
 @pages.form("", "meeting")
 def meeting(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """Show a disagreement of a revealed round (`at`), and record the decision of the expert."""
@@ -157,7 +150,9 @@ def _item_context(
     request: HttpRequest, seen: SeenRound, item: Disagreement, instance: PoolInstance
 ) -> dict[str, Any]:
     round_, user = seen.round, signed_in(request)
-    cases = recorded_cases(round_, item.topic, item.doc_id)
+    cases = round_.task.guideline_entries.filter(
+        kind=GuidelineEntry.Kind.CASE, topic=item.topic, item=item.doc_id
+    )
     lab = round_.task.lab
     # Organizers share their screen, which must not tell their own vote.
     names = pseudonyms(round_) if seen.organizes else own_names(round_, user)

@@ -1,13 +1,10 @@
 """The page on which assessors see their own work."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.utils import timezone
 
-from arqkit.agreement.estimates import Agreement, Coefficients
 from arqlab.core.models import Lab, User
 from arqlab.core.permissions import looked_up_lab_or_404, signed_in
 from arqlab.web.cells import COUNT, HUNDREDTHS
@@ -45,33 +42,25 @@ def own_agreements(lab: Lab, user: User) -> list[OwnAgreement]:
     are among those compared. Intervals are left out: they take most of the time, and the page of a
     training round has them.
     """
-    key = str(user.pk)
-    return [
-        OwnAgreement(
-            round_, agreement.judged[key], _of(agreement.graded, key), _of(agreement.binary, key)
-        )
-        for round_, agreement in _agreements(lab)
-        if key in agreement.judged
-    ]
-
-
-def _of(coefficients: Coefficients, key: str) -> tuple[float | None, float | None]:
-    return coefficients.assessors[key].value, coefficients.total.value
-
-
-def _agreements(lab: Lab) -> Iterator[tuple[Round, Agreement]]:
     is_closed = Q(revealed_at__isnull=False) | Q(pool__closed_at__isnull=False)
     rounds = Round.objects.filter(is_closed, task__lab=lab).opened()
+    key, own = str(user.pk), []
     for round_ in rounds.select_related("pool", "gold", "task__lab").order_by("-pk"):
-        if agreement := round_agreement(round_, resamples=0):
-            yield round_, agreement
+        agreement = round_agreement(round_, resamples=0)
+        if agreement and key in agreement.judged:
+            graded, binary = (
+                (coefficients.assessors[key].value, coefficients.total.value)
+                for coefficients in (agreement.graded, agreement.binary)
+            )
+            own.append(OwnAgreement(round_, agreement.judged[key], graded, binary))
+    return own
 
 
 @pages.read("", "judging-work")
 def your_work(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the user's own progress, pace, hours, agreement and answered tickets."""
     user = signed_in(request)
-    hours = own_hours(lab, user, at=timezone.now())
+    hours = own_hours(lab, user)
     context = {
         "hours": hours,
         "zone": zone_words(hours.sheet.rule.time_zone),
@@ -88,7 +77,12 @@ def _agreement_table(lab: Lab, user: User) -> Table:
     return Table(
         "own-agreement",
         [
-            Column("Round", "round", link=_page, is_head=True),
+            Column(
+                "Round",
+                "round",
+                link=lambda row: row.round.rules.shows_page_to_judges and row.round.address,
+                is_head=True,
+            ),
             Column("Task", "round.task.name", css="wrap"),
             Column("Items", "items", COUNT),
             Column("Your kappa", "graded.0", HUNDREDTHS),
@@ -100,10 +94,6 @@ def _agreement_table(lab: Lab, user: User) -> Table:
         caption="Mean pairwise Cohen’s kappa with the other assessors, and the mean over all "
         "assessors. Binary: whether an item is relevant.",
     )
-
-
-def _page(row: OwnAgreement) -> str:
-    return str(row.round.address) if row.round.rules.shows_page_to_judges else ""
 
 
 @pages.read("csv/", "judging-work-csv")

@@ -58,16 +58,6 @@ class Tally:
         return [str(number) for number in ids.tolist()], sums
 
 
-def vote_tally() -> Tally:
-    """Return an empty tally of votes by post."""
-    return Tally(VOTES, "post_id")
-
-
-def badge_tally() -> Tally:
-    """Return an empty tally of badges by author."""
-    return Tally(BADGES, "author_id")
-
-
 def clear_votes(collection: Collection) -> None:
     """Reset the votes of all posts, and the scores that were computed from them."""
     posts = Post.objects.filter(collection=collection)

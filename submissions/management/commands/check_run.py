@@ -6,7 +6,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from arqkit.formats.runs.results import check_files, report_text
+from arqkit.formats.runs.results import check_files, report_of, report_text
 from arqkit.records import ItemKind
 from arqlab.core.management.labcommand import LabCommand, read_bytes, switch
 from arqlab.core.models import Task
@@ -42,7 +42,7 @@ class Command(LabCommand):
         file = BytesIO(read_bytes(options["file"], "Give the path of a run file."))
         name, kind = options["file"].name, ItemKind(items) if items else None
         results = check_files(file, pack, name=name, items=kind)
-        reports = {name: result.report for name, result in results.items()}
+        reports = {name: report_of(result) for name, result in results.items()}
         if options["json"]:
             listed = [{"file": name, **report} for name, report in reports.items()]
             self.stdout.write(

@@ -30,7 +30,7 @@ def formulas(lab: Lab, assessor: User) -> Task:
 
 def test_the_work_left_is_that_of_all_instances(formulas, lab, assessor):
     now = timezone.now()
-    grid, own = assignment_grid(formulas, at=now), own_work(assessor, [lab], at=now)[lab.pk]
+    grid, own = assignment_grid(formulas, at=now), own_work(assessor, [lab])[lab.pk]
 
     assert grid.seconds_left == own.seconds_left == pytest.approx(SECONDS)
     assert [row.hours for row in grid.people if row.left] == [pytest.approx(SECONDS / 3600)]

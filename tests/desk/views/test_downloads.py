@@ -12,14 +12,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytrec_eval
 from django.core.files.base import ContentFile
-from django.core.management import call_command
-from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from arqkit.formats.topics.files import read_topics
-from arqlab.core.models import Task, Topic
+from arqlab.core.models import Task
 from assessment.guidelines.services.versions import Decision, record_case, write_guideline
 from assessment.models import Judgment, PoolInstance
 from evaluation.services.releasing import hide_leaderboard, release_leaderboard
@@ -264,21 +262,3 @@ def test_the_pages_list_what_the_person_may_download(scene, client, client_of):
     assert f'href="{TASK}runs.zip"' in (
         client_of(scene.organizer).get("/labs/arqmath-x/tasks/task1/").content.decode()
     )
-
-
-def test_the_command_writes_all_files_into_an_empty_folder(scene, tmp_path, capsys):
-    submit(scene)
-    release(scene)
-
-    call_command("export_lab", "arqmath-x", out=str(tmp_path / "out"))
-
-    written = {str(path.relative_to(tmp_path / "out")) for path in tmp_path.glob("out/**/*.*")}
-    assert written >= {"audit.tsv", "task1/runs.zip", "task1/scores.tsv", "task1/topics.xml"}
-    Topic.objects.all().delete()
-    call_command("export_lab", "arqmath-x", out=str(tmp_path / "later"))
-    assert {path.name for path in tmp_path.glob("later/task1/*")} >= {"runs.zip", "scores.tsv"}
-    assert not (tmp_path / "later/task1/topics.xml").exists()
-    with pytest.raises(CommandError, match="not an empty folder"):
-        call_command("export_lab", "arqmath-x", out=str(tmp_path / "out"))
-    with pytest.raises(CommandError, match="There is no lab 'nope'"):
-        call_command("export_lab", "nope", out=str(tmp_path / "other"))

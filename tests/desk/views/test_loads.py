@@ -782,7 +782,7 @@ def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
 
 OTHER_TOPICS = TOPICS.replace("<Title>One", "<Title>Uno")
 TAGS = '<tags><row Id="1" TagName="{}" Count="1" /></tags>'
-COMPUTED = {"visual-ids", "candidates"}
+COMPUTED = {"visual-ids", "candidates", "archive"}
 PAGES = {
     "lab": ("/load-lab/", "file", "tiny.zip", [zipped(FILES), None]),
     "topics": (TASK + "load/topics/", "topics", "t.xml", [TOPICS, OTHER_TOPICS]),
@@ -813,7 +813,14 @@ SENT_BY_COMMAND = {
     "import_posts": ("Tags.xml", [TAGS.format("old"), TAGS.format("new")]),
     "import_formulas": ("f.tsv", [INDEX.format("x"), INDEX.format("y")]),
 }
-LOAD_NOTHING = {"build_pool", "check_run", "submit_run", "make_baseline", "make_topics"}
+LOAD_NOTHING = {
+    "restore_archive",
+    "build_pool",
+    "check_run",
+    "submit_run",
+    "make_baseline",
+    "make_topics",
+}
 LOAD_NOTHING |= {"backup", "restore"}
 """Commands that read files and store no data of organizers in place of other data; `restore` needs
 an empty server, or `--replace`.

@@ -17,7 +17,7 @@ from arqkit.formats.runs.report import (
     occurrences,
     sort_problems,
 )
-from arqkit.records import ItemKind, Severity
+from arqkit.records import Severity
 
 FACTS = (
     "format", "wanted", "unknown", "item", "limit", "order", "counts", "ties", "tag",
@@ -102,6 +102,6 @@ def test_a_place_without_a_line_is_the_whole_file():
 )
 def test_a_run_is_valid_when_no_problem_is_an_error(severity, is_valid):
     group = ProblemGroup("x", Severity(severity), 1, "X.", "Y.", listed([]))
-    report = RunReport("trec", "TREC", ItemKind.POSTS, 1, 1, 1, ("t",), (group,), None)
+    report = RunReport(problems=(group,))
 
     assert report.is_valid is is_valid

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from arqkit.formats.runs.check import check_run
-from arqkit.formats.runs.report import FIRST_LINES, RunRules
+from arqkit.formats.runs.report import FIRST_LINES, OCCURRENCES, RunRules
 from arqkit.formats.runs.results import (
     DIFF_CHARACTERS,
     DIFF_LINES,
-    OCCURRENCES,
-    check_result_of,
-    refused_result,
+    refused_report,
     repair_facts,
+    report_of,
     report_text,
 )
 from arqkit.records import Problem, TaskKind
@@ -21,7 +20,7 @@ RULES = RunRules(TaskKind.ANSWERS, ("A.1",))
 
 
 def checked(*rows: str):
-    return check_result_of(check_run("".join(f"{row}\n" for row in rows).encode(), RULES))
+    return check_run("".join(f"{row}\n" for row in rows).encode(), RULES)
 
 
 def test_a_run_without_problems_has_an_index_and_facts() -> None:
@@ -79,7 +78,7 @@ def test_an_upload_that_cannot_be_unpacked_has_one_problem_per_fault() -> None:
     faults = [
         Problem("runs.zip/a", None, "a PDF document", "a run file", "Send the run file itself.")
     ] * 2
-    outcome = refused_result(faults)
+    outcome = refused_report(faults)
 
     assert [problem.kind for problem in outcome.problems] == [
         "unreadable-file",
@@ -91,7 +90,7 @@ def test_an_upload_that_cannot_be_unpacked_has_one_problem_per_fault() -> None:
 
 def test_the_text_of_a_report_counts_the_places_that_it_does_not_list() -> None:
     outcome = checked(*(f"A.1\t{number}\t{number}\tmuch\tt" for number in range(1, 31)))
-    *_, listed, last = report_text("run.tsv", outcome.report)
+    *_, listed, last = report_text("run.tsv", report_of(outcome))
 
     assert listed == "      line 10, A.1: much (expected: a finite decimal number)"
     assert last == "      and 20 more"

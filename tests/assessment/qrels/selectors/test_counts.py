@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from arqkit.loads import LoadChoice
 from arqlab.core.caches import NotComputedError, computed_values, computing_at_most
+from arqlab.core.models import Task
+from arqlab.core.services.labs import change_task
 from arqlab.core.services.people import revoke_role
 from assessment.assignments.services.assigning import assign_topics
 from assessment.judging.services.judgments import return_for_judging
@@ -17,6 +19,7 @@ from assessment.judging.services.late_labels import decide_late_labels
 from assessment.models import Judgment, LateLabel, PoolInstance, PoolItem, Ticket, TicketPolicy
 from assessment.pools.services.changing import close_pool, open_pool
 from assessment.qrels.selectors.counts import Size, topic_tallies
+from assessment.qrels.selectors.drafts import draft_of, draft_topics
 from assessment.rounds.services.adjudication import Ruling, decide_label
 from assessment.tickets.services.answers import answer_ticket
 from tests.assessment.factories import assign, judge, make_formula_pool, make_pool
@@ -172,6 +175,21 @@ def test_kept_counts_are_those_that_counting_gives(judging, door):
     assert (kept != before) == (door in DOORS)
 
 
+@pytest.mark.parametrize("door", [*DOORS, *LEAVING_COUNTS])
+def test_the_draft_on_pages_is_that_of_all_labels(judging, door):
+    drafts = [draft_topics(judging.task)]
+
+    (DOORS | LEAVING_COUNTS)[door](judging)
+    change_task(task=judging.task, changes={}, protocol={"min_relevant": 5}, by=None)
+    task = Task.objects.get(pk=judging.task.pk)
+    drafts.append(draft_topics(task))
+    computed_values.clear()
+
+    assert drafts[1] == draft_topics(task) != drafts[0]
+    assert drafts[1].topics == draft_of(task).topics
+    assert (drafts[1].digest != drafts[0].digest) == (door in DOORS or door == "a decision")
+
+
 def test_a_label_of_an_item_with_several_is_counted_and_returned(lab, organizer, assessor):
     task = FormulaTaskFactory(lab=lab)
     TopicFactory(task=task, query_id="B.1")
@@ -232,8 +250,11 @@ def test_a_page_leaves_it_to_a_job_to_count_a_large_task(judging):
 
 
 def test_counts_of_a_restored_database_are_not_those_before(judging):
-    kept = topic_tallies(judging.task)
+    kept, last = topic_tallies(judging.task), Judgment.objects.latest("pk")
 
-    Judgment.objects.filter(pk=Judgment.objects.latest("pk").pk).delete()
+    pk = last.pk
+    last.delete()
+    other = PoolInstance.official.get(item__topic__query_id="A.2", doc_id="11")
+    judge(judging.person, other, 1, pk=pk)
 
     assert topic_tallies(judging.task) == counted(judging.task) != kept

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arqkit.formats.dumps.records import BadgeRecord
-from collection.services.importing.related_rows import BADGES, badge_tally
+from collection.services.importing.related_rows import BADGES, Tally
 
 KINDS = st.sampled_from([*BADGES, "wooden"])
 AUTHORS = st.integers(-1, 5) | st.just(10**18 - 1)
@@ -14,7 +14,7 @@ AUTHORS = st.integers(-1, 5) | st.just(10**18 - 1)
 
 @given(st.lists(st.tuples(AUTHORS, KINDS), max_size=60))
 def test_a_tally_counts_like_a_plain_loop(rows):
-    tally = badge_tally()
+    tally = Tally(BADGES, "author_id")
     for author, kind in rows:
         tally.append(BadgeRecord("", str(author), kind, None))
     ids, sums = tally.sums()

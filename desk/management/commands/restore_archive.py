@@ -1,0 +1,23 @@
+"""`manage.py restore_archive FILE`: make a lab again from its archive."""
+
+from pathlib import Path
+from typing import Any
+
+from arqlab.core.management.labcommand import LabCommand
+from desk.services.lab_archives import restore_lab
+
+
+class Command(LabCommand):
+    """Make a lab from its archive: all of it, or nothing.
+
+    People without an account under their email address get one, and set a password by "Forgot your
+    password?".
+    """
+
+    changes_labs = False
+    arguments = {"archive": {"type": Path, "metavar": "FILE"}}
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the address of the lab."""
+        lab = restore_lab(options["archive"])
+        self.stdout.write(f"Restored {lab.name}: /labs/{lab.slug}/")

@@ -1,0 +1,341 @@
+"""The rows of one lab as tables of JSON lines, from which another server makes the same lab.
+
+A table has the rows of a model, oldest first. Rows refer to each other by their numbers in the
+tables, and not by the keys of this database, so that a lab has the same tables on every server.
+People are numbered as they first appear.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Field, FileField, JSONField, Model
+
+from arqlab.core.errors import UserError
+from arqlab.core.files import FileAt, kept
+from arqlab.core.models import (
+    ApiToken,
+    AuditEvent,
+    Job,
+    JobProblem,
+    Lab,
+    Team,
+    TypesetFormula,
+    User,
+)
+from arqlab.notices.models import Invitation, Mail, MailOptOut, Notice
+from assessment.models import DuplicatePosts, Pool, PoolItem, QrelSet, Round
+from collection.models import (
+    Author,
+    Collection,
+    Comment,
+    Import,
+    Post,
+    PostLink,
+    PostWords,
+    Tag,
+    TextIndex,
+    VisualMap,
+)
+from evaluation.models import Leaderboard
+from submissions.models import Run, Upload
+
+APPS = ("core", "notices", "collection", "submissions", "assessment", "evaluation", "retrieval")
+LEFT_OUT: Mapping[type[Model], str] = {
+    User.groups.through: "rights on this server",
+    User.user_permissions.through: "rights on this server",
+    ApiToken: "secrets of people",
+    Invitation: "secrets of people",
+    MailOptOut: "belongs to a person, not to a lab",
+    Mail: "was sent by this server",
+    Notice: "points to pages of this server; the tables have what it tells",
+    Job: "work of this server; the audit log has what it changed",
+    JobProblem: "work of this server",
+    Import: "work of this server",
+    TypesetFormula: "computed from the texts",
+    PostWords: "computed from the posts",
+    TextIndex: "computed from the posts",
+    DuplicatePosts: "computed from the pools",
+}
+"""The models whose rows are not archived, and why."""
+UNWRITTEN: Mapping[type[Model], set[str]] = {
+    Team: {"invitation_token"},
+    Round: {"token"},
+    PoolItem: {"leased_to", "leased_since", "leased_until", "kept_from"},
+    VisualMap: {"pairs", "pairs_claimed_at"},
+}
+"""The fields that are not archived: secrets, claims, and what is computed."""
+PERSON = ("username", "first_name", "last_name", "email")
+LOOKUPS: Mapping[type[Model], str] = {
+    Lab: "pk",
+    Upload: "runs__task__lab",
+    Collection: "labs",
+    VisualMap: "collection__labs",
+}
+"""How the rows of a lab are found, of models without a key to another row of the lab."""
+POSTS = {Post, Comment, PostLink, Author, Tag}
+"""The texts of a collection, whose licence may forbid to pass them on."""
+NUMBERED: Mapping[str, type[Model]] = {"run": Run, "gave_way_to": Run, "expert": User}
+"""What the keys are of, that JSON fields have under these names."""
+NAMING_RUNS = {AuditEvent, Leaderboard, Pool, QrelSet}
+"""The models with runs in their JSON fields."""
+COLUMNS = "columns.json"
+BATCH = 1_000
+
+Refer = Callable[[type[Model], Any], Any]
+
+
+def models_of_apps() -> list[type[Model]]:
+    """Return all models of ours, with the pairs of their relations."""
+    configs = [apps.get_app_config(app) for app in APPS]
+    return [model for config in configs for model in config.get_models(include_auto_created=True)]
+
+
+@cache
+def lab_models() -> Mapping[type[Model], str]:
+    """Return the archived models, each after those it refers to, with the lookup of the lab."""
+    found: dict[Any, str] = dict(LOOKUPS)
+    known = {*LEFT_OUT, *found, User}
+    waiting = [model for model in models_of_apps() if model not in known]
+    while waiting:
+        ready = [model for model in waiting if _targets(model) <= {*found, model, User}]
+        if not ready:
+            raise TypeError(f"models that are neither archived nor left out: {waiting}")
+        for model in ready:
+            owners = [key for key in _keys(model) if key.related_model in found]
+            owner = min(owners, key=lambda key: key.null)
+            found[model] = f"{owner.name}__{found[owner.related_model]}".removesuffix("__pk")
+        waiting = [model for model in waiting if model not in found]
+    return found
+
+
+def archived_fields(model: type[Model]) -> list[Any]:
+    """Return the fields of a model that its table has."""
+    fields = list(model._meta.concrete_fields)
+    if model is User:
+        return [field for field in fields if field.name in PERSON]
+    left_out = UNWRITTEN.get(model, set())
+    return [
+        field
+        for field in fields
+        if field.name not in left_out
+        and (field.is_relation or not field.primary_key)
+        and field.related_model not in LEFT_OUT
+    ]
+
+
+def _keys(model: type[Model]) -> list[Any]:
+    return [field for field in archived_fields(model) if field.is_relation]
+
+
+def _targets(model: type[Model]) -> set[type[Model]]:
+    runs: set[type[Model]] = {Run} if model in NAMING_RUNS else set()
+    return runs | {field.related_model for field in _keys(model)}
+
+
+def table_name(model: type[Model]) -> str:
+    """Return the name of a model's table, such as `assessment.judgment`."""
+    return model._meta.label_lower
+
+
+def columns() -> dict[str, dict[str, str]]:
+    """Return the columns of each table: what they hold, or the table that they refer to."""
+    models: list[type[Model]] = [*lab_models(), User]
+    return {
+        table_name(model): {
+            field.name: f"row of {table_name(field.related_model)}"
+            if field.is_relation
+            else field.get_internal_type().removesuffix("Field")
+            for field in archived_fields(model)
+        }
+        for model in models
+    }
+
+
+class TableWriter:
+    """Writes the tables of a lab into a folder, and the files that rows name into another."""
+
+    def __init__(self, lab: Lab, *, tables: Path, files: Path, with_posts: bool) -> None:
+        self.lab, self.tables, self.files, self.with_posts = lab, tables, files, with_posts
+        self._numbers: dict[type[Model], dict[Any, int]] = defaultdict(dict)
+
+    def write(self) -> dict[str, int]:
+        """Write all tables, and return their numbers of rows."""
+        self.tables.mkdir()
+        (self.tables / COLUMNS).write_text(json.dumps(columns(), indent=2) + "\n")
+        counts = {}
+        for model, lookup in lab_models().items():
+            if self.with_posts or model not in POSTS:
+                rows = model._base_manager.filter(**{lookup: self.lab.pk}).order_by("pk")
+                rows = rows.distinct() if model is Upload else rows  # of archives with several runs
+                values: Any = rows.values().iterator(BATCH)
+                counts[table_name(model)] = self._write(model, values)
+        people = User.objects.in_bulk(list(self._numbers[User]))
+        known = [vars(people[key]) for key in self._numbers[User]]
+        counts[table_name(User)] = self._write(User, known)
+        return counts
+
+    def _write(self, model: type[Model], rows: Iterable[Mapping[str, Any]]) -> int:
+        fields, key = archived_fields(model), model._meta.pk.attname
+        number = 0
+        with (self.tables / f"{table_name(model)}.jsonl").open("w", encoding="utf-8") as file:
+            for number, row in enumerate(rows, 1):
+                self._numbers[model].setdefault(row[key], number)
+                cells = {"id": number}
+                cells |= {field.name: self._cell(field, row, number) for field in fields}
+                file.write(json.dumps(cells, ensure_ascii=False) + "\n")
+        return number
+
+    def _cell(self, field: Any, row: Mapping[str, Any], number: int) -> Any:
+        value = row[field.attname]
+        if field.is_relation:
+            return self._number(field.related_model, value)
+        if isinstance(field, FileField):
+            return self._file(field, value, number)
+        if isinstance(field, JSONField):
+            return _referring(field, value, self._number)
+        if value is None or isinstance(value, str | int | float):
+            return value
+        return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+    def _number(self, model: type[Model], key: Any) -> int | None:
+        """Return the number of a row; None for no row, and for one that is not archived."""
+        numbers = self._numbers[model]
+        if model is User and key is not None:
+            return numbers.setdefault(key, len(numbers) + 1)
+        return numbers.get(key)
+
+    def _file(self, field: FileField, name: str, number: int) -> str:
+        """Copy a file beside the tables, and return its path in the folder of files."""
+        if not name or (field.model is Collection and not self.with_posts):
+            return ""
+        ending = "".join(Path(name).suffixes[-2:])
+        own = f"{table_name(field.model)}.{field.name}/{number}{ending}"
+        path = self.files / own
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with kept.open(name) as content, path.open("wb") as out:
+            out.writelines(content.chunks())
+        return own
+
+
+def _referring(field: Field, value: Any, refer: Refer) -> Any:
+    """Return the value of a JSON field with other keys of the rows that it refers to."""
+    if field.model is Leaderboard and field.name == "scores":
+        return {str(refer(Run, int(run))): scores for run, scores in value.items()}
+    if isinstance(value, list):
+        return [_referring(field, one, refer) for one in value]
+    if isinstance(value, dict):
+        return {
+            name: refer(NUMBERED[name], one)
+            if name in NUMBERED and isinstance(one, int)
+            else _referring(field, one, refer)
+            for name, one in value.items()
+        }
+    return value
+
+
+class TableReader:
+    """Makes the rows of a lab from its tables; call it in a transaction."""
+
+    def __init__(self, *, tables: Path, files: Path) -> None:
+        self.tables, self.files = tables, files
+        self._made: dict[type[Model], dict[int, Any]] = defaultdict(dict)
+        self._known = columns()
+
+    def read(self) -> Lab:
+        """Make all rows and return the lab. Raises `UserError` if there is a lab of its name."""
+        self._require_known()
+        for row in self._rows(User):
+            self._made[User][row["id"]] = _person(row).pk
+        for model in lab_models():
+            rows = self._rows(model)
+            while batch := list(islice(rows, BATCH)):
+                self._make(model, batch)
+        return Lab.objects.get(pk=self._made[Lab][1])
+
+    def _require_known(self) -> None:
+        """Raise `UserError` if the tables have what this version does not know."""
+        found = json.loads((self.tables / COLUMNS).read_text())
+        for table, names in found.items():
+            if unknown := names.keys() - self._known.get(table, {}).keys():
+                raise UserError(
+                    f"The table {table} of the archive has columns that this version of ArqLab does"
+                    f" not know: {', '.join(sorted(unknown))}. Update ArqLab, then restore.",
+                    code="newer",
+                )
+
+    def _rows(self, model: type[Model]) -> Iterator[dict[str, Any]]:
+        path = self.tables / f"{table_name(model)}.jsonl"
+        if path.exists():
+            with path.open(encoding="utf-8") as file:
+                yield from map(json.loads, file)
+
+    def _make(self, model: type[Model], rows: list[dict[str, Any]]) -> None:
+        objects = [self._existing(model, row) or self._object(model, row) for row in rows]
+        model._base_manager.bulk_create([one for one in objects if one._state.adding])
+        self._made[model].update(
+            (row["id"], one.pk) for row, one in zip(rows, objects, strict=True)
+        )
+
+    def _existing(self, model: type[Model], row: dict[str, Any]) -> Model | None:
+        """Return the row here that is the same: collections may belong to several labs."""
+        if model is Lab and Lab.objects.filter(slug=row["slug"]).exists():
+            raise UserError(
+                f"There is a lab {row['slug']!r} here already. Restore it on another server.",
+                code="exists",
+            )
+        if model is Collection:
+            return Collection.objects.filter(slug=row["slug"]).first()
+        if model is not VisualMap:
+            return None
+        own = Collection.objects.get(pk=self._made[Collection][row["collection"]])
+        known = own.visual_maps.filter(version=row["version"]).first()
+        if known and known.inputs != row["inputs"]:
+            raise UserError(
+                f"Version {known.version} of the visual ids of the collection {own} is another one"
+                " here than in the archive. Restore the lab on another server.",
+                code="visual-ids",
+            )
+        return known
+
+    def _object(self, model: type[Model], row: dict[str, Any]) -> Model:
+        fields = [field for field in archived_fields(model) if field.name in row]
+        return model(**{field.attname: self._value(field, row[field.name]) for field in fields})
+
+    def _value(self, field: Any, value: Any) -> Any:
+        if field.is_relation:
+            return self._key(field.related_model, value)
+        if isinstance(field, FileField):
+            return self._stored(field, value)
+        if isinstance(field, JSONField):
+            return _referring(field, value, self._key)
+        return field.to_python(value)
+
+    def _key(self, model: type[Model], number: int | None) -> Any:
+        return None if number is None else self._made[model][number]
+
+    def _stored(self, field: FileField, own: str) -> str:
+        if not own:
+            return ""
+        with FileAt(self.files / own) as content:
+            name = field.generate_filename(field.model(), Path(own).name)
+            return kept.save(name, content)
+
+
+def _person(row: Mapping[str, Any]) -> User:
+    """Return the account with the email address, or a new one that has no password yet."""
+    if row["email"] and (known := User.objects.filter(email__iexact=row["email"]).first()):
+        return known
+    person = User(**{name: row[name] for name in PERSON})
+    person.set_unusable_password()
+    taken, number = person.username, 1
+    while User.objects.filter(username=person.username).exists():
+        number += 1
+        person.username = f"{taken[:140]}-{number}"
+    person.save()
+    return person

@@ -1,0 +1,135 @@
+"""Archives: a whole lab in one BagIt file (RFC 8493), and the lab made again from one."""
+
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import bagit
+from django.conf import settings
+from django.db import transaction
+
+from arqlab.core.errors import UserError
+from arqlab.core.files import FileAt, kept
+from arqlab.core.models import Lab
+from arqlab.core.services.audit import record_event
+from arqlab.core.services.jobs import RunningJob
+from collection.selectors.collections import collection_of
+from desk.services.archive_documents import lab_documents
+from desk.services.archive_tables import TableReader, TableWriter
+from desk.services.load_files import archive_name
+
+TABLES, FILES = "tables", "files"
+
+
+class Archive(NamedTuple):
+    """An archive, the lab in it, and the numbers of rows of its tables."""
+
+    path: Path
+    lab: Lab
+    counts: dict[str, int]
+
+
+def archive_lab(lab: Lab, *, path: Path, published: bool = False) -> Archive:
+    """Write a lab to a zip file, with the texts of its collection if their licence lets it.
+
+    `published` writes a test collection for everyone: no tables, and what is released only. Raises
+    `UserError` if the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as unfinished:
+            bag = Path(unfinished, lab.slug)
+            bag.mkdir()
+            counts = {} if published else _write_tables(lab, bag)
+            for document in lab_documents(lab, published=published):
+                place = bag / document.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("wb") as file:
+                    file.writelines(document.chunks)
+            facts = {"External-Identifier": lab.slug, "External-Description": lab.name}
+            bagit.make_bag(str(bag), facts, checksums=["sha256"])
+            zipped = shutil.make_archive(str(bag), "zip", root_dir=unfinished, base_dir=lab.slug)
+            Path(zipped).rename(path)
+    except OSError as error:
+        raise UserError(
+            f"No archive was written to {path}: {error}. Make room there, or choose another place."
+        ) from error
+    return Archive(path, lab, counts)
+
+
+def archive_by_job(work: RunningJob) -> list[str]:
+    """Write the archive that the job's options name, and keep it with the files of the job."""
+    with TemporaryDirectory(dir=settings.DATA_DIR, prefix="archiving-") as folder:
+        path = Path(folder, "archive.zip")
+        archive = archive_lab(work.lab, path=path, published=work.job.options["published"])
+        size = path.stat().st_size
+        with FileAt(path) as content:
+            kept.replace(archive_name(work.job), content)
+    rows = f"{sum(archive.counts.values()):,} rows of {len(archive.counts)} tables, "
+    return [f"{rows if archive.counts else ''}{size / 1e6:,.1f} MB."]
+
+
+def _write_tables(lab: Lab, bag: Path) -> dict[str, int]:
+    collection = collection_of(lab)
+    with_posts = bool(collection and collection.may_be_passed_on)
+    with transaction.atomic():
+        tables = TableWriter(lab, tables=bag / TABLES, files=bag / FILES, with_posts=with_posts)
+        return tables.write()
+
+
+def restore_lab(path: Path) -> Lab:
+    """Make the lab of an archive, a zip file or its unpacked folder: all of it, or nothing.
+
+    Raises `UserError` if the archive is damaged or newer than this version, or if there is a lab of
+    its name.
+    """
+    with _unpacked(path) as folder, transaction.atomic():
+        data = Path(_valid_bag(folder), "data")
+        if not (data / TABLES).exists():
+            raise UserError(
+                f"{path} has no tables, because it was published. Load its topics and qrels with"
+                " manage.py load_lab, or restore an archive that was made without --published.",
+                code="published",
+            )
+        lab = TableReader(tables=data / TABLES, files=data / FILES).read()
+        # Of this server, and not of the lab, which is as it was.
+        record_event("lab.restore", str(lab), None, file=path.name)
+    return lab
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield path
+        return
+    try:
+        with TemporaryDirectory(dir=settings.DATA_DIR, prefix="restoring-") as folder:
+            with zipfile.ZipFile(path) as zipped:
+                zipped.extractall(folder)
+            yield next(Path(folder).iterdir(), Path(folder))
+    except (OSError, zipfile.BadZipFile) as error:
+        raise UserError(
+            f"Cannot read {path}: {error}. Name the zip file of an archive, or its unpacked folder."
+        ) from error
+
+
+def _valid_bag(folder: Path) -> str:
+    """Return the path of a bag, all of whose files are as they were written."""
+    try:
+        bag = bagit.Bag(str(folder))
+        bag.info.pop("Payload-Oxum", None)  # otherwise only the difference in size is found
+        bag.validate()
+    except bagit.BagValidationError as error:
+        found = "\n".join(str(detail) for detail in error.details) or str(error)
+        raise UserError(
+            f"The archive is damaged:\n{found}\nUse another copy.", code="damaged"
+        ) from error
+    except bagit.BagError as error:
+        raise UserError(
+            f"{folder} is not an archive of ArqLab: {error}.", code="damaged"
+        ) from error
+    return str(bag.path)
