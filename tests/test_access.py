@@ -59,7 +59,7 @@ BY_ACCESS = {
     SUBMITTERS: "runs_task_or_404",
     ALL: "lab_or_404 task_or_404",
     ("organizer",): "sent_ticket_or_404",
-    (): "candidates_or_404",
+    (): "candidates_or_404 archive_or_404",
 }
 """Who passes each question that pages ask; a page that wants a signed-in user has no visitors."""
 BY_NAME = {

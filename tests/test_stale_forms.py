@@ -97,8 +97,9 @@ EXEMPT = {
         assessment:api-judging-trip assessment:api-judging-trip-end
         assessment:round-api-judging-judgments assessment:round-api-judging-skip
         assessment:round-api-judging-lease assessment:bid-list""",
-    "loads files, and shows what would change": """
-        desk:lab-load desk:candidates-load desk:collection-load desk:task-load""",
+    "loads files, or writes one": """
+        desk:archive-write desk:lab-load desk:candidates-load desk:collection-load
+        desk:task-load""",
 }
 """The addresses that take POST requests and have no form to become stale, by the reason."""
 

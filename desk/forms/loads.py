@@ -317,6 +317,21 @@ class RangeField(forms.CharField):
         return ends if dots else [ends[0], ends[0]]
 
 
+class ArchiveForm(LoadForm):
+    """What the archive of a lab is for."""
+
+    published = forms.TypedChoiceField(
+        label="Contents",
+        choices=[
+            (False, "Everything, to make the lab again on another server"),
+            (True, "What is released, with pseudonyms: a test collection for everyone"),
+        ],
+        coerce=lambda value: value == "True",
+        widget=forms.RadioSelect,
+        initial=False,
+    )
+
+
 class CandidatesForm(LoadForm):
     """The filters of `manage.py make_topics`."""
 

@@ -13,11 +13,14 @@ from django.conf import settings
 from django.db import transaction
 
 from arqlab.core.errors import UserError
+from arqlab.core.files import FileAt, kept
 from arqlab.core.models import Lab
 from arqlab.core.services.audit import record_event
+from arqlab.core.services.jobs import RunningJob
 from collection.selectors.collections import collection_of
 from desk.services.archive_documents import lab_documents
 from desk.services.archive_tables import TableReader, TableWriter
+from desk.services.load_files import archive_name
 
 TABLES, FILES = "tables", "files"
 
@@ -56,6 +59,18 @@ def archive_lab(lab: Lab, *, path: Path, published: bool = False) -> Archive:
             f"No archive was written to {path}: {error}. Make room there, or choose another place."
         ) from error
     return Archive(path, lab, counts)
+
+
+def archive_by_job(work: RunningJob) -> list[str]:
+    """Write the archive that the job's options name, and keep it with the files of the job."""
+    with TemporaryDirectory(dir=settings.DATA_DIR, prefix="archiving-") as folder:
+        path = Path(folder, "archive.zip")
+        archive = archive_lab(work.lab, path=path, published=work.job.options["published"])
+        size = path.stat().st_size
+        with FileAt(path) as content:
+            kept.replace(archive_name(work.job), content)
+    rows = f"{sum(archive.counts.values()):,} rows of {len(archive.counts)} tables, "
+    return [f"{rows if archive.counts else ''}{size / 1e6:,.1f} MB."]
 
 
 def _write_tables(lab: Lab, bag: Path) -> dict[str, int]:

@@ -33,6 +33,11 @@ def load_folder(load: Job) -> str:
     return f"{LOADS}/{load.folder}"
 
 
+def archive_name(load: Job) -> str:
+    """Return the kept name of the archive that a job wrote."""
+    return f"{load_folder(load)}/archive.zip"
+
+
 def stored_name(load: Job, file: Mapping[str, Any]) -> str:
     """Return the name under which a file of a load is kept."""
     # Version 0.1 kept each by its own name.

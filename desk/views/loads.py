@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator, capfirst
 
 from arqlab.core import permissions
+from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Task, Visitor
 from arqlab.core.services.jobs import REPEATABLE, repeat_job, retry_job, start_job, stop_job
 from arqlab.core.tasks import queue_job
@@ -24,6 +25,7 @@ from arqlab.web.pages import LAB, TASK, Pages
 from arqlab.web.problems import problem_table
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from desk.forms.loads import (
+    ArchiveForm,
     CandidatesForm,
     CollectionFilesForm,
     JudgmentsForm,
@@ -33,7 +35,7 @@ from desk.forms.loads import (
     TopicsForm,
 )
 from desk.permissions import job_or_404
-from desk.services.load_files import store_files
+from desk.services.load_files import archive_name, store_files
 
 pages = Pages(section="collection")
 
@@ -48,13 +50,24 @@ FORMS: dict[str, type[LoadForm]] = {
     "collection": CollectionFilesForm,
     "visual-ids": LoadForm,
     "candidates": CandidatesForm,
+    "archive": ArchiveForm,
 }
+VERBS = {"candidates": "List", "archive": "Write", "visual-ids": "Make"}
+"""What jobs do that load nothing."""
 
 
 def load_or_404(user: Visitor, load_id: int) -> Job:
     """Return the job for organizers of its lab if it loads or makes what a form asked for."""
     job = job_or_404(user, load_id)
     if job.kind not in FORMS:
+        raise Http404
+    return job
+
+
+def archive_or_404(user: Visitor, load_id: int) -> Job:
+    """Return the finished job for organizers of its lab if it wrote an archive."""
+    job = job_or_404(user, load_id)
+    if job.kind != "archive" or job.state != Job.State.DONE:
         raise Http404
     return job
 
@@ -89,6 +102,21 @@ def collection_load(request: HttpRequest, lab: Lab) -> HttpResponse:
 def candidates_load(request: HttpRequest, lab: Lab) -> HttpResponse:
     """List the topic candidates of the lab's collection."""
     return _form_page(request, "candidates", lab)
+
+
+@pages.form(
+    f"{LAB}archives/new/", "archive-write", section="", access=permissions.organized_lab_or_404
+)
+def archive_write(request: HttpRequest, lab: Lab) -> HttpResponse:
+    """Write the archive of the lab, or its test collection."""
+    return _form_page(request, "archive", lab)
+
+
+@pages.read("loads/<int:load>/archive.zip", "archive-file", section="", access=archive_or_404)
+def archive_file(request: HttpRequest, load: Job) -> FileResponse:
+    """Return the archive that a job wrote."""
+    name = f"{load.lab and load.lab.slug}-{load.created_at:%Y-%m-%d}.zip"
+    return FileResponse(kept.open(archive_name(load)), as_attachment=True, filename=name)
 
 
 @pages.action(
@@ -239,7 +267,7 @@ def _page(
     context = {
         "form": form,
         "kind": kind,
-        "what": JOB_KINDS[kind].label,
+        "what": f"{VERBS.get(kind, 'Load')} {JOB_KINDS[kind].label.lower()}",
         "section": _section(kind, task),
         "earlier": _loads_without_lab(request) if kind == "lab" else [],
     }
@@ -247,7 +275,7 @@ def _page(
 
 
 def _section(kind: str, task: Task | None) -> str:
-    return SECTIONS.get(kind, "" if task else "collection")
+    return SECTIONS.get(kind, "" if task or kind == "archive" else "collection")
 
 
 def _loads_without_lab(request: HttpRequest) -> QuerySet[Job]:
@@ -273,6 +301,7 @@ def _context(load: Job) -> dict[str, Any]:
     again = load.state in REPEATABLE
     return {
         "load": load,
+        "what": f"{VERBS.get(load.kind, 'Load')} {load.label.lower()}",
         "section": _section(load.kind, load.task),
         "form": FORMS[load.kind](
             place=_place(load),

@@ -12,6 +12,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
+from arqlab.core import signedin
 from arqlab.core.models import User
 from arqlab.core.signedin import SessionStore
 
@@ -32,15 +33,32 @@ def is_in(client: Client) -> bool:
     return client.get(reverse("core:account")).status_code == 200
 
 
-def test_a_signed_in_request_takes_two_queries(
-    browser: Client, person: User, django_assert_num_queries
+@pytest.mark.parametrize(("guess", "queries"), [("right", 1), ("wrong", 2), ("none", 2)])
+def test_a_query_reads_session_and_user_whoever_had_the_session(
+    browser: Client, person: User, django_assert_num_queries, guess: str, queries: int
 ) -> None:
-    assert is_in(browser)
-
+    other = User.objects.create_user("bob", "bob@example.org", "a long pass phrase")
     request = RequestFactory().get("/")
     request.session = SessionStore(browser.session.session_key)
-    with django_assert_num_queries(2):
+    if guess != "right":
+        signedin._users.pop(browser.session.session_key)
+    if guess == "wrong":
+        signedin._users[browser.session.session_key] = other.pk
+    with django_assert_num_queries(queries):
         assert get_user(request) == person
+
+
+def test_another_password_signs_the_sessions_out_at_once(browser: Client, person: User) -> None:
+    assert is_in(browser)
+    person.set_password("another long pass phrase")
+    person.save()
+    assert not is_in(browser)
+
+
+def test_a_session_that_was_ended_elsewhere_signs_nobody_in(browser: Client) -> None:
+    assert is_in(browser)
+    Session.objects.all().delete()
+    assert not is_in(browser)
 
 
 def test_other_fields_of_the_user_are_loaded_on_first_use(browser: Client, person: User) -> None:

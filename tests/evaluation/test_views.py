@@ -305,9 +305,9 @@ def test_the_number_of_queries_of_the_pages_is_fixed(played, client_of, django_a
     score_waiting(at=NOW)
     client.get(board_url(played))  # the facts of the qrels and the intervals are computed once
 
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(16):
         client.get(board_url(played))
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         client.get(scores_url(played))
 
 

@@ -126,7 +126,7 @@ def test_a_long_list_of_runs_needs_few_queries(
 ) -> None:
     organizer = client_of(scene.organizer)
     ValidRunFactory.create_batch(30, task=scene.task, team=scene.team)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         assert len(organizer.get(address("run-list")).json()["results"]) == 30
 
 

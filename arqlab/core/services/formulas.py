@@ -5,14 +5,21 @@ import hashlib
 import time
 from collections.abc import Iterable, Mapping
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import Q
 
-from arqkit.formats.batches import in_slices
 from arqkit.texts.maths.typesetting import ENGINE, Typeset, can_be_set, typeset, typeset_now
 from arqlab.core.models import TypesetFormula
+from arqlab.core.planned import Planned
 
-BATCH = 5_000  # parameters of one query
+# The version is not asked for: SQLite would read all formulas of it instead of these.
+_BY_DIGEST = "SELECT digest, latex, mathml, engine FROM core_typesetformula WHERE digest"
+_STORED = Planned(
+    "stored_formulas",
+    f"{_BY_DIGEST} = ANY (%(digests)s)",
+    f"{_BY_DIGEST} IN (SELECT value FROM json_each(%(digests)s))",  # noqa: S608  # our words
+    digests="varchar[]",
+)
 AT_ONCE = 200  # old formulas, about a tenth of a second
 
 
@@ -34,14 +41,12 @@ def typeset_formulas(
         return {key: done[correction] for key, correction in corrections.items()}
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
     known: dict[tuple[str, bool], Typeset] = {}
-    for digests in in_slices(wanted, size=BATCH):
-        # The version is not asked for: SQLite would read all formulas of it instead of these.
-        stored = TypesetFormula.objects.filter(digest__in=digests)
-        known |= {
+    if wanted:
+        with connection.cursor() as cursor:
+            stored = _STORED.ask(cursor, digests=list(wanted))
+        known = {
             wanted[digest]: Typeset(mathml or None, latex)
-            for digest, latex, mathml, engine in stored.values_list(
-                "digest", "latex", "mathml", "engine"
-            )
+            for digest, latex, mathml, engine in stored
             if engine == ENGINE
         }
     missing = {digest: key for digest, key in wanted.items() if key not in known}

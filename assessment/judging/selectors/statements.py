@@ -5,15 +5,13 @@ much more CPU time a judgment takes without it (docs/adr/0017). Queries that wou
 15% are left to Django.
 """
 
-import json
 from datetime import datetime
 from typing import Any
-from weakref import WeakSet
 
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 
 from arqlab.core.models import Role
+from arqlab.core.planned import Planned
 from assessment.models.kinds import kinds_that
 from assessment.pools.selectors.choices import hides_threads_sql
 
@@ -35,37 +33,9 @@ _SQLITE = {
 }
 
 
-class Planned:
-    """A query with named parameters and their types, prepared once per connection to PostgreSQL.
-
-    Planning it takes longer than running it. Without that: +29%.
-    """
-
-    def __init__(self, name: str, query: str, **types: str) -> None:
-        places = {parameter: f"${place}" for place, parameter in enumerate(types, start=1)}
-        planned = query.format(**_POSTGRESQL) % places
-        self._prepare = f"PREPARE {name} ({', '.join(types.values())}) AS {planned}"
-        self._execute = f"EXECUTE {name} ({', '.join(f'%({parameter})s' for parameter in types)})"
-        self._on_sqlite = query.format(**_SQLITE)
-        self._known = WeakSet[Any]()  # the connections that have planned it
-
-    def ask(self, cursor: CursorWrapper, **parameters: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of the result. SQLite receives lists as JSON."""
-        if connection.vendor != "postgresql":
-            lists = {
-                name: json.dumps(value)
-                for name, value in parameters.items()
-                if isinstance(value, list)
-            }
-            cursor.execute(self._on_sqlite, parameters | lists)
-        else:
-            if connection.connection not in self._known:
-                # Below Django's cursor: it is not a query of this judgment.
-                cursor.cursor.execute(self._prepare)
-                self._known.add(connection.connection)
-            cursor.execute(self._execute, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
+def _planned(name: str, query: str, **types: str) -> Planned:
+    """Return a prepared query. Without preparing those of judging: +29%."""
+    return Planned(name, query.format(**_POSTGRESQL), query.format(**_SQLITE), **types)
 
 
 def database_moment(at: datetime) -> Any:
@@ -128,7 +98,7 @@ _WORK_SINCE = f"""(
         AND own.judged_at > {_SINCE} AND own.judged_at <= %(at)s AND NOT own.is_imported
 )"""  # noqa: S608  # our words
 # The item that labels are submitted for. Without it: +143%.
-SUBMITTED = Planned(
+SUBMITTED = _planned(
     "submitted_item",
     f"""
     SELECT instance.id, judgment.id, judgment.assessor_id, judgment.key, ticket.id,
@@ -185,7 +155,7 @@ _SHOWN = f"""
 _OFFICIAL = "item.assessor_id IS NULL"
 _IN_ROUND = "item.pool_id = %(pool)s AND item.assessor_id = %(user)s"
 # An item by its id. Not for speed: its rows are those of the next item.
-SHOWN = Planned(
+SHOWN = _planned(
     "shown_item",
     _SHOWN.format(
         which="%(item)s AND item.topic_id = %(topic)s "
@@ -229,7 +199,7 @@ def _next(name: str, whose: str) -> list[Planned]:
     types |= {"have": "bigint[]", "at": "timestamptz"}
     firsts = {key: _FIRST.format(whose=whose, order=order) for key, order in _ORDERS.items()}
     return [
-        Planned(f"{name}_{key}", _SHOWN.format(which=first), **types)
+        _planned(f"{name}_{key}", _SHOWN.format(which=first), **types)
         for key, first in firsts.items()
     ]
 
@@ -239,10 +209,17 @@ def _next(name: str, whose: str) -> list[Planned]:
 NEXT = _next("next", _OFFICIAL)
 NEXT_IN_ROUND = _next("next_in_round", _IN_ROUND)
 
+# Whether all instances of an item have labels. Not for speed: it is part of FINISH_AND_LEASE.
+ALL_JUDGED = """NOT EXISTS (
+    SELECT 1 FROM assessment_poolinstance instance
+    LEFT JOIN assessment_judgment judgment
+        ON judgment.instance_id = instance.id AND judgment.is_current
+    WHERE instance.item_id = %(item)s AND judgment.id IS NULL
+)"""
 # Completes the item and leases the next one, if any. Without it: +17%, for two statements. Both
 # rows are locked before it, so that two assessors who do this with each other's items never wait
 # for each other.
-FINISH_AND_LEASE = """
+_FINISH_AND_LEASE = """
     UPDATE assessment_poolitem
     SET done_at = CASE WHEN id = %(next)s THEN NULL ELSE %(at)s END,
         leased_to_id = CASE WHEN id = %(next)s THEN %(user)s ELSE NULL END,
@@ -257,10 +234,15 @@ FINISH_AND_LEASE = """
         END ELSE NULL END
     WHERE id = %(next)s OR (id = %(item)s AND done_at IS NULL AND {is_judged})
 """
-# Part of it, for an item with several instances.
-ALL_JUDGED = """NOT EXISTS (
-    SELECT 1 FROM assessment_poolinstance instance
-    LEFT JOIN assessment_judgment judgment
-        ON judgment.instance_id = instance.id AND judgment.is_current
-    WHERE instance.item_id = %(item)s AND judgment.id IS NULL
-)"""
+FINISH_AND_LEASE = {
+    is_judged: _planned(
+        name,
+        _FINISH_AND_LEASE.format(is_judged=is_judged),
+        next="bigint",
+        item="bigint",
+        user="bigint",
+        at="timestamptz",
+        until="timestamptz",
+    )
+    for is_judged, name in (("TRUE", "finish_item"), (ALL_JUDGED, "finish_instances"))
+}

@@ -224,6 +224,6 @@ def _complete_and_lease_next(
         "until": database_moment(at + LEASE),
     }
     with connection.cursor() as cursor:
-        cursor.execute(FINISH_AND_LEASE.format(is_judged=is_judged), parameters)
+        FINISH_AND_LEASE[is_judged].run(cursor, **parameters)
         is_done = item.is_done or cursor.rowcount > (following is not None)
     return is_done, taken(following, seat, at) if following else None

@@ -283,7 +283,7 @@ def test_the_grid_takes_as_many_queries_whatever_its_size(
 
     organizing.get(path())  # which counts items and labels, and keeps the counts
     # session, user, task, role, roles, notices, grid, forecasts and offline trips
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(17):
         assert organizing.get(path()).status_code == 200
 
 

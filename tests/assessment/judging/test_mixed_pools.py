@@ -264,7 +264,7 @@ def test_a_submit_takes_no_query_more_than_in_other_pools(desk: Desk, pair: Pair
 
     assert answer["next"]
     asked = [query["sql"] for query in queries if not query["sql"].startswith(("BEGIN", "COMMIT"))]
-    assert len(asked) == 7  # as in tests/assessment/judging/apis/test_views.py
+    assert len(asked) == 6  # as in tests/assessment/judging/apis/test_views.py
 
 
 def test_the_qrels_page_says_where_the_generated_answers_count(

@@ -250,7 +250,7 @@ def test_a_page_takes_as_many_queries_whatever_its_findings(
 
     # session, user, task, organizer; dismissed; scale, second judgments, judgments, topics,
     # duplicates; scale, people; whether compared; notices, roles
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         assert organizing.get(path(task)).status_code == 200
 
 

@@ -236,7 +236,7 @@ def test_the_desk_takes_as_many_queries_for_many_tickets(
     for item in PoolItem.objects.all():
         raise_ticket(assessor, item.instances.get())
 
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(14):
         assert organizing.get(path()).text.count("Select Ticket") == size
 
 

@@ -114,5 +114,5 @@ def test_many_instances_appear_on_several_pages(show, collection):
 
 def test_the_number_of_queries_is_small(show, collection, django_assert_num_queries):
     page = visual(collection, "101")
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         show(page)

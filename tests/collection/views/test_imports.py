@@ -67,7 +67,7 @@ def test_the_overview_asks_the_same_number_of_queries_whatever_was_imported(
     for number in range(20):
         make_import(small, sha256=str(number))
 
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(15):
         client.get(overview(scene))
 
 
@@ -86,7 +86,7 @@ def test_an_import_shows_its_problems_by_line(
         client_of(scene.organizer),
     )
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(9):
         html = client.get(page(scene, record)).text
     assert "the Id &#x27;c101&#x27;" in html
     assert "the Id &#x27;c102&#x27;" not in html

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import zipfile
@@ -20,6 +21,7 @@ from django.utils import timezone
 
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, User
+from arqlab.core.services.jobs import run_next_job
 from assessment.models import DuplicatePosts, Judgment, QrelSet
 from desk.services.archive_tables import LEFT_OUT, TableReader, lab_models, models_of_apps
 from desk.services.lab_archives import archive_lab, restore_lab
@@ -191,3 +193,22 @@ def figures(lab: Lab) -> list[tuple[str, str, list[float | None]]]:
     rows = [row for board in boards for row in released_board(board).rows]
     assert len(rows) > 20
     return [(row.run.team, row.run.label, [cell.value for cell in row.cells]) for row in rows]
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_an_organizer_writes_an_archive_and_downloads_it(whole_lab, db, client_of, published):
+    client = client_of(User.objects.get(username="organizer"))
+    page = client.post("/labs/demo/archives/new/", {"published": published})
+    run_next_job(at=timezone.now())
+
+    shown = client.get(page.headers["Location"])
+    file = client.get(f"{page.headers['Location']}archive.zip")
+
+    assert "Download archive" in shown.content.decode()
+    with zipfile.ZipFile(io.BytesIO(b"".join(file))) as zipped:
+        names = zipped.namelist()
+    assert ("demo/data/tables/core.lab.jsonl" in names) is not published
+    assert (
+        client_of(User.objects.get(username="mira")).get(f"{page.url}archive.zip").status_code
+        == 404
+    )

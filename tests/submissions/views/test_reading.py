@@ -39,7 +39,7 @@ def test_a_long_list_of_runs_needs_few_queries(
 ) -> None:
     organizer = client_of(scene.organizer)
     ValidRunFactory.create_batch(30, task=scene.task, team=scene.team)
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(16):
         organizer.get(url("run-list"))
 
 
@@ -113,7 +113,7 @@ def test_the_report_shows_counts_lines_and_remedies(
 def test_a_report_needs_few_queries(
     browser: Client, valid_run: Run, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(11):
         browser.get(url("run-detail", valid_run.pk))
 
 

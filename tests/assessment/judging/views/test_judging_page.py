@@ -303,11 +303,11 @@ def test_the_list_asks_the_database_no_more_often_for_more_judgments(
     judge(assessor, instances()[0], 3)
     path = f"{PAGE}judgments/"
     assert "<math" in client.get(path).content.decode()  # its formulas are typeset and kept
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get(path)
     judge(assessor, instances()[1], 3)
 
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(13):
         client.get(path)
 
 

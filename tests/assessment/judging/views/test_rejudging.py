@@ -83,7 +83,7 @@ def test_judgments_are_searched_filtered_sorted_and_paged(
     client = client_of(organizer)
 
     def found(query: str) -> tuple[bool, str]:
-        with django_assert_num_queries(12):
+        with django_assert_num_queries(11):
             html = client.get(page(lab) + query).text
         [count] = re.findall(r"(\d+) rows?", html)
         return ">5128<" in html, count
