@@ -8,6 +8,7 @@ People are numbered as they first appear.
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -66,6 +67,7 @@ LEFT_OUT: Mapping[type[Model], str] = {
 UNWRITTEN: Mapping[type[Model], set[str]] = {
     Team: {"invitation_token"},
     Round: {"token"},
+    Pool: {"typeset_through", "typeset_since"},
     PoolItem: {"leased_to", "leased_since", "leased_until", "kept_from"},
     VisualMap: {"pairs", "pairs_claimed_at"},
 }
@@ -240,10 +242,13 @@ def _referring(field: Field, value: Any, refer: Refer) -> Any:
 
 
 class TableReader:
-    """Makes the rows of a lab from its tables; call it in a transaction."""
+    """Makes the rows of a lab from its tables; call it in a transaction.
 
-    def __init__(self, *, tables: Path, files: Path) -> None:
-        self.tables, self.files = tables, files
+    `later` is added to all times.
+    """
+
+    def __init__(self, *, tables: Path, files: Path, later: timedelta = timedelta()) -> None:
+        self.tables, self.files, self.later = tables, files, later
         self._made: dict[type[Model], dict[int, Any]] = defaultdict(dict)
         self._known = columns()
 
@@ -314,7 +319,8 @@ class TableReader:
             return self._stored(field, value)
         if isinstance(field, JSONField):
             return _referring(field, value, self._key)
-        return field.to_python(value)
+        own = field.to_python(value)
+        return own + self.later if isinstance(own, datetime) else own
 
     def _key(self, model: type[Model], number: int | None) -> Any:
         return None if number is None else self._made[model][number]

@@ -4,6 +4,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -81,11 +82,11 @@ def _write_tables(lab: Lab, bag: Path) -> dict[str, int]:
         return tables.write()
 
 
-def restore_lab(path: Path) -> Lab:
+def restore_lab(path: Path, *, later: timedelta = timedelta()) -> Lab:
     """Make the lab of an archive, a zip file or its unpacked folder: all of it, or nothing.
 
-    Raises `UserError` if the archive is damaged or newer than this version, or if there is a lab of
-    its name.
+    `later` is added to all times. Raises `UserError` if the archive is damaged or newer than this
+    version, or if there is a lab of its name.
     """
     with _unpacked(path) as folder, transaction.atomic():
         data = Path(_valid_bag(folder), "data")
@@ -95,7 +96,7 @@ def restore_lab(path: Path) -> Lab:
                 " manage.py load_lab, or restore an archive that was made without --published.",
                 code="published",
             )
-        lab = TableReader(tables=data / TABLES, files=data / FILES).read()
+        lab = TableReader(tables=data / TABLES, files=data / FILES, later=later).read()
         # Of this server, and not of the lab, which is as it was.
         record_event("lab.restore", str(lab), None, file=path.name)
     return lab

@@ -13,11 +13,11 @@ from playwright.sync_api import Page, expect
 
 from arqlab.core.tasks import run_waiting_jobs
 from assessment.models import PoolInstance
-from desk.services.demo import FOLDER as DEMO
 from evaluation.services.scoring import score_waiting
 from tests.browser.judging import SHOWN, Assessor
 from tests.browser.lab_browser import LabBrowser
 from tests.factories import PASSWORD
+from tests.paths import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -57,7 +57,7 @@ def load_collection(it: LabBrowser) -> None:
     it.tab(LAB, "Collection")
     it.press("Load files")
     it.fill(Collection="mse-2027")
-    it.page.get_by_label("Data dump").set_input_files(DEMO / "Posts.xml")
+    it.page.get_by_label("Data dump").set_input_files(ROOT / "tests/dump" / "Posts.xml")
     it.see("Load collection files")
     it.press("Load collection files")
     it.page.wait_for_url("**/loads/*/")

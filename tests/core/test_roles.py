@@ -28,7 +28,7 @@ NAMING = {
     "arqlab/notices/services/invitations.py": "invites to a team",
     "assessment/management/commands/load_lab.py": "grants one",
     "assessment/rounds/services/rounds.py": "grants one",
-    "desk/services/demo.py": "grants one",
+    "desk/services/archive_documents.py": "names the organizers in citations",
 }
 every_granted_role = pytest.mark.parametrize("role", Role.granted())
 

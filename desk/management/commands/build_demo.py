@@ -39,7 +39,7 @@ class Command(LabCommand):
             else "the one set when the lab was built"
         )
         self.stdout.write(f"\nAccounts (password for all: {password})")
-        for username, role in demo.account_roles():
+        for username, role in demo.ACCOUNTS.items():
             self.stdout.write(f"  {username:<12} {role}")
         self.stdout.write(f"\nRun files to submit to {demo.SLUG}/{demo.OPEN_TASK} as a team member")
         for path in sorted(folder.glob("try-*.tsv")):

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from django.core.management import call_command
-from django.db.models import Count
 from django.test import override_settings
+from django.utils import timezone
 
 from arqkit.standings import WITHDRAWN
-from arqlab.core.models import Task, User
-from arqlab.notices.models import Kind, Notice
+from arqlab.core.models import AuditEvent, Task, User
 from assessment.models import Judgment, Pool, Qrel, QrelSet, Ticket
 from evaluation.selectors.boards import live_board, released_board, released_leaderboard
 from submissions.models import Run
@@ -104,15 +104,14 @@ def test_the_organizer_sees_judging_in_progress(demo: Demo, client, db):
 
 
 def test_the_assessors_labels_match_the_qrels(demo: Demo, db):
-    said = Judgment.objects.values_list(
+    said = Judgment.official.values_list(
         "instance__item__topic__query_id", "instance__doc_id", "label"
     )
     known = Qrel.objects.filter(qrel_set__name__in=["complete", "instances"])
     assert said
     assert set(said) <= set(known.values_list("query_id", "doc_id", "relevance"))
-    assert not Judgment.objects.filter(is_current=False).exists()
     assert not QrelSet.objects.exclude(made_by=None).exists()
-    assert {(pool.task.slug, pool.number) for pool in Pool.objects.all()} == {
+    assert {(pool.task.slug, pool.number) for pool in Pool.official.all()} == {
         ("task1", 1),
         ("task2", 1),
     }
@@ -135,8 +134,19 @@ def test_the_runs_to_try_are_printed_and_exist(demo: Demo, db):
     assert len(list(demo.folder.glob("try-*.tsv"))) >= 2
 
 
-def test_nobody_starts_with_more_than_three_unread_notices(demo: Demo, db):
-    counts = Notice.objects.unread().order_by().values("user").annotate(unread=Count("pk"))
+def test_the_demo_has_agreement_and_an_adjudication(demo: Demo, client, db):
+    client.force_login(User.objects.get(username="organizer"))
 
-    assert {row["unread"] for row in counts} <= {1, 2, 3}
-    assert Notice.objects.filter(kind=Kind.RUNS_VALIDATED, read_at__isnull=False).exists()
+    for kind, expected in (("training", "Krippendorff"), ("second", "9 differ")):
+        page = client.get(f"/labs/demo/tasks/task1/rounds/{kind}-1/")
+        assert expected in page.content.decode()
+    assert Judgment.objects.filter(instance__item__pool__round__kind="adjudication").count() == 2
+
+
+def test_the_demo_is_always_in_the_middle_of_its_year(demo: Demo, db):
+    now = timezone.now()
+    newest = Judgment.objects.latest("judged_at").judged_at
+    assert now - timedelta(days=2) < newest < now
+    assert not AuditEvent.objects.filter(at__gt=now).exists()
+    open_ = {task.slug for task in Task.objects.filter(deadline__gt=now)}
+    assert open_ == {"task1-progress"}

@@ -19,7 +19,7 @@ def _files_of_its_own(tmp_path: Path, settings) -> None:
 
 
 def test_a_demo_that_fails_leaves_no_lab_behind(monkeypatch):
-    monkeypatch.setattr("desk.services.demo.release_boards", lambda stage: 1 / 0)
+    monkeypatch.setattr("desk.services.demo.confirm_address", lambda user: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         call_command("build_demo")

@@ -26,7 +26,6 @@ from arqlab.web.jobs import JOB_KINDS, JobKind
 from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
-from desk.services.demo import FOLDER as DEMO
 from desk.views.loads import FORMS
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
@@ -36,7 +35,7 @@ from tests.factories import UserFactory, make_lab
 from tests.paths import ROOT
 
 TASK = "/labs/arqmath-x/tasks/task1/"
-POSTS = (DEMO / "Posts.xml").read_text().count("<row ")
+POSTS = (ROOT / "tests/dump" / "Posts.xml").read_text().count("<row ")
 OFFICIAL = "A.301\t0\t10\t3\r\nA.301\t0\t11\t0\r\nA.302\t0\t10\t2"
 COMPLETE = "A.301\t0\t10\t3\nA.301\t0\t12\t5\n"
 FILES = {"lab.toml": LAB, "topics.xml": TOPICS, "official.tsv": OFFICIAL, "complete.tsv": COMPLETE}
@@ -223,7 +222,7 @@ def test_every_problem_of_a_lab_is_listed_and_the_lacking_files_can_be_added(
 @pytest.mark.parametrize("path", ["/load-lab/", "/labs/arqmath-x/collection/load/"])
 def test_a_failed_load_is_repeated_with_the_files_it_has(scene, post, path):
     sent = {"file": [file("tiny.zip", zipped(FILES))], "slug": "mse", "complete": "on"}
-    sent["dump"] = file("Tags.xml", (DEMO / "Tags.xml").read_bytes())
+    sent["dump"] = file("Tags.xml", (ROOT / "tests/dump" / "Tags.xml").read_bytes())
     load = post(scene.superuser, path, **sent)
     Job.objects.filter(pk=load.pk).update(state=Job.State.FAILED)
 
@@ -524,8 +523,11 @@ def loaded(scene, post):
         "/labs/arqmath-x/collection/load/",
         slug="mse",
         complete="on",
-        dump=[file(name, (DEMO / name).read_bytes()) for name in ("Posts.xml", "Comments.xml")],
-        latex=file("formulas.latex.tsv", (DEMO / "formulas.latex.tsv").read_bytes()),
+        dump=[
+            file(name, (ROOT / "tests/dump" / name).read_bytes())
+            for name in ("Posts.xml", "Comments.xml")
+        ],
+        latex=file("formulas.latex.tsv", (ROOT / "tests/dump" / "formulas.latex.tsv").read_bytes()),
     )
 
 
@@ -544,7 +546,7 @@ def test_a_further_file_leaves_the_others(scene, loaded, post):
         scene.organizer,
         "/labs/arqmath-x/collection/load/",
         complete="on",
-        dump=[file("Users.xml", (DEMO / "Users.xml").read_bytes())],
+        dump=[file("Users.xml", (ROOT / "tests/dump" / "Users.xml").read_bytes())],
     )
 
     assert Import.objects.filter(state="done").count() == 4
