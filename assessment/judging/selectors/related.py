@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from arqlab.core.models import Task, User
 from assessment.judging.selectors.items import ShownItem, shown_item
 from assessment.judging.selectors.places import Place
 from assessment.judging.selectors.progress import assigned_topics, own_judgments
-from assessment.models import Judgment, PoolItem
+from assessment.models import Judgment, PoolInstance, PoolItem
 from assessment.models.kinds import kinds_that
 from collection.models import Collection, Post
 from collection.permissions import closed_threads
@@ -17,13 +17,14 @@ from collection.selectors.collections import collection_of
 
 def judged_ids(task: Task, query_id: str, ids: Iterable[str]) -> set[str]:
     """Return the ids of a topic's official items and instances, among some, with judgments."""
-    wanted = list(ids)
-    judgments = Judgment.official.filter(
-        Q(instance__item__item__in=wanted) | Q(instance__doc_id__in=wanted),
-        instance__item__pool__task=task,
-        instance__item__topic__query_id=query_id,
+    # By its key: SQLite would look for its name in all items of the pool.
+    wanted, topic = list(ids), list(task.topics.filter(query_id=query_id))
+    instances = PoolInstance.official.filter(
+        Q(item__item__in=wanted) | Q(doc_id__in=wanted),
+        Exists(Judgment.objects.filter(instance=OuterRef("pk"))),  # only for the few wanted
+        item__topic__in=topic,
     )
-    rows = judgments.order_by().values_list("instance__item__item", "instance__doc_id").distinct()
+    rows = instances.order_by().values_list("item__item", "doc_id")
     return {doc_id for row in rows for doc_id in row}
 
 
