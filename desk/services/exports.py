@@ -29,6 +29,7 @@ from arqlab.core.selectors import teams_with_members
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
+from assessment.judging.services.turkle import turkle_chunks
 from assessment.models import Judgment, Pool, QrelSet
 from assessment.models.kinds import KINDS, RoundKind
 from assessment.pools.selectors.frozen import contributions_of, pool_file, pooled_tops
@@ -215,6 +216,11 @@ def _pool_exports(task: Task) -> tuple[Export[Task], ...]:
                 "runs.tsv",
                 "The runs that put each item into the pool, and at which depth.",
                 _pool_runs,
+            ),
+            (
+                "turkle.zip",
+                "The pool as a batch of Turkle: the HTML template, and a CSV with what to judge.",
+                lambda _, one: turkle_chunks(one),
             ),
         )
         exports += [

@@ -3,7 +3,7 @@
 The TSV has the columns topic, item and label, and optionally assessor, comment, seconds, judged_at
 and guidelines (the version that the assessor followed), in any order. A cell may be quoted, with
 the quotes in it doubled, as spreadsheets write it. A file without headings is read as qrels: topic,
-0, item, label.
+0, item, label. The results of a batch of Turkle are read too (`arqkit.formats.turkle`).
 """
 
 import re
@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from arqkit.formats.source_text import FileKind, source_text
+from arqkit.formats.turkle import is_of_turkle, turkle_rows
 from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID, FileProblems, FileRefusedError, Problem
 
@@ -54,7 +55,10 @@ def read_judgments(
     except FileRefusedError as refused:
         return [], list(refused.problems)
     problems = FileProblems(path)
-    rows = list(_rows(text, problems))
+    if is_of_turkle(text):
+        rows = [_Row(*row) for row in turkle_rows(text, problems)]
+    else:
+        rows = list(_rows(text, problems))
     if not rows and not problems:
         todo = "Check that this is a file of judgments."
         problems.add(None, "no judgments", "at least one judgment", todo)

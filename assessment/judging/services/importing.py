@@ -12,6 +12,7 @@ from uuid import uuid4
 from django.db import IntegrityError, transaction
 
 from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
+from arqkit.formats.turkle import unused_columns
 from arqkit.labels import LabelScale
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
@@ -117,6 +118,7 @@ def import_judgments(
     scale = task_scale(task)
     rows, problems = read_judgments(data, path=path, scale=scale)
     importing = _Import(task, path, choice, LoadChanges(), problems)
+    importing.changes.unused = unused_columns(data.decode(errors="replace"))
     try:
         with transaction.atomic():
             names = names_in(rows, task)
