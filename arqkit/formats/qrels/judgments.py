@@ -201,7 +201,7 @@ def _marks(cell: str) -> list[Any]:
     return marks
 
 
-class Column(NamedTuple):
+class JudgmentColumn(NamedTuple):
     """A column of files of judgments: the field of `JudgedLine` that it fills, and how.
 
     One without a field is written, and not needed to read the file.
@@ -219,27 +219,29 @@ _TEXT = f"at most {LONGEST_COMMENT:,} characters"
 _TIME = "a time such as 2026-11-21T14:05:00Z"
 _NUMBER = "the number of a judgment"
 _SECONDS = f"a number from 0 to {MAX_SECONDS:,}"
-COLUMNS: Mapping[str, Column] = {
-    "topic": Column("topic", _identifier, "a topic of the task", "Fill in the topic."),
-    "item": Column("item", _identifier, _ID, "Correct the id."),
-    "label": Column("label", _whole, "", "Correct the label, or remove the line."),
-    "assessor": Column("assessor"),
-    "comment": Column("comment", _comment, _TEXT, "Shorten the comment."),
-    "seconds": Column("active_ms", _milliseconds, _SECONDS),
-    "judged_at": Column("judged_at", _moment, _TIME),
-    "guidelines": Column("guidelines", _whole, "the number of a version"),
-    "judgment": Column("number", _whole, _NUMBER),
-    "pool": Column(),
-    "doc_id": Column("instance", _identifier, _ID),
-    "word": Column(),
-    "current": Column("is_current", _yes, "yes or nothing", reads_empty=True),
-    "judged": Column("judged_at", _moment, _TIME),
-    "given": Column("given_at", _moment, _TIME),
-    "active_ms": Column("active_ms", _active_ms, f"a number from 0 to {MAX_SECONDS * 1000:,}"),
-    "imported": Column("is_imported", _yes, "yes or nothing", reads_empty=True),
-    "reason": Column("reason", _comment, _TEXT, "Shorten the reason."),
-    "marks": Column("marks", _marks, "a list of passages in JSON"),
-    "supersedes": Column("supersedes", _whole, _NUMBER),
+COLUMNS: Mapping[str, JudgmentColumn] = {
+    "topic": JudgmentColumn("topic", _identifier, "a topic of the task", "Fill in the topic."),
+    "item": JudgmentColumn("item", _identifier, _ID, "Correct the id."),
+    "label": JudgmentColumn("label", _whole, "", "Correct the label, or remove the line."),
+    "assessor": JudgmentColumn("assessor"),
+    "comment": JudgmentColumn("comment", _comment, _TEXT, "Shorten the comment."),
+    "seconds": JudgmentColumn("active_ms", _milliseconds, _SECONDS),
+    "judged_at": JudgmentColumn("judged_at", _moment, _TIME),
+    "guidelines": JudgmentColumn("guidelines", _whole, "the number of a version"),
+    "judgment": JudgmentColumn("number", _whole, _NUMBER),
+    "pool": JudgmentColumn(),
+    "doc_id": JudgmentColumn("instance", _identifier, _ID),
+    "word": JudgmentColumn(),
+    "current": JudgmentColumn("is_current", _yes, "yes or nothing", reads_empty=True),
+    "judged": JudgmentColumn("judged_at", _moment, _TIME),
+    "given": JudgmentColumn("given_at", _moment, _TIME),
+    "active_ms": JudgmentColumn(
+        "active_ms", _active_ms, f"a number from 0 to {MAX_SECONDS * 1000:,}"
+    ),
+    "imported": JudgmentColumn("is_imported", _yes, "yes or nothing", reads_empty=True),
+    "reason": JudgmentColumn("reason", _comment, _TEXT, "Shorten the reason."),
+    "marks": JudgmentColumn("marks", _marks, "a list of passages in JSON"),
+    "supersedes": JudgmentColumn("supersedes", _whole, _NUMBER),
 }
 """The columns of files of judgments. The first eight are for people to write; the others are those
 of an export."""
