@@ -12,6 +12,7 @@ import polars as pl
 from django.apps import apps
 from django.conf import settings
 from django.db.models import Count, FileField, Prefetch, Q, QuerySet
+from django.utils.crypto import salted_hmac
 from django.utils.html import strip_tags
 
 from arqkit.formats.labs.packed import SPARE
@@ -340,3 +341,11 @@ def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Correcti
     for kind, key, value in corrections.order_by().values_list("kind", "key", "value"):
         by_kind[kind][key] = value
     return Corrections(*(by_kind[kind] for kind in ("formula", "text", "thread")))
+
+
+PSEUDONYM = "assessor-"
+
+
+def pseudonym(lab: Lab, user_id: int) -> str:
+    """Return the name of an assessor in exports: the same throughout a lab, and nowhere else."""
+    return PSEUDONYM + salted_hmac("arqlab.exports", f"{lab.pk}/{user_id}").hexdigest()[:8]
