@@ -34,6 +34,7 @@ from collection.selectors.formulas import (
     thread_questions,
     visual_id_of,
 )
+from collection.selectors.threads import find_posts
 from collection.selectors.visual_maps import changed_formulas, map_before, map_frame, opinion_rows
 from collection.services.indexing import ready_for_formulas
 from collection.services.lookup import snippet_html
@@ -226,17 +227,20 @@ def show_formula(
 
 
 def _with_titles(collection: Collection, instances: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return instances with the titles of their threads, None if a question is missing."""
+    """Return instances with the titles of their threads or documents, None if one is missing."""
     threads = {row["thread_id"] for row in instances if row["thread_id"]}
     titles = {key: _title(post) for key, post in thread_questions(collection, threads).items()}
-    return [{**row, "title": titles.get(row["thread_id"])} for row in instances]
+    alone = (row["post_id"] for row in instances if not row["thread_id"])
+    documents = find_posts(collection, alone)
+    titles = {key: _title(post) for key, post in documents.items()} | titles
+    return [{**row, "title": titles.get(row["thread_id"] or row["post_id"])} for row in instances]
 
 
 def _title(post: Post) -> SafeString:
     return snippet_html(joined(marked(post.safe_title, terms=())))
 
 
-@pages.read("formulas/by-id/<str:formula_id>/", "formula-by-id")
+@pages.read("formulas/by-id/<path:formula_id>/", "formula-by-id")
 def formula_by_id(request: HttpRequest, lab: Lab, formula_id: str) -> HttpResponse:
     """Redirect from a formula instance to its formula."""
     _, version = _forms_or_404(lab)

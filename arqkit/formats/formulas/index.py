@@ -206,6 +206,7 @@ NAME_COLUMNS = (
     "Name the columns in the first line. The file must be tab-separated UTF-8 text, plain or "
     "compressed as .gz or .bz2."
 )
+_TEXT_ID = r'^[^\s"<>&]{1,300}$'
 _ID = r"^(?:q_)?[0-9]{1,18}$"
 _POST_ID = r"^(?:[0-9]{1,18}|[A-Z]\.[0-9]{1,9})$"
 _THREAD_ID = r"^[0-9]{1,18}$"
@@ -353,8 +354,11 @@ def _checked(rows: pl.DataFrame, source: str, seen: SeenIds) -> tuple[pl.DataFra
         is_good = frame.select(good=_good())["good"]
     problems = [_bad_row(row, source) for row in frame.filter(~is_good).iter_rows(named=True)]
     frame = frame.filter(is_good) if problems else frame
-    numbers = frame["formula_id"].str.strip_prefix("q_").cast(pl.Int64).to_numpy()
-    is_new = pl.Series(seen.add_all(numbers), dtype=pl.Boolean)
+    ids = frame["formula_id"]
+    numbers = ids.str.strip_prefix("q_").cast(pl.Int64, strict=False)
+    if numbers.has_nulls():
+        numbers = numbers.fill_null(ids.hash().reinterpret(signed=True))
+    is_new = pl.Series(seen.add_all(numbers.to_numpy()), dtype=pl.Boolean)
     if not is_new.all():
         problems += [_again(row, source) for row in frame.filter(~is_new).iter_rows(named=True)]
         frame = frame.filter(is_new)
@@ -368,7 +372,12 @@ def _column(name: str, known: list[str]) -> pl.Expr:
 def _good() -> pl.Expr:
     formula, post = pl.col("formula_id").str.contains(_ID), pl.col("post_id").str.contains(_POST_ID)
     thread = pl.col("thread_id").str.contains(_THREAD_ID).fill_null(value=True)
-    return formula.fill_null(value=False) & post.fill_null(value=False) & thread
+    in_digits = formula.fill_null(value=False) & post.fill_null(value=False) & thread
+    # Formulas of documents have the id of the document, and more.
+    named = pl.col("formula_id").str.contains(_TEXT_ID) & pl.col("formula_id").str.starts_with(
+        pl.col("post_id") + ":"
+    )
+    return in_digits | named.fill_null(value=False)
 
 
 def _bad_row(row: dict[str, str | int | None], source: str) -> Problem:
@@ -381,7 +390,7 @@ def _bad_row(row: dict[str, str | int | None], source: str) -> Problem:
                 row,
                 source,
                 f"the {_in_words(name)} {str(text)[:60]!r}",
-                f"a {_in_words(name)} in digits",
+                f"a {_in_words(name)} in digits, or ids such as Parabola:0 in Parabola",
             )
     raise AssertionError(row)
 

@@ -22,7 +22,8 @@ LINE_TAGS = PHRASING - {"img"}
 POST_TAGS = _FLOW | HOLDERS_OF_BLOCKS | TABLE_ROWS
 
 DEEPEST = 100  # nested elements; parsers and browsers become slow or give up far beyond it
-ID = r"[A-Za-z0-9_.:-]{1,80}"
+ID = r"[^\s\"<>&\x00-\x1f\x7f]{1,300}"
+"""The ids of formulas: those that documents may have, such as `Duckworth–Lewis_method:0`."""
 _ADDRESS = r'https?://[^"<>\x00-\x1f\x7f]*+'
 _WORDS = r'[^"<>\x00]*+'
 # The allowed values of attributes, by element; the proof accepts attributes in any order.

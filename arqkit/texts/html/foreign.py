@@ -100,10 +100,11 @@ class DocumentHtml(NamedTuple):
     unread: int = 0
 
 
-def document_html(text: str) -> DocumentHtml:
+def document_html(text: str, *, document_id: str) -> DocumentHtml:
     """Return title and body of HTML: of a page or of a fragment, which has no title.
 
     MathML becomes the LaTeX of its `alttext` or annotation, since pages show formulas from LaTeX.
+    Its id is kept if it begins with the document's: others are unique in their document only.
     """
     if not _IS_PAGE.search(text):
         return DocumentHtml("", text)
@@ -113,7 +114,7 @@ def document_html(text: str) -> DocumentHtml:
     except etree.ParserError:  # nothing but comments
         return DocumentHtml("", "")
     formulas = [element for element in root.iter(etree.Element) if _name(element) == "math"]
-    unread = sum(not _replace(element) for element in formulas)
+    unread = sum(not _replace(element, document_id) for element in formulas)
     title = root.findtext(".//head/title") or ""
     body = root.find("body")
     if body is None:
@@ -132,7 +133,7 @@ def _name(element: html.HtmlElement) -> str:
     return str(element.tag).rpartition(":")[2].lower()
 
 
-def _replace(math: html.HtmlElement) -> bool:
+def _replace(math: html.HtmlElement, document_id: str) -> bool:
     """Put the LaTeX of MathML in its place; return whether there is any."""
     written = [math.get("alttext") or ""]
     written += [
@@ -148,6 +149,8 @@ def _replace(math: html.HtmlElement) -> bool:
     plain = html.Element("span")
     if latex:
         plain.set("class", "math-container")
+        if (known := math.get("id") or "").startswith(document_id):
+            plain.set("id", known)
     plain.text = f"{dollars}{latex}{dollars}" if latex else WITHOUT_LATEX
     plain.tail = math.tail
     parent = math.getparent()

@@ -20,10 +20,10 @@ from arqkit.texts.posts.text import TextFormula, without_marks
 
 # The version of these rules. Raise it when the output changes; `clean_posts` then updates stored
 # texts.
-RULES = 4
+RULES = 5
 
 _TAG = re.compile(r"<[^<>]*+>")
-_NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.:-]")
+_NOT_IN_IDS = re.compile(r"[\s\"<>&\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ def clean_line(html: str, *, prefix: str, first: int = 1) -> CleanText:
 
 def clean_title_and_body(title: str, body: str, *, post_id: str) -> tuple[CleanText, CleanText]:
     """Sanitize the title and the body of a post, with formulas numbered across both."""
-    # Ids of documents may have characters that ids of formulas cannot have.
-    prefix = post_id if post_id.isdecimal() else _NOT_IN_IDS.sub("-", post_id)[:60]
+    # Ids of topics may have characters that ids of formulas cannot have.
+    prefix = _NOT_IN_IDS.sub("-", post_id)[:290]
     clean_title = clean_line(title, prefix=prefix)
     return clean_title, clean_post(body, prefix=prefix, first=1 + clean_title.numbered)
 

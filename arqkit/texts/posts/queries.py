@@ -41,8 +41,11 @@ _KINDS = {
     "answers": "answer",
     "a": "answer",
 }
-_ID = re.compile(r"[\w.:-]{1,40}")
-_NUMBER = re.compile(r"[0-9]{1,40}|c?[0-9]{1,18}\.[0-9]{1,9}")  # ids with a dot are our own
+_ID = re.compile(r"[^\s\"<>&]{1,300}")
+_NUMBER = re.compile(
+    r"[0-9]{1,40}|c?[0-9]{1,18}\.[0-9]{1,9}"  # ids with a dot are our own
+    r"|(?!(?:post|formula|visual|score|is|kind|tag):)[^\s\"<>&$]{1,290}:[0-9]{1,9}"
+)
 
 Phrase = tuple[str, ...]
 

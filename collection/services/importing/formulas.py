@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -121,7 +122,9 @@ def index_found_formulas(
     formulas, ours = (
         sum(record.get(name, 0) for record in counts) for name in ("formulas", "formulas_numbered")
     )
-    name = _store(collection, extracted, reimported) if 2 * ours > formulas else ""
+    has_documents = collection.imports.filter(kind=Import.Kind.DOCUMENTS).exists()
+    is_stored = 2 * ours > formulas or (has_documents and not formulas)
+    name = _store(collection, extracted, reimported) if is_stored else ""
     replace_files(collection, formulas_index=name)
 
 
@@ -130,7 +133,7 @@ def _store(collection: Collection, extracted: FoundFormulas, reimported: SeenIds
         extracted.close()
         of_posts = (
             scan_columns(collection.formulas_index)
-            .filter(pl.col("type") != "comment")
+            .filter(~pl.col("type").is_in(["comment", "document"]))
             .select(*TEXT_SCHEMA)
         )
         for frame in of_posts.collect_batches(maintain_order=True):
@@ -139,7 +142,7 @@ def _store(collection: Collection, extracted: FoundFormulas, reimported: SeenIds
             )
             if is_kept.any():
                 extracted.add(frame.filter(is_kept))
-    for text in _comment_formulas(collection):
+    for text in chain(_comment_formulas(collection), _document_formulas(collection)):
         extracted.add_text(*text)
     extracted.close()
     return extracted.store(slug=collection.slug, what="formulas")
@@ -158,6 +161,15 @@ def _comment_formulas(collection: Collection) -> Iterator[tuple[str, ...]]:
                 ids = "\0".join(known for known, _ in formulas)
                 latex = "\0".join(source_latex(written)[0] for _, written in formulas)
                 yield post_id, threads[post_id], "comment", comment_id, ids, latex
+
+
+def _document_formulas(collection: Collection) -> Iterator[tuple[str | None, ...]]:
+    """Yield the formulas of documents, as `_comment_formulas` does."""
+    for post in collection.posts.filter(kind=Post.Kind.DOCUMENT).order_by("pk").iterator(COMMENTS):
+        if formulas := FORMULA.findall(post.safe_title + post.safe_body):
+            ids = "\0".join(known for known, _ in formulas)
+            latex = "\0".join(source_latex(written)[0] for _, written in formulas)
+            yield post.post_id, None, "document", None, ids, latex
 
 
 FIELDS = {"latex": "formulas_index", "slt": "slt_index", "opt": "opt_index"}

@@ -64,8 +64,11 @@ def import_documents(
                 _store_documents(record, batch, at)
             if progress is not None:
                 progress(record.rows, None)
-        with transaction.atomic():
+        with transaction.atomic(), TemporaryDirectory(prefix="arqlab-documents-") as folder:
             write_posts_index(collection)
+            index_found_formulas(
+                collection, FoundFormulas(Path(folder, "found")), reimported=SeenIds()
+            )
             finish_import(record=record, at=at)
     return record
 
@@ -93,7 +96,8 @@ def _store_documents(record: Import, batch: list[SourceDocument | Problem], at: 
 
 def _post(collection: Collection, document: SourceDocument) -> tuple[Post, int]:
     """Return a document as an unsaved post, and the number of its formulas without LaTeX."""
-    read = document_html(document.text if document.is_html else text_html(document.text))
+    text = document.text if document.is_html else text_html(document.text)
+    read = document_html(text, document_id=document.document_id)
     source_title = document.title or read.title
     title, body = clean_title_and_body(source_title, read.body, post_id=document.document_id)
     post = Post(

@@ -158,6 +158,13 @@ def test_a_bad_row_is_named_by_its_line_and_the_rest_is_in(
     assert [formula_id for formula_id, _ in formulas(path)] == ["7", "8", "9"]
 
 
+def test_a_formula_of_a_document_is_read_once(tmp_path: Path) -> None:
+    path = written(tmp_path, HEAD + "Beta_(π):0\tBeta_(π)\t\tdocument\t\ta\n" * 2)
+
+    assert told(path) == [(3, "the formula Beta_(π):0 again")]
+    assert [formula_id for formula_id, _ in formulas(path)] == ["Beta_(π):0"]
+
+
 def test_bytes_that_are_not_utf8_cost_their_row(tmp_path: Path) -> None:
     path = written(tmp_path, (HEAD + ROWS).encode().replace(b"a=2b", b"a=\xff2b"))
 

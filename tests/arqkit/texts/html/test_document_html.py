@@ -34,18 +34,20 @@ PAGE = """<?xml version="1.0" encoding="UTF-8"?>
     ],
 )
 def test_mathml_becomes_its_latex(math, shown):
-    read = document_html(PAGE % math)
+    read = document_html(PAGE % math, document_id="math/9801_1")
     title, body = clean_title_and_body(read.title, read.body, post_id="math/9801_1")
 
     assert (read.unread, title.html) == (0, "A &lt; B")
     assert " ".join(body.html.split()) == (
-        'Top <p>Let <span class="math-container" id="math-9801_1.1">$a&lt;b^{2}$</span>, and '
-        f'<span class="math-container" id="math-9801_1.2">{shown}</span>.</p>'
+        'Top <p>Let <span class="math-container" id="math/9801_1.1">$a&lt;b^{2}$</span>, and '
+        f'<span class="math-container" id="math/9801_1.2">{shown}</span>.</p>'
     )
 
 
 def test_mathml_without_latex_is_counted_and_replaced_by_a_note():
-    read = document_html(PAGE % "<math><mi>x</mi><annotation>x</annotation></math>")
+    read = document_html(
+        PAGE % "<math><mi>x</mi><annotation>x</annotation></math>", document_id="math/9801_1"
+    )
 
     assert read.unread == 1
     assert "<span>[formula without LaTeX]</span>." in read.body
@@ -63,7 +65,7 @@ def test_mathml_without_latex_is_counted_and_replaced_by_a_note():
     ],
 )
 def test_a_fragment_stays_and_an_empty_page_is_empty(html, found):
-    assert document_html(html)[:2] == found
+    assert document_html(html, document_id="math/9801_1")[:2] == found
 
 
 def test_plain_text_is_escaped_in_paragraphs():

@@ -51,7 +51,7 @@ def test_documents_are_sanitized_and_in_no_thread(arxiv, tmp_path):
     assert (record.state, record.rows, record.kept, record.problem_count) == ("done", 2, 2, 0)
     trace = Post.objects.get(post_id="math/9801_1")
     assert (trace.kind, trace.thread_id, trace.safe_title) == ("document", "", "A trace")
-    formula = '<span class="math-container" id="math-9801_1.1">$x^2$</span>'
+    formula = '<span class="math-container" id="math/9801_1.1">$x^2$</span>'
     assert trace.safe_body == f"<p>Of {formula}</p>"
     assert trace.body == TRACE["html"]
 

@@ -1,0 +1,125 @@
+"""NTCIR-12's formula browsing on a collection of our own: ids of formulas are not numbers."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from arqlab.core.models import Task, User
+from assessment.models import PoolInstance
+from assessment.pools.selectors.choices import PoolChoice
+from assessment.pools.services.freezing import freeze_pool
+from assessment.pools.services.texts import typeset_waiting_pools
+from assessment.qrels.services.loading import load_lab
+from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
+from collection.selectors.collections import formulas_frame
+from submissions.models import Run
+from submissions.services.uploads import submit_upload
+from submissions.services.validation import validate_uploaded_run
+from tests.assessment.factories import NOW, assign
+from tests.assessment.judging.desk import Desk
+from tests.factories import AssessorFactory, TeamFactory
+from tests.submissions.factories import sent
+
+LAB = """
+[lab]
+slug = "wiki"
+name = "Formulas of articles"
+protocol = "ntcir-12"
+
+[collection]
+slug = "articles"
+documents = "articles.jsonl"
+
+[[tasks]]
+slug = "formulas"
+name = "Formula queries"
+kind = "formulas"
+topics = "topics.txt"
+"""
+SPAN = '<span class="math-container" id="{}">${}$</span>'
+ARTICLES = {
+    "Duckworth–Lewis_method": ["Z(u,w)=Z_0(w)", "w=10"],
+    "Beta_function_(physics)": [r"\beta(g)=\mu", "w=10"],
+    "Hilbert's_axioms,_π": ["a+b", r"\beta(g)=\mu"],
+}
+MATH = '<math id="Duckworth–Lewis_method:1" alttext="w=10"><mi>w</mi><mo>=</mo><mn>10</mn></math>'
+RUN = """\
+W-1 Q0 Duckworth–Lewis_method:1 1 3.0 t
+W-1 Q0 Beta_function_(physics):1 2 2.0 t
+W-1 Q0 Hilbert's_axioms,_π:0 3 1.0 t
+"""
+
+
+@pytest.fixture
+def task(tmp_path: Path, db: None) -> Task:
+    """Return the task of the lab, loaded with its articles, one of them with MathML."""
+    lines = []
+    for name, formulas in ARTICLES.items():
+        spans = [SPAN.format(f"{name}:{at}", latex) for at, latex in enumerate(formulas)]
+        html = f"<p>Let {spans[0]} and {spans[1]}.</p>"
+        if name.startswith("Duckworth"):
+            html = f"<html><body>{html.replace(spans[1], MATH)}</body></html>"
+        lines.append(json.dumps({"id": name, "title": name.replace("_", " "), "html": html}))
+    (tmp_path / "articles.jsonl").write_text("\n".join(lines))
+    (tmp_path / "topics.txt").write_text("W-1\tw=\\qvar{*1*}\n")
+    (tmp_path / "lab.toml").write_text(LAB)
+    loaded = load_lab(folder=tmp_path, at=NOW, by=None)
+    assert not loaded.warnings
+    return loaded.lab.tasks.select_related("lab").get()
+
+
+@pytest.fixture
+def run(task: Task) -> Run:
+    """Return a run of the task."""
+    team = TeamFactory(lab=task.lab)
+    file = sent(RUN.encode(), "a.run")
+    [run] = submit_upload(file=file, task=task, team=team, by=None, at=NOW)
+    validate_uploaded_run(run_id=run.pk, at=NOW)
+    return Run.objects.get(pk=run.pk)
+
+
+def test_formulas_of_articles_are_known_pooled_looked_up_shown_and_judged(
+    task: Task, run: Run
+) -> None:
+    frame = formulas_frame(task.lab)
+    assert set(frame["formula_id"]) == {f"{name}:{at}" for name in ARTICLES for at in (0, 1)}
+    assert (run.status, list(run.problems.all())) == ("valid", [])
+    rules = replace(task.protocol.pool, visually_distinct=True)
+    pool = freeze_pool(task=task, choice=PoolChoice(rules, 1), by=None, at=NOW)
+    typeset_waiting_pools(seconds=60)
+    assert pool.items.count() == 2  # w=10 is one formula in two articles
+    user = AssessorFactory(lab=task.lab).user
+    assign(user, task.topics.get())
+    desk = Desk(user, "W-1", lab="wiki", task="formulas")
+    while item := desk.next():
+        for shown in item["instances"]:
+            assert "is-highlighted" in shown["html"]
+            assert "<math" in shown["html"]
+        desk.submit(item, *[2 for _ in item["instances"]])
+    frozen = freeze_qrels(task=task, choice=QrelsChoice("own"), by=None, at=NOW)
+    ids = set(frozen.qrels.values_list("doc_id", flat=True))
+    assert ids == set(PoolInstance.objects.values_list("doc_id", flat=True))
+    assert "Duckworth–Lewis_method:1" in ids
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("formulas/by-id/Duckworth–Lewis_method:1/", "Beta function (physics)"),
+        ("posts/Duckworth–Lewis_method/?formula=Duckworth–Lewis_method:1", "is-highlighted"),
+        ("posts/?q=Duckworth–Lewis_method:1", "formulas/2/"),
+        ("tasks/formulas/topics/", "tml-fbox"),
+        ("tasks/formulas/topics/W-1/", "tml-fbox"),
+    ],
+)
+def test_pages_show_formulas_of_articles_by_id_and_wildcards_of_topics_in_boxes(
+    task: Task, client, address: str, shown: str
+) -> None:
+    client.force_login(User.objects.create_superuser("boss"))
+
+    page = client.get(f"/labs/wiki/{address}", follow=True)
+
+    assert page.status_code == 200
+    assert shown in page.text
