@@ -198,13 +198,15 @@ class _Written(io.RawIOBase):
         return taken
 
 
-def zip_chunks(files: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
-    """Yield a zip archive of files (path, content), with one file in memory at a time."""
+def zip_chunks(files: Iterable[tuple[str, bytes | Iterable[bytes]]]) -> Iterator[bytes]:
+    """Yield a zip archive of files (path, content or its chunks), with one chunk in memory."""
     written = _Written()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path, data in files:
-            archive.writestr(path, data)
-            yield written.take()
+            with archive.open(path, "w", force_zip64=True) as entry:
+                for chunk in [data] if isinstance(data, bytes) else data:
+                    entry.write(chunk)
+                    yield written.take()
     yield written.take()
 
 

@@ -63,7 +63,7 @@ def judged(page: Page, template: str, row: dict[str, str], label: str, by: str) 
 
 def batch(pool: Any) -> tuple[str, list[dict[str, str]]]:
     """Return the template and the rows of a pool's batch."""
-    files = {name: data.decode() for name, data in turkle_files(pool)}
+    files = {name: b"".join(chunks).decode() for name, chunks in turkle_files(pool)}
     return files["template.html"], list(csv.DictReader(io.StringIO(files["batch.csv"], newline="")))
 
 

@@ -22,12 +22,12 @@ _FONTS = re.compile(r"@import[^;]*;|@font-face\s*\{[^}]*\}|/\*.*?\*/", re.DOTALL
 _FORMULA = '<h2>{}</h2><p class="formula">{}</p>'
 
 
-def turkle_files(pool: Pool) -> Iterator[tuple[str, bytes]]:
-    """Yield the HTML template and the batch CSV of a pool, with a row for each instance."""
+def turkle_files(pool: Pool) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """Yield the template and the batch CSV of a pool, with a row for each instance, in chunks."""
     sheets = (settings.BASE_DIR / "static" / name for name in _SHEETS)
     style = "\n".join(_FONTS.sub("", sheet.read_text()) for sheet in sheets)
-    yield "template.html", turkle_template(pool.label_scale, style=style).encode()
-    yield "batch.csv", b"".join(turkle_batch(_rows(pool)))
+    yield "template.html", [turkle_template(pool.label_scale, style=style).encode()]
+    yield "batch.csv", turkle_batch(_rows(pool))
 
 
 def turkle_chunks(pool: Pool) -> Iterable[bytes]:

@@ -41,6 +41,7 @@ class Command(LabCommand):
         if options["out"] is None:
             raise CommandError("Turkle reads two files. Name their folder with --out FOLDER.")
         options["out"].mkdir(parents=True, exist_ok=True)
-        for name, data in turkle_files(pool):
-            (options["out"] / name).write_bytes(data)
+        for name, chunks in turkle_files(pool):
+            with (options["out"] / name).open("wb") as file:
+                file.writelines(chunks)
             self.stdout.write(str(options["out"] / name))
