@@ -182,6 +182,7 @@ EXACT_TABLES = {
     "arqkit/formats/topics/information.py": "topic information, edited and uploaded again",
     "evaluation/views/boards.py": "the board, as the command writes it",
     "desk/services/exports.py": "judgments, which another server imports",
+    "desk/services/run_files.py": "the manifest of runs, which organizers load",
     "desk/services/archive_documents.py": "visual ids, read by systems",
     "arqkit/texts/posts/topic_making.py": "candidates, read by the page of candidates",
     "assessment/pools/selectors/sources.py": "a digest",
