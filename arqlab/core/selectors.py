@@ -313,11 +313,14 @@ def info_values(topics: Iterable[Topic], name: str) -> list[str]:
     return sorted(str(value) for value in values if value not in (None, ""))
 
 
-def public_info(topic: Topic) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return a topic's public information, and the information for organizers only."""
+def topic_info(
+    topic: Topic, *, organizes: bool
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return a topic's public information, and what only somebody who organizes may see."""
     facts = topic.facts
     known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
-    return known, [(name, value) for name, value in facts.items() if name not in PUBLIC_INFO]
+    notes = [(name, facts[name]) for name in facts if organizes and name not in PUBLIC_INFO]
+    return known, notes
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
