@@ -169,7 +169,7 @@ def test_teams_are_created_by_one_service_which_asks_for_permission():
 
 TABLE = re.compile(
     r"csv\.writer|write_csv\(|text/csv|tab-separated-values|exact_(response|table)\("
-    r"|rows, exact=True"
+    r"|, exact=True"
 )
 EXACT_TABLES = {
     "arqlab/web/downloads.py": "the only module that answers with tables",

@@ -9,17 +9,23 @@ from django.core.management import CommandError, call_command
 
 from arqkit.formats.qrels.judgments import COLUMNS
 from arqkit.formats.tables import zip_chunks
-from arqlab.core.models import Membership, Task, Team
+from arqkit.formats.topics.chosen_questions import read_chosen
+from arqkit.texts.posts.topic_making import Candidate, write_candidates
+from arqlab.core.models import Lab, Membership, Task, Team, Topic
 from arqlab.core.services.teams import lab_team
 from assessment.guidelines.services.versions import write_guideline
 from assessment.judging.services.importing import import_judgments
 from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
-from desk.services.exports import official_table
+from desk.services.archive_documents import lab_documents
+from desk.services.exports import lab_exports, official_table, task_exports
 from desk.services.run_files import run_files
+from evaluation.services.releasing import release_leaderboard
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run, Upload
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import NOW, judge, make_pool
+from tests.evaluation.factories import make_qrels
 
 pytestmark = pytest.mark.django_db
 AT = datetime(2026, 11, 21, 12, 30, 1, 250, tzinfo=UTC)
@@ -121,6 +127,72 @@ def test_runs_are_read_with_their_teams_as_they_were_written_whatever_the_quota(
     ]
     assert zipped(scene.task, path) == files
     assert loaded(path) == "0 runs loaded, 5 unchanged.\n"
+
+
+def documents(lab):
+    return {
+        one.path: b"".join(one.chunks)
+        for one in lab_documents(lab, published=False)
+        if one.path.endswith(LAB_FILES)
+    }
+
+
+LAB_FILES = ("lab.toml", "topics.xml", "topic-info.csv", "guidelines.html", "qrels.v1.tsv")
+
+
+def test_the_lab_toml_of_an_archive_is_loaded_with_topics_guidelines_and_qrels(scene, tmp_path):
+    Topic.objects.update(info={"category": "proof", "difficulty": "hard, or so"})
+    write_guideline(task=scene.task, text='<p>Judge "all" &lt; é.</p>', at=NOW, by=None)
+    make_qrels(scene.task, {"A.1": {"10": 3, "11": 0}, "A.2": {"10": 1}})
+    Task.objects.update(overrides={"quota": 3}, deadline=AT.replace(microsecond=0))
+    files = documents(scene.lab)
+    assert {path.rpartition("/")[2] for path in files} == set(LAB_FILES)
+    for path, content in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(content.replace(b'"arqmath-x"', b'"other"'))
+
+    call_command("load_lab", tmp_path, stdout=StringIO())
+
+    again = documents(Lab.objects.get(slug="other"))
+    assert {path: text.replace(b'"other"', b'"arqmath-x"') for path, text in again.items()} == files
+
+
+READ = {
+    *("topics.xml", "topic-info.csv", "guidelines.html", "qrels.v1.tsv", "qrels.tsv"),
+    *("runs.zip", "judgments.tsv", "judgments-with-names.tsv"),
+}
+"""The files that a load takes: the tests of this module bring each of them back."""
+NOT_READ = {
+    "task-pack.zip": "by arqkit check alone",
+    "scores.tsv": "computed from runs and qrels",
+    "guidelines.json": "earlier versions, for people",
+    "pool.tsv": "a pool is frozen once, and comes back with the archive of its lab",
+    "pool.json": "as pool.tsv",
+    "pool.runs.tsv": "as pool.tsv",
+    "collection.json": "counts",
+    "teams.tsv": "people join by themselves",
+    "audit.tsv": "what happened here",
+}
+
+
+def test_each_file_of_a_lab_is_read_again_or_has_a_reason_why_not(scene):
+    make_pool(scene.task)
+    submitted(scene, "ours")
+    qrels = make_qrels(scene.task)
+    score_waiting(at=AT)
+    release_leaderboard(qrel_set=qrels, by=scene.organizer, at=AT)
+
+    exports = [*task_exports(scene.task, organizes=True), *lab_exports(organizes=True)]
+
+    assert {export.name for export in exports} == READ | NOT_READ.keys()
+
+
+def test_candidates_that_were_written_are_a_list_of_chosen_questions():
+    values = dict.fromkeys(Candidate._fields, "")
+    written = write_candidates([Candidate(**values | {"post_id": "7", "title": 'A "b", c'})])
+
+    [chosen] = read_chosen(written, path="candidates.csv")
+    assert chosen.post_id == "7"
 
 
 def test_each_column_of_written_judgments_is_one_that_is_read(judged):
