@@ -15,6 +15,7 @@ from django.db.models import Count, FileField, Prefetch, Q, QuerySet
 from django.utils.html import strip_tags
 
 from arqkit.formats.labs.packed import SPARE
+from arqkit.topics import QUERY_TEXTS
 from arqlab.core.errors import UserError
 from arqlab.core.models import (
     AuditEvent,
@@ -316,7 +317,8 @@ def public_info(topic: Topic) -> tuple[list[tuple[str, str]], list[tuple[str, st
     """Return a topic's public information, and the information for organizers only."""
     facts = topic.facts
     known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
-    return known, [(name, value) for name, value in facts.items() if name not in PUBLIC_INFO]
+    shown = {*PUBLIC_INFO, *QUERY_TEXTS}  # the texts stand with the question
+    return known, [(name, value) for name, value in facts.items() if name not in shown]
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:

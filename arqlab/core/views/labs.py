@@ -126,7 +126,7 @@ def topic_detail(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "before": before,
         "after": after,
         "facts": facts,
-        "has_thread": permissions.may_see_thread(request.user, topic),
+        "has_thread": topic.is_question and permissions.may_see_thread(request.user, topic),
     }
     if permissions.may_organize(request.user, task.lab):
         context["notes"] = notes
