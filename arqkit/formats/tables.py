@@ -56,7 +56,7 @@ def tsv_lines(
     None is an empty cell, a truth value `yes` or nothing, a time ISO 8601. A cell with tabs,
     quotation marks or line ends is quoted as in CSV. An exact table is read again by programs.
     """
-    cell = _cell if exact else _harmless_cell
+    cell = _exact_cell if exact else _harmless_cell
     return _lines(columns, rows, marks=("\t", "\n"), cell=cell)
 
 
@@ -165,6 +165,10 @@ def _cell(value: object) -> object:
     if isinstance(value, bool):
         return "yes" if value else ""
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
+
+
+def _exact_cell(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else _cell(value)
 
 
 def _harmless(value: object) -> object:

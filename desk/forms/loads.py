@@ -204,7 +204,8 @@ class JudgmentsForm(LoadForm):
     file = forms.FileField(
         label="Judgments",
         help_text="TSV with the columns topic, item, label and optionally assessor, comment, "
-        "seconds, judged_at, guidelines; or a qrels file. All items must be in a pool of the task.",
+        "seconds, judged_at, guidelines; a download of judgments; or a qrels file. All items must "
+        "be in a pool of the task.",
         error_messages={"required": "Choose a file of judgments."},
     )
     leaves_out = forms.BooleanField(label="Load only those that are in the pool", required=False)

@@ -15,6 +15,7 @@ from arqlab.core.permissions import tasks_visible_to
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import mapping_parts, newest_map
 from desk.services.exports import lab_exports, official_table, run_files, task_exports
+from desk.services.static_site import site_files
 from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import released_board, released_leaderboard
 
@@ -44,6 +45,7 @@ def lab_documents(lab: Lab, *, published: bool) -> Iterator[Document]:
     for document in chain(
         _of_lab(lab, published=published),
         *(_released(task) if published else _all(task) for task in tasks),
+        _site(lab) if published else (),
     ):
         yield document
         if document.contents:
@@ -95,6 +97,12 @@ def _released(task: Task) -> Iterator[Document]:
         rows = released_board(access.leaderboard).rows
         keys = [row.run.key for row in rows if access.may_open(row.run)]
         yield from _runs(task, pk__in=keys)
+
+
+def _site(lab: Lab) -> Iterator[Document]:
+    for name, content in site_files(lab):
+        contents = "The pages of the lab, without scripts." if name == "index.html" else ""
+        yield Document(f"site/{name}", contents, [content])
 
 
 def _runs(task: Task, **only: object) -> Iterator[Document]:

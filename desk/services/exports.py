@@ -14,7 +14,6 @@ from typing import Generic, TypeVar
 
 import polars as pl
 from django.db.models import QuerySet
-from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from arqkit.formats.archives.uploads import UploadRefusedError
@@ -25,7 +24,7 @@ from arqkit.formats.topics.files import write_topics
 from arqkit.formats.topics.information import write_topic_info
 from arqkit.standings import FLAGS, WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
-from arqlab.core.selectors import teams_with_members
+from arqlab.core.selectors import pseudonym, teams_with_members
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
@@ -65,11 +64,6 @@ UNREAD = (
     *(f"instance__item__pool__{name}" for name in ("settings", "inputs", "runs")),
     *(f"instance__item__topic__{name}" for name in TOPIC_TEXTS),
 )
-
-
-def pseudonym(lab: Lab, user_id: int) -> str:
-    """Return the name of an assessor in exports: the same throughout a lab, and nowhere else."""
-    return f"assessor-{salted_hmac('arqlab.exports', f'{lab.pk}/{user_id}').hexdigest()[:8]}"
 
 
 def official_table(

@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Page
 
 from arqlab.core.models import Task
+from desk.services.static_site import site_files
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
@@ -166,6 +167,21 @@ def test_every_page_fits_the_window_does_not_shift_is_light_and_breaks_no_rule_o
         enter(page, scene.people[role])
 
     assert [fault for path in pages_of(role, scene, runs) for fault in faults(page, path)] == []
+
+
+def test_every_page_of_the_static_site_opens_as_a_file(browser, transactional_db, tmp_path):
+    scene, _ = busy_lab(tmp_path)
+    for name, content in site_files(scene.lab):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    paths = sorted(tmp_path.rglob("index.html"))
+    page = browser.new_page()
+    page.add_init_script(WATCH)
+
+    assert len(paths) > 5
+    found = [fault for path in paths for fault in faults(page, path.as_uri())]
+    page.close()
+    assert [fault for fault in found if " kB" not in fault] == []  # files are not compressed
 
 
 def test_the_three_main_measures_appear_in_a_narrow_window_beside_the_run(page, tmp_path):
