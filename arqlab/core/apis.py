@@ -9,6 +9,7 @@ from drf_spectacular.utils import Direction, OpenApiResponse, extend_schema_fiel
 from rest_framework import generics, serializers
 from rest_framework.exceptions import NotAuthenticated
 
+from arqkit.topics import QUERY_TEXTS
 from arqlab.core import permissions, selectors
 from arqlab.core.models import Lab, Task, Topic, User, Visitor
 
@@ -189,9 +190,10 @@ class TopicSerializer(serializers.ModelSerializer[Topic]):
 
     @extend_schema_field(serializers.DictField())
     def get_info(self, topic: Topic) -> dict[str, str]:
-        """Return the public information, and for organizers the rest too."""
+        """Return the public information and the query's texts, and for organizers the rest too."""
         public, notes = selectors.topic_info(topic, organizes=self.context["view"].organizes)
-        return dict([*public, *notes])
+        texts = {name: topic.info[name] for name in QUERY_TEXTS if name in topic.info}
+        return dict([*public, *notes]) | texts
 
 
 class TopicListApi(generics.ListAPIView[Topic]):

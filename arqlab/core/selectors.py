@@ -16,6 +16,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.html import strip_tags
 
 from arqkit.formats.labs.packed import SPARE
+from arqkit.topics import QUERY_TEXTS
 from arqlab.core.errors import UserError
 from arqlab.core.models import (
     AuditEvent,
@@ -319,7 +320,8 @@ def topic_info(
     """Return a topic's public information, and what only somebody who organizes may see."""
     facts = topic.facts
     known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
-    notes = [(name, facts[name]) for name in facts if organizes and name not in PUBLIC_INFO]
+    shown = {*PUBLIC_INFO, *QUERY_TEXTS}  # the texts stand with the question
+    notes = [(name, facts[name]) for name in facts if organizes and name not in shown]
     return known, notes
 
 

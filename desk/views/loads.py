@@ -32,6 +32,7 @@ from desk.forms.loads import (
     LabFilesForm,
     LoadForm,
     QrelsForm,
+    RunsForm,
     TopicsForm,
 )
 from desk.permissions import job_or_404
@@ -40,13 +41,14 @@ from desk.services.load_files import archive_name, store_files
 pages = Pages(section="collection")
 
 A_PAGE = 100
-SECTIONS = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
+SECTIONS = {"topics": "topics", "qrels": "qrels", "judgments": "judging", "runs": "runs"}
 """The kinds of files that a task takes, and the sections of their pages."""
 FORMS: dict[str, type[LoadForm]] = {
     "lab": LabFilesForm,
     "topics": TopicsForm,
     "qrels": QrelsForm,
     "judgments": JudgmentsForm,
+    "runs": RunsForm,
     "collection": CollectionFilesForm,
     "visual-ids": LoadForm,
     "candidates": CandidatesForm,
@@ -81,7 +83,7 @@ def lab_load(request: HttpRequest) -> HttpResponse:
 
 @pages.form(f"{TASK}load/<slug:kind>/", "task-load", access=permissions.organized_task_or_404)
 def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
-    """Load topics, qrels or judgments of a task."""
+    """Load topics, qrels, judgments or runs of a task."""
     if kind not in SECTIONS:
         raise Http404
     return _form_page(request, kind, task)

@@ -128,7 +128,7 @@ def topic_detail(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "after": after,
         "facts": facts,
         "notes": notes,
-        "has_thread": permissions.may_see_thread(request.user, topic),
+        "has_thread": topic.is_question and permissions.may_see_thread(request.user, topic),
     }
     return render(request, "core/topic_detail.html", context)
 

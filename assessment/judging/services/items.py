@@ -198,15 +198,15 @@ def _instance(
 
 
 def _thread_url(texts: _Texts, item: PoolItem, lab_slug: str) -> str:
-    instance = texts.instance
-    if not (instance.post and instance.post.pk) or item.kind == PoolItem.Kind.DOCUMENTS:
+    instance, post = texts.instance, texts.instance.post
+    if not (post and post.pk) or post.kind == Post.Kind.DOCUMENT:
         return ""
     return thread_url(item, instance.doc_id, instance.post_id, lab_slug)
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     """Return the heading of an instance; only a document is named, as its text may be elsewhere."""
-    if item.kind == PoolItem.Kind.DOCUMENTS:
+    if item.kind == PoolItem.Kind.DOCUMENTS or (post and post.kind == Post.Kind.DOCUMENT):
         return f"Document {post_id}"
     if not _is_formula(item):
         return "Answer"
