@@ -184,6 +184,7 @@ EXACT_TABLES = {
     "desk/services/exports.py": "judgments, which another server imports",
     "desk/services/run_files.py": "the manifest of runs, which organizers load",
     "desk/services/archive_documents.py": "visual ids, read by systems",
+    "arqkit/formats/turkle.py": "a batch, read by Turkle",
     "arqkit/texts/posts/topic_making.py": "candidates, read by the page of candidates",
     "assessment/pools/selectors/sources.py": "a digest",
     "assessment/pools/views/frozen.py": "pools, whose hash is stored",

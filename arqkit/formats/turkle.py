@@ -6,13 +6,13 @@ button that submits it. Its results repeat the fields as `Input.*`, and have wha
 """
 
 import csv
-import io
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from html import escape
 from typing import NamedTuple
 
 from arqkit.formats.source_text import csv_rows
+from arqkit.formats.tables import exact_table
 from arqkit.labels import LabelScale
 from arqkit.records import FileProblems
 
@@ -85,16 +85,11 @@ def turkle_template(scale: LabelScale, *, style: str) -> str:
 
 def turkle_batch(rows: Iterable[BatchRow]) -> Iterator[bytes]:
     """Yield the lines of the batch CSV. No text of a post is taken for a field of the template."""
-    yield _line(BatchRow._fields)
+    yield exact_table([BatchRow._fields], end="\r\n")
     for row in rows:
         ids, texts = row[:2], row[2:]
-        yield _line([*ids, *(text.replace("${", "&#36;{") for text in texts)])
-
-
-def _line(cells: Iterable[str]) -> bytes:
-    text = io.StringIO()
-    csv.writer(text, quoting=csv.QUOTE_ALL).writerow(cells)
-    return text.getvalue().encode()
+        cells = [*ids, *(text.replace("${", "&#36;{") for text in texts)]
+        yield exact_table([cells], end="\r\n")
 
 
 def is_of_turkle(text: str) -> bool:
