@@ -216,6 +216,20 @@ class JudgmentsForm(LoadForm):
     )
 
 
+class RunsForm(LoadForm):
+    """Runs of several teams."""
+
+    is_small = False
+    file = FilesField(
+        label="Runs",
+        help_text="A download of runs (runs.zip), an archive of run files, or the files. Teams and "
+        "details come from its manifest.tsv, from a metadata.csv with the column file and others "
+        "of the manifest, or from names such as TEAM-task1-TAG-auto-both-P.tsv. Missing teams are "
+        "created.",
+        error_messages={"required": "Choose run files, or an archive of them."},
+    )
+
+
 class CollectionFilesForm(LoadForm):
     """Files of a data dump, documents, and formula indexes."""
 
