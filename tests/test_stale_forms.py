@@ -99,7 +99,7 @@ EXEMPT = {
         assessment:round-api-judging-judgments assessment:round-api-judging-skip
         assessment:round-api-judging-lease assessment:bid-list""",
     "loads files, or writes one": """
-        desk:archive-write desk:lab-load desk:candidates-load desk:collection-load
+        desk:archive-write desk:lab-load desk:candidates-load desk:collection-load desk:runs-load
         desk:task-load""",
 }
 """The addresses that take POST requests and have no form to become stale, by the reason."""

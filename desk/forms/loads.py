@@ -219,6 +219,7 @@ class JudgmentsForm(LoadForm):
 class RunsForm(LoadForm):
     """Runs of several teams."""
 
+    is_small = False
     file = FilesField(
         label="Runs",
         help_text="A download of runs (runs.zip), an archive of run files, or the files. Teams and "

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes
+from arqkit.formats.qrels.judgments import utc_time
 from arqkit.formats.runs.filename import read_name
 from arqkit.formats.source_text import source_text
 from arqkit.formats.tables import tsv_lines
@@ -52,11 +53,6 @@ def _choice(choices: Sequence[str]) -> Callable[[str], str]:
     return lambda cell: choices[choices.index(cell)]
 
 
-def _moment(cell: str) -> datetime:
-    moment = datetime.fromisoformat(cell)
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-
-
 def _identifier(cell: str) -> str:
     if not IDENTIFIER.fullmatch(cell):
         raise ValueError
@@ -87,7 +83,7 @@ def _one_of(name: str, choices: Sequence[str]) -> RunColumn:
     return _column(name, _choice(choices), f"one of {', '.join(choices)}")
 
 
-_TIME = (_moment, "a time such as 2026-11-21T14:05:00Z")
+_TIME = (utc_time, "a time such as 2026-11-21T14:05:00Z")
 RUN_COLUMNS: dict[str, RunColumn] = {
     "run_id": _column("identifier", _identifier, "an id of at most 200 characters"),
     "file": RunColumn(attrgetter("file_name")),

@@ -81,9 +81,17 @@ def lab_load(request: HttpRequest) -> HttpResponse:
     return _form_page(request, "lab", None)
 
 
+@pages.form(
+    f"{TASK}load/runs/", "runs-load", access=permissions.organized_task_or_404, takes_loads=True
+)
+def runs_load(request: HttpRequest, task: Task) -> HttpResponse:
+    """Load runs of several teams."""
+    return _form_page(request, "runs", task)
+
+
 @pages.form(f"{TASK}load/<slug:kind>/", "task-load", access=permissions.organized_task_or_404)
 def task_load(request: HttpRequest, task: Task, kind: str) -> HttpResponse:
-    """Load topics, qrels, judgments or runs of a task."""
+    """Load topics, qrels or judgments of a task."""
     if kind not in SECTIONS:
         raise Http404
     return _form_page(request, kind, task)

@@ -187,7 +187,8 @@ def _active_ms(cell: str) -> int:
     return active
 
 
-def _moment(cell: str) -> datetime:
+def utc_time(cell: str) -> datetime:
+    """Return the time of a cell, in UTC if it names no zone. Raise `ValueError` for others."""
     moment = datetime.fromisoformat(cell)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
@@ -230,15 +231,15 @@ COLUMNS: Mapping[str, JudgmentColumn] = {
     "assessor": JudgmentColumn("assessor"),
     "comment": JudgmentColumn("comment", _comment, _TEXT, "Shorten the comment."),
     "seconds": JudgmentColumn("active_ms", _milliseconds, _SECONDS),
-    "judged_at": JudgmentColumn("judged_at", _moment, _TIME),
+    "judged_at": JudgmentColumn("judged_at", utc_time, _TIME),
     "guidelines": JudgmentColumn("guidelines", _whole, "the number of a version"),
     "judgment": JudgmentColumn("number", _whole, _NUMBER),
     "pool": JudgmentColumn(),
     "doc_id": JudgmentColumn("instance", _identifier, _ID),
     "word": JudgmentColumn(),
     "current": JudgmentColumn("is_current", _yes, "yes or nothing", reads_empty=True),
-    "judged": JudgmentColumn("judged_at", _moment, _TIME),
-    "given": JudgmentColumn("given_at", _moment, _TIME),
+    "judged": JudgmentColumn("judged_at", utc_time, _TIME),
+    "given": JudgmentColumn("given_at", utc_time, _TIME),
     "active_ms": JudgmentColumn(
         "active_ms", _active_ms, f"a number from 0 to {MAX_SECONDS * 1000:,}"
     ),

@@ -443,7 +443,10 @@ def test_documents_are_loaded_into_a_collection(scene, post):
     )
 
     assert load.state == Job.State.DONE, load.message
-    assert load.summary == ["Documents (docs.jsonl): 1 of 2 rows kept, 1 problem."]
+    assert load.summary == [
+        "Documents (docs.jsonl): 1 of 2 rows kept, 1 problem.",
+        "Visual ids, version 1: 1 formulas in 1 instances.",
+    ]
     assert Post.objects.get().safe_title == "Traces"
 
 
