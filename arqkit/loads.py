@@ -67,6 +67,8 @@ class LoadChanges:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, Fate], list[Change]] = {}
+        self.unused: list[str] = []
+        """The columns of the file that were not used."""
 
     def add(self, what: str, fate: Fate, *changes: Change) -> None:
         """Add records with the same fate."""
@@ -101,7 +103,9 @@ class LoadChanges:
     def line(self) -> str:
         """Return the counts as one sentence: 2 new, 0 changed, 3 unchanged."""
         fates = [fate for fate in Fate if fate in ALWAYS or self.count(fate)]
-        return ", ".join(f"{self.count(fate):,} {fate.value}" for fate in fates) + "."
+        counts = ", ".join(f"{self.count(fate):,} {fate.value}" for fate in fates)
+        unused = f" Columns not used: {', '.join(self.unused)}." if self.unused else ""
+        return f"{counts}.{unused}"
 
     @property
     def counts(self) -> dict[str, int]:

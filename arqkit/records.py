@@ -39,7 +39,10 @@ class ItemKind(StrEnum):
 
 
 class TopicRecord(NamedTuple):
-    """A topic: title and body are the source's HTML, unescaped once; Task 2 has a formula."""
+    """A topic: title and body are the source's HTML, unescaped once; Task 2 has a formula.
+
+    The scenario of a query and its criteria of relevance are plain texts with LaTeX (003 §2).
+    """
 
     query_id: str
     title: str
@@ -47,6 +50,8 @@ class TopicRecord(NamedTuple):
     tags: tuple[str, ...] = ()
     formula_id: str | None = None
     latex: str | None = None
+    scenario: str = ""
+    criteria: str = ""
 
 
 class Problem(NamedTuple):

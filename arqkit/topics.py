@@ -72,6 +72,8 @@ _SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 _HEADINGS: Final[Mapping[str, str]] = {"multi_part": "Multi-Part"}
 
+QUERY_TEXTS: Final = ("scenario", "criteria")
+"""Information that assessors read with the query: its scenario, and its criteria of relevance."""
 LONGEST_VALUE: Final = 100
 """The most characters of a value, so that it fits into a table cell."""
 

@@ -80,6 +80,7 @@ MIDDLEWARE = [
     "arqlab.core.middleware.Compressed",
     "csp.middleware.CSPMiddleware",
     "arqlab.core.middleware.NotStored",
+    "arqlab.core.middleware.ApiETags",
     "arqlab.core.middleware.PasswordsWait",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

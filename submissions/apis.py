@@ -1,11 +1,17 @@
 """The API of runs, with the services and rules of the pages."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import (
+    OpenApiExample,
+    OpenApiResponse,
+    extend_schema,
+    extend_schema_field,
+)
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.generics import ListAPIView
@@ -22,9 +28,11 @@ from arqlab.core.models import Task, Team
 from arqlab.core.oddities import task_url
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.services.teams import lab_team
+from submissions.forms import LONGEST_REASON
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import runs_visible_to
+from submissions.services.changing import correct_run, metadata_of, submit_checked_run, withdraw_run
 from submissions.services.rules import Sender, require_named_team
 from submissions.services.uploads import metadata_by_name, take_uploads
 from submissions.tasks import validate_after_commit
@@ -85,7 +93,37 @@ def _yes_no(meaning: str) -> serializers.BooleanField:
     )
 
 
-class UploadSerializer(serializers.Serializer):
+class DetailsSerializer(serializers.Serializer):
+    """The details of a run. An empty text means that it is not specified."""
+
+    tag = serializers.CharField(required=False, max_length=100)
+    data_used = serializers.ChoiceField(
+        required=False, allow_blank=True, choices=Run.DataUsed.choices
+    )
+    answer_kind = serializers.ChoiceField(
+        required=False, allow_blank=True, choices=Run.AnswerKind.choices
+    )
+    items = serializers.ChoiceField(required=False, allow_blank=True, choices=Task.Items.choices)
+    description = serializers.CharField(required=False, allow_blank=True, max_length=5000)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        """Return the fields, with those of flags and standings."""
+        flags = {flag.field: _yes_no(flag.mark) for flag in FLAGS}
+        standings = {
+            flag.field: _yes_no(flag.help)
+            if flag.field.startswith("is_")
+            else serializers.CharField(required=False, max_length=300, help_text=flag.help)
+            for flag in SET_BY_ORGANIZERS
+        }
+        return {**super().get_fields(), **flags, **standings}
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were sent; raise for values that cannot be."""
+        self.is_valid(raise_exception=True)
+        return {key: value for key, value in self.validated_data.items() if value is not None}
+
+
+class UploadSerializer(DetailsSerializer):
     """A run file to submit or check. Missing fields are read from the file name."""
 
     file = serializers.FileField(
@@ -100,22 +138,12 @@ class UploadSerializer(serializers.Serializer):
         "a file is rejected with the code `team-differs`.",
     )
     check_only = serializers.BooleanField(default=False)
-    tag = serializers.CharField(required=False, max_length=100)
-    data_used = serializers.ChoiceField(required=False, choices=Run.DataUsed.choices)
-    answer_kind = serializers.ChoiceField(required=False, choices=Run.AnswerKind.choices)
-    items = serializers.ChoiceField(required=False, choices=Task.Items.choices)
-    description = serializers.CharField(required=False, max_length=5000)
 
-    def get_fields(self) -> dict[str, serializers.Field]:
-        """Return the fields, with those of flags and standings."""
-        flags = {flag.field: _yes_no(flag.mark) for flag in FLAGS}
-        standings = {
-            flag.field: _yes_no(flag.help)
-            if flag.field.startswith("is_")
-            else serializers.CharField(required=False, max_length=300, help_text=flag.help)
-            for flag in SET_BY_ORGANIZERS
-        }
-        return {**super().get_fields(), **flags, **standings}
+
+class WithdrawalSerializer(serializers.Serializer):
+    """Why a run is withdrawn."""
+
+    reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
 class PlaceSerializer(serializers.Serializer):
@@ -179,13 +207,18 @@ class RunListApi(ListAPIView):
     @extend_schema(
         request={"multipart/form-data": UploadSerializer},
         responses={202: RunSerializer(many=True), 409: REFUSED},
+        examples=[
+            OpenApiExample(
+                "A submission",
+                {"file": "Ours-task1-bm25-auto-both-P.tsv", "team": "Ours", "is_primary": True},
+                request_only=True,
+            )
+        ],
     )
     def post(self, request: Request, lab: str, task: str) -> Response:
         """Upload a run file. Poll the report of each run until its state is valid or invalid."""
         visible_task = _task(request, lab, task)
-        form = UploadSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        given = {key: value for key, value in form.validated_data.items() if value is not None}
+        given = UploadSerializer(data=request.data).given()
         file, name = given.pop("file"), given.pop("team", None)
         is_baseline = given.get("is_baseline") and may_organize(request.user, visible_task.lab)
         team = lab_team(visible_task.lab) if is_baseline else _team(request, visible_task, name)
@@ -210,8 +243,41 @@ class RunDetailApi(APIView):
     @extend_schema(responses={200: RunSerializer})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Return a run and its details."""
-        _task(request, lab, task)
-        return Response(RunSerializer(run_or_404(request.user, lab, task, run)).data)
+        return Response(RunSerializer(_run(request, lab, task, run)).data)
+
+    @extend_schema(request=DetailsSerializer, responses={200: RunSerializer, 409: REFUSED})
+    def patch(self, request: Request, lab: str, task: str, run: int) -> Response:
+        """Change details of a run, such as `is_primary`; those that are not sent stay."""
+        changed = _run(request, lab, task, run)
+        given = DetailsSerializer(data=request.data).given()
+        metadata = replace(metadata_of(changed), **given)
+        if correct_run(run=changed, metadata=metadata, by=signed_in(request), at=timezone.now()):
+            validate_after_commit([changed])
+        return Response(RunSerializer(_run(request, lab, task, run)).data)
+
+
+class RunWithdrawApi(APIView):
+    """The withdrawal of one run."""
+
+    @extend_schema(request=WithdrawalSerializer, responses={200: RunSerializer, 409: REFUSED})
+    def post(self, request: Request, lab: str, task: str, run: int) -> Response:
+        """Withdraw a run with a reason. Its file, report and reason are kept."""
+        withdrawn = _run(request, lab, task, run)
+        form = WithdrawalSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        withdraw_run(run=withdrawn, by=signed_in(request), at=timezone.now(), **form.validated_data)
+        return Response(RunSerializer(_run(request, lab, task, run)).data)
+
+
+class RunSubmitApi(APIView):
+    """The submission of one run that was only checked."""
+
+    @extend_schema(request=None, responses={200: RunSerializer, 409: REFUSED})
+    def post(self, request: Request, lab: str, task: str, run: int) -> Response:
+        """Submit a run that was only checked, without another upload."""
+        checked = _run(request, lab, task, run)
+        submit_checked_run(run=checked, by=signed_in(request), at=timezone.now())
+        return Response(RunSerializer(_run(request, lab, task, run)).data)
 
 
 class RunReportApi(APIView):
@@ -220,8 +286,7 @@ class RunReportApi(APIView):
     @extend_schema(responses={200: ReportSerializer})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Return every type of problem of a run with its first occurrences."""
-        _task(request, lab, task)
-        visible_run = run_or_404(request.user, lab, task, run)
+        visible_run = _run(request, lab, task, run)
         is_valid = visible_run.status == Run.Status.VALID
         report = report_data(
             facts=visible_run.report, problems=visible_run.problems.all(), is_valid=is_valid
@@ -233,6 +298,11 @@ def _task(request: Request, lab: str, task: str) -> Task:
     if not request.user.is_authenticated:
         raise NotAuthenticated
     return runs_task_or_404(request.user, lab, task)
+
+
+def _run(request: Request, lab: str, task: str, run: int) -> Run:
+    _task(request, lab, task)
+    return run_or_404(request.user, lab, task, run)
 
 
 def _team(request: Request, task: Task, name: Any) -> Team:

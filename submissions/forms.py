@@ -16,6 +16,7 @@ from arqlab.core.models import Task, Team
 from submissions.models import Run
 from submissions.services.run_metadata import metadata_from_name
 
+LONGEST_REASON = 2000
 YES_NO = {"True": True, "False": False}
 
 
@@ -212,7 +213,7 @@ class WithdrawForm(forms.Form):
         label="Reason",
         help_text="Your team and the organizers can read the reason on the run page.",
         widget=forms.Textarea(attrs={"rows": 3}),
-        max_length=2000,
+        max_length=LONGEST_REASON,
         error_messages={"required": "Enter a reason for the withdrawal."},
     )
 

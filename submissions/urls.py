@@ -9,6 +9,8 @@ app_name = "submissions"
 api_patterns = [
     path("", apis.RunListApi.as_view(), name="api-run-list"),
     path("<int:run>/", apis.RunDetailApi.as_view(), name="api-run-detail"),
+    path("<int:run>/withdraw/", apis.RunWithdrawApi.as_view(), name="api-run-withdraw"),
+    path("<int:run>/submit/", apis.RunSubmitApi.as_view(), name="api-run-submit"),
     path("<int:run>/report/", apis.RunReportApi.as_view(), name="api-run-report"),
 ]
 urlpatterns = [*pages_in("submissions"), path(f"api/{TASK}runs/", include(api_patterns))]

@@ -64,15 +64,18 @@ BY_ACCESS = {
 """Who passes each question that pages ask; a page that wants a signed-in user has no visitors."""
 BY_NAME = {
     ALL: """core:api-docs core:api-lab-detail core:api-lab-list core:api-schema core:api-task-detail
-        core:api-task-list""",
-    SIGNED_IN: """core:team-join:POST assessment:sample-join:POST notices:invitation-accept:POST""",
+        core:api-task-list core:api-topic-list""",
+    SIGNED_IN: """core:api-me core:team-join:POST assessment:sample-join:POST
+        notices:invitation-accept:POST""",
     STAFF: "collection:topic-thread",
     ORGANIZERS: """collection:import-detail desk:lab-download desk:task-download
+        desk:api-lab-download desk:api-task-download
         evaluation:api-leaderboard evaluation:api-run-scores evaluation:breakdown
         evaluation:certificate-detail evaluation:comparison evaluation:comparison-matrix
         evaluation:correlation-matrix evaluation:progress evaluation:topic-scores
         submissions:run-move assessment:meeting:POST assessment:sample-rate""",
-    TEAM: "submissions:api-run-detail submissions:api-run-report",
+    TEAM: """submissions:api-run-detail submissions:api-run-report submissions:api-run-submit
+        submissions:api-run-withdraw""",
     SUBMITTERS: "submissions:api-run-list",
     ("superuser",): "core:lab-create desk:lab-load desk:lab-copy",
     ("member",): "core:token-revoke notices:notice-detail",
@@ -128,7 +131,7 @@ def rows() -> list[tuple[str, str, tuple[str, ...]]]:
 def methods_of_api(view: Any) -> list[str]:
     """Return the methods that a view of the API answers."""
     kind = getattr(view, "cls", None)
-    return [method.upper() for method in ("get", "post") if hasattr(kind, method)]
+    return [method.upper() for method in ("get", "post", "patch") if hasattr(kind, method)]
 
 
 def named_views(
@@ -202,7 +205,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "finding": lambda: vanished_finding(scene),
         "uidb36": lambda: "1",
         "api_token": lambda: first_key(scene.member.api_tokens),
-        "name": lambda: "audit.tsv" if name == "desk:lab-download" else "runs.zip",
+        "name": lambda: "audit.tsv" if name.endswith("lab-download") else "runs.zip",
     }
     return reverse(name, kwargs={key: known[key]() for key in parameters_of(name)})
 

@@ -27,6 +27,7 @@ CHANGING = {
     "freeze_qrels": [PATH, "official", "--yes"],
     "import_judgments": [PATH, "FILE"],
     "import_posts": ["FILE", "--collection", "posts", "--lab", "arqmath-x"],
+    "load_runs": [PATH, "FILE"],
     "make_baseline": [PATH, "--system", "random"],
     "release_board": [PATH, "--yes"],
     "submit_run": ["FILE", "--task", PATH, "--team", "Alpha"],

@@ -85,7 +85,8 @@ EXEMPT = {
         notices:mail-preference desk:load-repeat evaluation:leaderboard-hide submissions:run-move
         submissions:run-primary submissions:run-submit submissions:task-reopen
         assessment:late-label-list assessment:ticket-list core:people-allow-team desk:load-stop
-        desk:load-retry submissions:run-retry submissions:run-withdraw""",
+        desk:load-retry submissions:run-retry submissions:run-withdraw
+        submissions:api-run-submit submissions:api-run-withdraw""",
     "carries the digest of the oddities that were shown": """
         assessment:pool-freeze assessment:qrels-freeze evaluation:leaderboard-release
         submissions:task-close""",
@@ -98,7 +99,7 @@ EXEMPT = {
         assessment:round-api-judging-judgments assessment:round-api-judging-skip
         assessment:round-api-judging-lease assessment:bid-list""",
     "loads files, or writes one": """
-        desk:archive-write desk:lab-load desk:candidates-load desk:collection-load
+        desk:archive-write desk:lab-load desk:candidates-load desk:collection-load desk:runs-load
         desk:task-load""",
 }
 """The addresses that take POST requests and have no form to become stale, by the reason."""

@@ -55,6 +55,7 @@ COUNTING = {one.word for one in LISTS if one.counts}
 EXEMPT = {
     "core:audit-list": "has what was done to runs, with their names of that time",
     "desk:lab-download": "has what was done to runs, with their names of that time",
+    "desk:api-lab-download": "has what was done to runs, with their names of that time",
     "evaluation:score-link": "leads to another page",
 }
 TEXTS = tuple(f"format={name}" for name in ("tsv", "csv", "json", "latex"))

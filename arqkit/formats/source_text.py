@@ -71,7 +71,7 @@ def _of_xml(text: str) -> FileKind | None:
 
 def _of_headings(line: str) -> FileKind | None:
     names = {re.sub("[^a-z]", "", cell.lower()) for cell in re.split("[\t,;]", line)}
-    if {"topic", "label", "item"} <= names:
+    if {"topic", "label", "item"} <= names or "turkleusername" in names:
         return FileKind.JUDGMENTS
     if {"id", "threadid", "type"} <= names:
         return FileKind.FORMULAS

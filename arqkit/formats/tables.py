@@ -56,7 +56,7 @@ def tsv_lines(
     None is an empty cell, a truth value `yes` or nothing, a time ISO 8601. A cell with tabs,
     quotation marks or line ends is quoted as in CSV. An exact table is read again by programs.
     """
-    cell = _cell if exact else _harmless_cell
+    cell = _exact_cell if exact else _harmless_cell
     return _lines(columns, rows, marks=("\t", "\n"), cell=cell)
 
 
@@ -167,6 +167,10 @@ def _cell(value: object) -> object:
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
 
 
+def _exact_cell(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else _cell(value)
+
+
 def _harmless(value: object) -> object:
     is_formula = isinstance(value, str) and FORMULA.match(value) and not NUMBER.match(value)
     return f"'{value}" if is_formula else value
@@ -194,13 +198,15 @@ class _Written(io.RawIOBase):
         return taken
 
 
-def zip_chunks(files: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
-    """Yield a zip archive of files (path, content), with one file in memory at a time."""
+def zip_chunks(files: Iterable[tuple[str, bytes | Iterable[bytes]]]) -> Iterator[bytes]:
+    """Yield a zip archive of files (path, content or its chunks), with one chunk in memory."""
     written = _Written()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for path, data in files:
-            archive.writestr(path, data)
-            yield written.take()
+            with archive.open(path, "w", force_zip64=True) as entry:
+                for chunk in [data] if isinstance(data, bytes) else data:
+                    entry.write(chunk)
+                    yield written.take()
     yield written.take()
 
 

@@ -7,9 +7,11 @@ from django.utils import timezone
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction, OpenApiResponse, extend_schema_field
 from rest_framework import generics, serializers
+from rest_framework.exceptions import NotAuthenticated
 
-from arqlab.core import permissions
-from arqlab.core.models import Lab, Task, Visitor
+from arqkit.topics import QUERY_TEXTS
+from arqlab.core import permissions, selectors
+from arqlab.core.models import Lab, Task, Topic, User, Visitor
 
 
 class RequestProblemSerializer(serializers.Serializer[Any]):
@@ -32,14 +34,24 @@ class ErrorSerializer(serializers.Serializer[Any]):
     errors = RequestProblemSerializer(many=True)  # type: ignore[assignment]  # not its own errors
 
 
+ERRORS = {
+    "401": "The token is not valid, has expired or was revoked.",
+    "403": "You are not signed in, the token can only read, or you need a second factor.",
+    "404": "It does not exist, or you may not see it.",
+    "429": "Too many requests. Wait for the seconds of the header Retry-After.",
+    "default": "Every other error, whatever its status.",
+}
+
+
 class ApiSchema(AutoSchema):
     """The schema of an address of the API, whose errors all have one shape."""
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
-        bodies = super()._get_response_bodies(direction)
-        error = OpenApiResponse(ErrorSerializer, description="Every error, whatever its status.")
-        body = self._get_response_for_code(error, "default")  # type: ignore[no-untyped-call]
-        return {**bodies, "default": body}
+        errors = {}
+        for status, description in ERRORS.items():
+            error = OpenApiResponse(ErrorSerializer, description=description)
+            errors[status] = self._get_response_for_code(error, status)  # type: ignore[no-untyped-call]
+        return {**errors, **super()._get_response_bodies(direction)}
 
 
 class ScaleLabelSerializer(serializers.Serializer[Any]):
@@ -163,3 +175,66 @@ class TaskDetailApi(generics.RetrieveAPIView[Task]):
     def get_object(self) -> Task:
         """Return the task, or 404 if the user cannot see its lab."""
         return permissions.task_or_404(self.request.user, self.kwargs["lab"], self.kwargs["task"])
+
+
+class TopicSerializer(serializers.ModelSerializer[Topic]):
+    """One topic with what its page shows the user of its information."""
+
+    info = serializers.SerializerMethodField(
+        help_text="Topic information, such as category and difficulty; for organizers, all of it."
+    )
+
+    class Meta:
+        model = Topic
+        fields = ["query_id", "title", "body", "tags", "formula_id", "latex", "info"]
+
+    @extend_schema_field(serializers.DictField())
+    def get_info(self, topic: Topic) -> dict[str, str]:
+        """Return the public information and the query's texts, and for organizers the rest too."""
+        public, notes = selectors.topic_info(topic, organizes=self.context["view"].organizes)
+        texts = {name: topic.info[name] for name in QUERY_TEXTS if name in topic.info}
+        return dict([*public, *notes]) | texts
+
+
+class TopicListApi(generics.ListAPIView[Topic]):
+    """The topics of a task in order."""
+
+    serializer_class = TopicSerializer
+    queryset = Topic.objects.none()
+    organizes = False
+
+    def get_queryset(self) -> QuerySet[Topic]:
+        """Return the topics of the task, or 404 if the user cannot see it."""
+        task = permissions.task_or_404(self.request.user, self.kwargs["lab"], self.kwargs["task"])
+        self.organizes = permissions.may_organize(self.request.user, task.lab)
+        return task.topics.order_by("position")
+
+
+class RoleSerializer(serializers.Serializer[Any]):
+    """One role of the user in a lab."""
+
+    lab = serializers.CharField(source="lab.slug")
+    role = serializers.CharField()
+    team = serializers.CharField(source="team.name", default=None, allow_null=True)
+
+
+class MeSerializer(serializers.ModelSerializer[User]):
+    """The user of a token, with the role in each lab."""
+
+    roles = RoleSerializer(many=True, source="memberships")
+
+    class Meta:
+        model = User
+        fields = ["username", "name", "email", "is_superuser", "roles"]
+
+
+class MeApi(generics.RetrieveAPIView[User]):
+    """Who the token signs in."""
+
+    serializer_class = MeSerializer
+
+    def get_object(self) -> User:
+        """Return the user; raise `NotAuthenticated` for a visitor."""
+        if not isinstance(self.request.user, User):
+            raise NotAuthenticated
+        return self.request.user

@@ -16,6 +16,7 @@ from django.dispatch import receiver
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.middleware.http import ConditionalGetMiddleware
 from django.shortcuts import redirect
 from django.urls import Resolver404, resolve, reverse
 from structlog.contextvars import bind_contextvars, unbind_contextvars
@@ -141,6 +142,20 @@ class Compressed(GZipMiddleware):
         if is_text and not response.streaming:
             return super().process_response(request, response)
         return response
+
+
+class ApiETags(ConditionalGetMiddleware):
+    """Mark answers of the API, so that a program that has one already gets 304.
+
+    Pages have tokens of their own each time.
+    """
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Return the response with its mark, or 304."""
+        is_api = request.path.startswith(API) and response.status_code == 200
+        return super().process_response(request, response) if is_api else response
 
 
 class PasswordsWait(_Middleware):

@@ -12,9 +12,11 @@ import polars as pl
 from django.apps import apps
 from django.conf import settings
 from django.db.models import Count, FileField, Prefetch, Q, QuerySet
+from django.utils.crypto import salted_hmac
 from django.utils.html import strip_tags
 
 from arqkit.formats.labs.packed import SPARE
+from arqkit.topics import QUERY_TEXTS
 from arqlab.core.errors import UserError
 from arqlab.core.models import (
     AuditEvent,
@@ -312,11 +314,15 @@ def info_values(topics: Iterable[Topic], name: str) -> list[str]:
     return sorted(str(value) for value in values if value not in (None, ""))
 
 
-def public_info(topic: Topic) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return a topic's public information, and the information for organizers only."""
+def topic_info(
+    topic: Topic, *, organizes: bool
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return a topic's public information, and what only somebody who organizes may see."""
     facts = topic.facts
     known = [(name, facts[name]) for name in PUBLIC_INFO if name in facts]
-    return known, [(name, value) for name, value in facts.items() if name not in PUBLIC_INFO]
+    shown = {*PUBLIC_INFO, *QUERY_TEXTS}  # the texts stand with the question
+    notes = [(name, facts[name]) for name in facts if organizes and name not in shown]
+    return known, notes
 
 
 def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
@@ -337,3 +343,11 @@ def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Correcti
     for kind, key, value in corrections.order_by().values_list("kind", "key", "value"):
         by_kind[kind][key] = value
     return Corrections(*(by_kind[kind] for kind in ("formula", "text", "thread")))
+
+
+PSEUDONYM = "assessor-"
+
+
+def pseudonym(lab: Lab, user_id: int) -> str:
+    """Return the name of an assessor in exports: the same throughout a lab, and nowhere else."""
+    return PSEUDONYM + salted_hmac("arqlab.exports", f"{lab.pk}/{user_id}").hexdigest()[:8]

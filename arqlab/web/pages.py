@@ -18,6 +18,11 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.request import Request
+from rest_framework.views import APIView
 
 LAB = "labs/<slug:lab>/"
 TASK = f"{LAB}tasks/<slug:task>/"
@@ -33,7 +38,7 @@ class Page:
     returns the subject of the page, such as a task, or raises `Http404`; the template gets its lab
     and task. `section` is the tab that is marked on the page. An action `in_archive` also answers
     in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
-    the room on the server.
+    the room on the server. A page with `api` answers with a file, also at its address below `api/`.
     """
 
     access: Callable[..., object] | None = None
@@ -41,10 +46,11 @@ class Page:
     sign_in: bool = False
     in_archive: bool = False
     takes_loads: bool = False
+    api: bool = False
     methods: tuple[str, ...] = READ
 
-    def answer(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-        """Return the view that Django calls: it asks for access before it calls `view`."""
+    def asked(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        """Return a view that asks for access before it calls `view`."""
         access = self.access
         asked = 0 if access is None else len(signature(access).parameters) - 1
 
@@ -57,6 +63,11 @@ class Page:
             request.subject = subject  # type: ignore[attr-defined]
             return view(request, subject, **kwargs)
 
+        return answered
+
+    def answer(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+        """Return the view that Django calls: it asks for sign-in, method and access first."""
+        answered = self.asked(view)
         signed_in = login_required(answered) if self.sign_in else answered
         handler = require_http_methods(list(self.methods))(signed_in)
         handler.page = self  # type: ignore[attr-defined]
@@ -100,9 +111,31 @@ class Pages:
 
         def declared(view: V) -> V:
             self.urls.append(path(self.under + route, page.answer(view), name=name))
+            if page.api:
+                api = _api_of(view, page)
+                self.urls.append(path(f"api/{self.under}{route}", api, name=f"api-{name}"))
             return view
 
         return declared
+
+
+def _api_of(view: Callable[..., HttpResponseBase], page: Page) -> Callable[..., HttpResponseBase]:
+    """Return the view of the API that answers with the file of a page, also for a token."""
+
+    class FileApi(APIView):
+        def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+            """Answer with the file, whatever the client accepts."""
+            return super().perform_content_negotiation(request, force=True)
+
+        @extend_schema(description=view.__doc__, responses={(200, "*/*"): OpenApiTypes.BINARY})
+        def get(self, request: Request, **kwargs: Any) -> HttpResponseBase:
+            if page.sign_in and not request.user.is_authenticated:
+                raise NotAuthenticated
+            return page.asked(view)(request._request, **kwargs)
+
+    handler = FileApi.as_view()
+    handler.page = replace(page, methods=READ)  # type: ignore[attr-defined]
+    return handler
 
 
 def pages_in(package: str) -> list[URLPattern]:

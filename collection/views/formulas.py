@@ -216,7 +216,7 @@ def show_formula(
     return ShownFormula(
         form=form,
         instances=instances,
-        threads=instances["thread_id"].n_unique(),
+        threads=instances["thread_id"].drop_nulls().n_unique(),
         posts=instances["post_id"].n_unique(),
         latex=latex_of(instances),
         history=history,

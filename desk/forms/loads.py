@@ -204,7 +204,8 @@ class JudgmentsForm(LoadForm):
     file = forms.FileField(
         label="Judgments",
         help_text="TSV with the columns topic, item, label and optionally assessor, comment, "
-        "seconds, judged_at, guidelines; or a qrels file. All items must be in a pool of the task.",
+        "seconds, judged_at, guidelines; a download of judgments; the results of a batch "
+        "of Turkle; or a qrels file. All items must be in a pool of the task.",
         error_messages={"required": "Choose a file of judgments."},
     )
     leaves_out = forms.BooleanField(label="Load only those that are in the pool", required=False)
@@ -212,6 +213,20 @@ class JudgmentsForm(LoadForm):
         label="Let older labels replace newer ones",
         required=False,
         help_text="A label that is newer here than in the file stays otherwise.",
+    )
+
+
+class RunsForm(LoadForm):
+    """Runs of several teams."""
+
+    is_small = False
+    file = FilesField(
+        label="Runs",
+        help_text="A download of runs (runs.zip), an archive of run files, or the files. Teams and "
+        "details come from its manifest.tsv, from a metadata.csv with the column file and others "
+        "of the manifest, or from names such as TEAM-task1-TAG-auto-both-P.tsv. Missing teams are "
+        "created.",
+        error_messages={"required": "Choose run files, or an archive of them."},
     )
 
 

@@ -14,7 +14,8 @@ from arqlab.core.models import Lab, Membership, Role, Task
 from arqlab.core.permissions import tasks_visible_to
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import mapping_parts, newest_map
-from desk.services.exports import lab_exports, official_table, run_files, task_exports
+from desk.services.exports import lab_exports, official_table, task_exports
+from desk.services.run_files import run_files
 from desk.services.static_site import site_files
 from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import released_board, released_leaderboard

@@ -9,26 +9,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
-from pathlib import PurePosixPath
 from typing import Generic, TypeVar
 
 import polars as pl
 from django.db.models import QuerySet
-from django.utils.crypto import salted_hmac
-from django.utils.text import slugify
 
-from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.formats.qrels.read import write_qrels
 from arqkit.formats.runs.packs import pack_chunks
 from arqkit.formats.tables import tsv_lines, zip_chunks
 from arqkit.formats.topics.files import write_topics
 from arqkit.formats.topics.information import write_topic_info
-from arqkit.standings import FLAGS, WITHDRAWN
+from arqkit.standings import WITHDRAWN
 from arqlab.core.models import AuditEvent, Lab, Membership, Task, Team
-from arqlab.core.selectors import teams_with_members
+from arqlab.core.selectors import pseudonym, teams_with_members
 from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
+from assessment.judging.services.turkle import turkle_chunks
 from assessment.models import Judgment, Pool, QrelSet
 from assessment.models.kinds import KINDS, RoundKind
 from assessment.pools.selectors.frozen import contributions_of, pool_file, pooled_tops
@@ -37,9 +34,10 @@ from assessment.qrels.selectors.versions import qrels_frame
 from assessment.rounds.selectors.votes import round_judgments
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import holdings_of
+from desk.services.run_files import run_files
 from evaluation.selectors.boards import released_board, released_leaderboard, scores_by_topic
 from submissions.models import Run
-from submissions.selectors import run_bytes, task_pack
+from submissions.selectors import task_pack
 
 JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "pool": attrgetter("instance.item.pool.number"),
@@ -65,11 +63,6 @@ UNREAD = (
     *(f"instance__item__pool__{name}" for name in ("settings", "inputs", "runs")),
     *(f"instance__item__topic__{name}" for name in TOPIC_TEXTS),
 )
-
-
-def pseudonym(lab: Lab, user_id: int) -> str:
-    """Return the name of an assessor in exports: the same throughout a lab, and nowhere else."""
-    return f"assessor-{salted_hmac('arqlab.exports', f'{lab.pk}/{user_id}').hexdigest()[:8]}"
 
 
 def official_table(
@@ -121,26 +114,6 @@ def _table(
 
 Owner = TypeVar("Owner", Lab, Task)
 
-RUN_COLUMNS: dict[str, Callable[[Run], object]] = {
-    "run_id": attrgetter("identifier"),
-    "file": attrgetter("file_name"),
-    "team": attrgetter("team.name"),
-    "tag": attrgetter("tag"),
-    **{flag.key: attrgetter(flag.field) for flag in FLAGS},
-    "baseline": attrgetter("is_baseline"),
-    "standing": attrgetter("standing.key"),
-    "data": attrgetter("data_used"),
-    "answers": attrgetter("answer_kind"),
-    "status": attrgetter("status"),
-    "submitted": attrgetter("submitted_at"),
-    "sha256": attrgetter("sha256"),
-    "withdrawn": attrgetter("withdrawn_at"),
-    "reason": attrgetter("withdrawal_reason"),
-    "description": attrgetter("description"),
-    "paper": attrgetter("paper"),
-    "code": attrgetter("code"),
-    "citation": attrgetter("citation"),
-}
 MEMBER_COLUMNS: dict[str, Callable[[tuple[Team, Membership | None]], object]] = {
     "team": lambda row: row[0].name,
     "affiliation": lambda row: row[0].affiliation,
@@ -215,6 +188,11 @@ def _pool_exports(task: Task) -> tuple[Export[Task], ...]:
                 "runs.tsv",
                 "The runs that put each item into the pool, and at which depth.",
                 _pool_runs,
+            ),
+            (
+                "turkle.zip",
+                "The pool as a batch of Turkle: the HTML template, and a CSV with what to judge.",
+                lambda _, one: turkle_chunks(one),
             ),
         )
         exports += [
@@ -331,34 +309,6 @@ def _scores(task: Task) -> Iterable[bytes]:
 
 def _runs(task: Task) -> Iterable[bytes]:
     return zip_chunks(run_files(task))
-
-
-def run_files(task: Task, **only: object) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and the content of each submitted run, unpacked, after those of a manifest.
-
-    `only` has lookups of the runs that are wanted.
-    """
-    submitted = Run.objects.submitted().filter(task=task, **only).order_by("pk")
-    runs = list(submitted.select_related("team", "upload", "task__lab"))
-    paths = {run.pk: _path_in_archive(run, number) for number, run in enumerate(runs, 1)}
-    columns = {**RUN_COLUMNS, "file": lambda run: paths[run.pk]}
-    yield "manifest.tsv", b"".join(tsv_lines(columns, runs))
-    for run in runs:
-        yield paths[run.pk], _run_file(run)
-
-
-def _path_in_archive(run: Run, number: int) -> str:
-    name = PurePosixPath(run.file_name).name.removesuffix(".gz")
-    return f"{slugify(run.team.name) or 'team'}/{number}-{name}"
-
-
-def _run_file(run: Run) -> bytes:
-    """Return the unpacked run file, or the upload as it came if it cannot be unpacked."""
-    try:
-        return run_bytes(run)
-    except UploadRefusedError:
-        with run.upload.file.open("rb") as file:
-            return bytes(file.read())
 
 
 def _collection(lab: Lab) -> Iterable[bytes]:

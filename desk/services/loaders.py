@@ -17,7 +17,7 @@ from django.core.files.base import ContentFile
 from arqkit.formats.dumps.records import Window
 from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
 from arqkit.formats.labs.folder import QrelsFile, TaskFile, read_lab
-from arqkit.formats.labs.packed import unpack_lab
+from arqkit.formats.labs.packed import unpack_file, unpack_lab
 from arqkit.formats.labs.tables import REPRESENTATIONS, CollectionFile
 from arqkit.formats.qrels.read import read_qrels
 from arqkit.formats.topics.files import read_topic_threads, read_topics, threads_of
@@ -61,6 +61,7 @@ from desk.services.load_files import (
     sent_files,
     store_files,
 )
+from desk.services.run_files import load_runs
 
 
 def list_candidates(work: RunningJob) -> list[str]:
@@ -226,6 +227,16 @@ def _qrels_changes(task: Task, frame: pl.DataFrame, topics: Container[str]) -> L
         fate = fate if topic in topics else Fate.OUTSIDE
         changes.add("labels", fate, Change(f"{topic} {item}", str(old), str(label)))
     return changes
+
+
+@reads_files
+def runs_from_files(work: RunningJob, sent: Path) -> list[str]:
+    """Load runs for their teams, as `manage.py load_runs` does."""
+    folder = sent / "runs"
+    folder.mkdir()
+    for file in sent_files(sent, "file"):
+        unpack_file(file, folder)
+    return load_runs(task=work.task, folder=folder, by=work.by, at=work.at, each=work.each)
 
 
 @reads_files

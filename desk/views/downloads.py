@@ -13,14 +13,14 @@ from desk.services.exports import Export, Owner, lab_exports, task_exports
 pages = Pages(LAB, lab_or_404)
 
 
-@pages.read("downloads/<str:name>", "lab-download")
+@pages.read("downloads/<str:name>", "lab-download", api=True)
 def lab_download(request: HttpRequest, lab: Lab, name: str) -> StreamingHttpResponse:
     """Return a file of a lab."""
     exports = lab_exports(organizes=may_organize(request.user, lab))
     return _file(exports, lab, name=name, prefix=lab.slug)
 
 
-@pages.read("tasks/<slug:task>/downloads/<str:name>", "task-download", access=task_or_404)
+@pages.read("tasks/<slug:task>/downloads/<str:name>", "task-download", access=task_or_404, api=True)
 def task_download(request: HttpRequest, task: Task, name: str) -> StreamingHttpResponse:
     """Return a file of a task."""
     exports = task_exports(task, organizes=may_organize(request.user, task.lab))

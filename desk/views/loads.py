@@ -32,6 +32,7 @@ from desk.forms.loads import (
     LabFilesForm,
     LoadForm,
     QrelsForm,
+    RunsForm,
     TopicsForm,
 )
 from desk.permissions import job_or_404
@@ -40,13 +41,14 @@ from desk.services.load_files import archive_name, store_files
 pages = Pages(section="collection")
 
 A_PAGE = 100
-SECTIONS = {"topics": "topics", "qrels": "qrels", "judgments": "judging"}
+SECTIONS = {"topics": "topics", "qrels": "qrels", "judgments": "judging", "runs": "runs"}
 """The kinds of files that a task takes, and the sections of their pages."""
 FORMS: dict[str, type[LoadForm]] = {
     "lab": LabFilesForm,
     "topics": TopicsForm,
     "qrels": QrelsForm,
     "judgments": JudgmentsForm,
+    "runs": RunsForm,
     "collection": CollectionFilesForm,
     "visual-ids": LoadForm,
     "candidates": CandidatesForm,
@@ -77,6 +79,14 @@ def lab_load(request: HttpRequest) -> HttpResponse:
     """Load a lab from a lab.toml and its files, or from an archive of its folder."""
     permissions.require_lab_creator(request)
     return _form_page(request, "lab", None)
+
+
+@pages.form(
+    f"{TASK}load/runs/", "runs-load", access=permissions.organized_task_or_404, takes_loads=True
+)
+def runs_load(request: HttpRequest, task: Task) -> HttpResponse:
+    """Load runs of several teams."""
+    return _form_page(request, "runs", task)
 
 
 @pages.form(f"{TASK}load/<slug:kind>/", "task-load", access=permissions.organized_task_or_404)

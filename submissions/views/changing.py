@@ -210,7 +210,7 @@ def run_retry(request: HttpRequest, run: Run) -> HttpResponse:
     return _to(run)
 
 
-@pages.form("runs/<int:run>/repaired/", "run-repaired")
+@pages.form("runs/<int:run>/repaired/", "run-repaired", api=True)
 def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the repaired file, or submit or check it as a new run."""
     try:

@@ -1,11 +1,14 @@
 """NTCIR-12's formula browsing on a collection of our own: ids of formulas are not numbers."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from arqkit.formats.topics.files import read_topics, write_topics
+from arqkit.loads import LoadChoice
 from arqlab.core.models import Task, User
 from assessment.models import PoolInstance
 from assessment.pools.selectors.choices import PoolChoice
@@ -17,7 +20,7 @@ from collection.selectors.collections import formulas_frame
 from submissions.models import Run
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
-from tests.assessment.factories import NOW, assign
+from tests.assessment.factories import NOW, assign, make_formula_pool
 from tests.assessment.judging.desk import Desk
 from tests.factories import AssessorFactory, TeamFactory
 from tests.submissions.factories import sent
@@ -97,6 +100,8 @@ def test_formulas_of_articles_are_known_pooled_looked_up_shown_and_judged(
         for shown in item["instances"]:
             assert "is-highlighted" in shown["html"]
             assert "<math" in shown["html"]
+            assert shown["heading"].removeprefix("Document ") in ARTICLES
+            assert shown["thread_url"] == ""
         desk.submit(item, *[2 for _ in item["instances"]])
     frozen = freeze_qrels(task=task, choice=QrelsChoice("own"), by=None, at=NOW)
     ids = set(frozen.qrels.values_list("doc_id", flat=True))
@@ -123,3 +128,34 @@ def test_pages_show_formulas_of_articles_by_id_and_wildcards_of_topics_in_boxes(
 
     assert page.status_code == 200
     assert shown in page.text
+
+
+def test_scenario_and_criteria_are_read_shown_to_assessors_and_written(
+    task: Task, tmp_path: Path, client
+) -> None:
+    row = 'W-1,Find rules with $w=10$.,"Any number, but w",secret\n'
+    (tmp_path / "info.csv").write_text(f"Topic,Scenario,Relevance criteria,Note\n{row}")
+    (tmp_path / "lab.toml").write_text(LAB + 'topic_info = "info.csv"\n')
+    load_lab(folder=tmp_path, at=NOW, by=None, choice=LoadChoice(confirmed=True))
+    make_formula_pool(
+        task, {"W-1": {"2": [("Duckworth–Lewis_method:1", "Duckworth–Lewis_method")]}}
+    )
+    user = AssessorFactory(lab=task.lab).user
+    assign(user, task.topics.get())
+    client.force_login(user)
+
+    for address in ("judge/W-1/", "topics/W-1/"):
+        page = client.get(f"/labs/wiki/tasks/formulas/{address}").text
+        text = " ".join(re.sub("<[^>]+>", " ", page).split())
+        assert "Scenario Find rules with w = 10 ." in text
+        assert "Relevance criteria Any number, but w" in text
+        assert "secret" not in text
+        assert "W-1/thread/" not in page
+    [topic] = client.get("/api/labs/wiki/tasks/formulas/topics/").json()["results"]
+    assert topic["info"] == {"scenario": "Find rules with $w=10$.", "criteria": "Any number, but w"}
+    written = write_topics([task.topics.get().record])
+    assert read_topics(written, path="t.xml", formulas=True) == [task.topics.get().record]
+    (tmp_path / "topics.txt").write_bytes(written)
+    (tmp_path / "lab.toml").write_text(LAB)
+    load_lab(folder=tmp_path, at=NOW, by=None, choice=LoadChoice(confirmed=True))
+    assert task.topics.get().info["criteria"] == "Any number, but w"

@@ -104,7 +104,8 @@ def test_topics_have_neighbours_except_the_first_and_the_last(task):
 def test_information_that_may_reveal_judgments_is_not_public():
     topic = Topic(info={"HM": "3", "difficulty": "hard", "multi_part": "no"})
 
-    assert selectors.public_info(topic) == (
+    assert selectors.topic_info(topic, organizes=True) == (
         [("difficulty", "hard"), ("multi_part", "no")],
         [("HM", "3")],
     )
+    assert selectors.topic_info(topic, organizes=False)[1] == []

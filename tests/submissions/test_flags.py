@@ -9,7 +9,7 @@ from django.core.management import load_command_class
 
 from arqkit.leaderboard import columns_in
 from arqkit.standings import FLAGS
-from desk.services.exports import RUN_COLUMNS
+from desk.services.run_files import RUN_COLUMNS
 from submissions.apis import RunSerializer, UploadSerializer
 from submissions.forms import RunMetadataForm
 from submissions.models import Run

@@ -35,7 +35,7 @@ def unpack_lab(sent: Path, to: Path) -> Path:
     shutil.rmtree(to, ignore_errors=True)
     to.mkdir(parents=True)
     for file in sorted(sent.iterdir()):
-        _unpack(file, to)
+        unpack_file(file, to)
     paths = [path for path in to.rglob("lab.toml") if "__MACOSX" not in path.parts]
     least = min((len(path.parts) for path in paths), default=0)
     tops = [path for path in paths if len(path.parts) == least]
@@ -48,7 +48,8 @@ def unpack_lab(sent: Path, to: Path) -> Path:
     return tops[0].parent
 
 
-def _unpack(file: Path, to: Path) -> None:
+def unpack_file(file: Path, to: Path) -> None:
+    """Unpack an archive into a folder, or put any other file there; refuse a damaged archive."""
     name = file.name.lower()
     try:
         if name.endswith(".zip"):

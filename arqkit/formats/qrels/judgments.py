@@ -1,30 +1,36 @@
 """Read judgments made elsewhere from a TSV with headings or a qrels file, with all problems.
 
-The TSV has the columns topic, item and label, and optionally assessor, comment, seconds, judged_at
-and guidelines (the version that the assessor followed), in any order. A cell may be quoted, with
-the quotes in it doubled, as spreadsheets write it. A file without headings is read as qrels: topic,
-0, item, label.
+The TSV has the columns topic, item and label, and optionally others of `COLUMNS`, in any order. It
+may be an export of judgments, whose columns are in `COLUMNS` too. A cell may be quoted, with the
+quotes in it doubled, as spreadsheets write it. A file without headings is read as qrels: topic, 0,
+item, label. The results of a batch of Turkle are read too (`arqkit.formats.turkle`).
 """
 
+import csv
+import io
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from arqkit.formats.source_text import FileKind, source_text
+from arqkit.formats.turkle import is_of_turkle, turkle_rows
 from arqkit.labels import LabelScale
 from arqkit.records import LONGEST_ID, FileProblems, FileRefusedError, Problem
 
 LONGEST_COMMENT = 10_000
 MAX_SECONDS = 2_000_000
 _NEEDED = ("topic", "item", "label")
-_COLUMNS = (*_NEEDED, "assessor", "comment", "seconds", "judged_at", "guidelines")
 _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0*)?")
 _QRELS = ("topic", "", "item", "label")
 
 
 class JudgedLine(NamedTuple):
-    """A judgment of the file. A value that is missing or empty is None."""
+    """A judgment of the file. A value that is missing or empty is None.
+
+    A judgment that is not current is history: `supersedes` has the `number` of an earlier one.
+    """
 
     line: int
     topic: str
@@ -35,6 +41,13 @@ class JudgedLine(NamedTuple):
     active_ms: int | None = None
     judged_at: datetime | None = None
     guidelines: int | None = None
+    reason: str | None = None
+    marks: list[Any] | None = None
+    given_at: datetime | None = None
+    is_imported: bool = True
+    is_current: bool = True
+    number: int | None = None
+    supersedes: int | None = None
 
 
 class _Row(NamedTuple):
@@ -54,7 +67,10 @@ def read_judgments(
     except FileRefusedError as refused:
         return [], list(refused.problems)
     problems = FileProblems(path)
-    rows = list(_rows(text, problems))
+    if is_of_turkle(text):
+        rows = [_Row(*row) for row in turkle_rows(text, problems)]
+    else:
+        rows = list(_rows(text, problems))
     if not rows and not problems:
         todo = "Check that this is a file of judgments."
         problems.add(None, "no judgments", "at least one judgment", todo)
@@ -64,76 +80,78 @@ def read_judgments(
 
 
 def _rows(text: str, problems: FileProblems) -> Iterator[_Row]:
-    lines = [
-        (number, line.strip("\r"))
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line.strip()
-    ]
-    heading = [cell.strip().lower() for cell in lines[0][1].split("\t")] if lines else []
-    has_heading = {"topic", "label"} <= set(heading)
-    columns: Sequence[str] = heading if has_heading else _QRELS
-    expected, todo = "topic, 0, item, label", "Correct the line."
-    if has_heading:
-        expected = f"{len(columns)} columns, as in the headings"
-        if faults := _heading_faults(heading):
-            known = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_COLUMNS[3:])}"
-            problems.add(lines[0][0], faults[:200], known, "Correct the headings.")
-            return
-    else:
+    first = text.lstrip("\r\n").partition("\n")[0]
+    heading = [cell.strip().lower() for cell in first.split("\t")]
+    if not {"topic", "label"} <= set(heading):
+        expected = "topic, 0, item, label"
         todo = "Correct the line, or start the file with the headings topic, item, label."
-    for number, line in lines[has_heading:]:
-        cells = [_cell(cell) for cell in line.split("\t")] if has_heading else line.split()
+        blanks = ((number, line.split()) for number, line in enumerate(text.split("\n"), start=1))
+        yield from _in_columns(blanks, _QRELS, (expected, todo), problems)
+        return
+    lines = _lines(text, problems)
+    number = next((number for number, cells in lines if any(cells)), 1)
+    if faults := _heading_faults(heading):
+        known = f"the columns {', '.join(_NEEDED)}, and optionally {', '.join(_OPTIONAL)}"
+        problems.add(number, faults[:200], known, "Correct the headings.")
+        return
+    expected = f"{len(heading)} columns, as in the headings"
+    yield from _in_columns(lines, heading, (expected, "Correct the line."), problems)
+
+
+def _lines(text: str, problems: FileProblems) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each row with the number of its first line; a cell may have lines."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True)
+    number = 1
+    try:
+        for cells in reader:
+            yield number, [cell.strip() for cell in cells]
+            number = reader.line_num + 1
+    except csv.Error as error:
+        todo = "Quote a cell that has quotation marks, and double those in it; then load again."
+        problems.add(number, f"a cell that cannot be read ({error})", "cells as in a TSV", todo)
+
+
+def _in_columns(
+    lines: Iterable[tuple[int, list[str]]],
+    columns: Sequence[str],
+    advice: tuple[str, str],
+    problems: FileProblems,
+) -> Iterator[_Row]:
+    for number, cells in lines:
         if len(cells) == len(columns):
             yield _Row(number, dict(zip(columns, cells, strict=True)))
-        else:
-            actual = f"{len(cells)} column{'s' * (len(cells) != 1)} in {line[:80]!r}"
-            problems.add(number, actual, expected, todo)
+        elif any(cells):
+            found = f"{len(cells)} column{'s' * (len(cells) != 1)} in {' '.join(cells)[:80]!r}"
+            problems.add(number, found, *advice)
 
 
 def _heading_faults(heading: list[str]) -> str:
-    unknown = [name for name in heading if name not in _COLUMNS]
+    unknown = [name for name in heading if name not in COLUMNS]
     twice = sorted({name for name in heading if heading.count(name) > 1})
     missing = [name for name in _NEEDED if name not in heading]
     faults = [("missing column", missing), ("unknown column", unknown), ("repeated column", twice)]
     return "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in faults if names)
 
 
-def _cell(text: str) -> str:
-    cell = text.strip()
-    if len(cell) > 1 and cell[0] == cell[-1] == '"':
-        return cell[1:-1].replace('""', '"')
-    return cell
-
-
 def _read(row: _Row, scale: LabelScale, problems: FileProblems) -> JudgedLine | None:
     before = len(problems)
-
-    def value(name: str, read: Callable[[str], Any], expected: str, todo: str) -> Any:
-        cell = row.cells.get(name, "")
-        if not cell and name not in _NEEDED:
-            return None
+    fields: dict[str, Any] = {}
+    for name, cell in row.cells.items():
+        column = COLUMNS.get(name)
+        if column is None or not (cell or name in _NEEDED or column.reads_empty):
+            continue
         try:
-            return read(cell)
-        except (ValueError, OverflowError):
-            actual = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
-            problems.add(row.line, actual, expected, todo)
-
-    known, seconds = f"one of {', '.join(map(str, scale.values))}", f"from 0 to {MAX_SECONDS:,}"
-    optional = "Correct it, or leave the cell empty."
-    an_id = f"an id of at most {LONGEST_ID} characters"
-    text = f"at most {LONGEST_COMMENT:,} characters"
-    a_time = "a time such as 2026-11-21T14:05:00Z"
-    to_label = "Correct the label, or remove the line."
-    fields = {
-        "topic": value("topic", _identifier, "a topic of the task", "Fill in the topic."),
-        "item": value("item", _identifier, an_id, "Correct the id."),
-        "label": value("label", lambda cell: _label(cell, scale), known, to_label),
-        "assessor": row.cells.get("assessor") or None,
-        "comment": value("comment", _comment, text, "Shorten the comment."),
-        "active_ms": value("seconds", _milliseconds, f"a number {seconds}", optional),
-        "judged_at": value("judged_at", _moment, a_time, optional),
-        "guidelines": value("guidelines", int, "the number of a version", optional),
-    }
+            value = column.read(cell)
+            if name == "label" and value not in scale.values:
+                raise ValueError
+            fields[column.field] = value
+        except (ValueError, OverflowError, RecursionError):
+            found = f"the {name} {cell[:80]!r}" if cell else f"no {name}"
+            known = f"one of {', '.join(map(str, scale.values))}"
+            expected = known if name == "label" else column.expected
+            problems.add(row.line, found, expected, column.todo)
+    fields["item"] = fields.pop("instance", None) or fields.get("item")
+    fields.pop("", None)
     return JudgedLine(line=row.line, **fields) if len(problems) == before else None
 
 
@@ -143,9 +161,9 @@ def _identifier(cell: str) -> str:
     return cell
 
 
-def _label(cell: str, scale: LabelScale) -> int:
+def _whole(cell: str) -> int:
     match = _WHOLE.fullmatch(cell)
-    if match is None or int(match[1]) not in scale.values:
+    if match is None:
         raise ValueError
     return int(match[1])
 
@@ -163,14 +181,81 @@ def _milliseconds(cell: str) -> int:
     return round(seconds * 1000)
 
 
-def _moment(cell: str) -> datetime:
+def _active_ms(cell: str) -> int:
+    if (active := int(cell)) not in range(MAX_SECONDS * 1000 + 1):
+        raise ValueError
+    return active
+
+
+def utc_time(cell: str) -> datetime:
+    """Return the time of a cell, in UTC if it names no zone. Raise `ValueError` for others."""
     moment = datetime.fromisoformat(cell)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
 
 
+def _yes(cell: str) -> bool:
+    if cell not in ("", "yes"):
+        raise ValueError
+    return bool(cell)
+
+
+def _marks(cell: str) -> list[Any]:
+    marks = json.loads(cell)
+    if not isinstance(marks, list):
+        raise ValueError
+    return marks
+
+
+class JudgmentColumn(NamedTuple):
+    """A column of files of judgments: the field of `JudgedLine` that it fills, and how.
+
+    One without a field is written, and not needed to read the file.
+    """
+
+    field: str = ""
+    read: Callable[[str], Any] = str
+    expected: str = ""
+    todo: str = "Correct it, or leave the cell empty."
+    reads_empty: bool = False
+
+
+_ID = f"an id of at most {LONGEST_ID} characters"
+_TEXT = f"at most {LONGEST_COMMENT:,} characters"
+_TIME = "a time such as 2026-11-21T14:05:00Z"
+_NUMBER = "the number of a judgment"
+_SECONDS = f"a number from 0 to {MAX_SECONDS:,}"
+COLUMNS: Mapping[str, JudgmentColumn] = {
+    "topic": JudgmentColumn("topic", _identifier, "a topic of the task", "Fill in the topic."),
+    "item": JudgmentColumn("item", _identifier, _ID, "Correct the id."),
+    "label": JudgmentColumn("label", _whole, "", "Correct the label, or remove the line."),
+    "assessor": JudgmentColumn("assessor"),
+    "comment": JudgmentColumn("comment", _comment, _TEXT, "Shorten the comment."),
+    "seconds": JudgmentColumn("active_ms", _milliseconds, _SECONDS),
+    "judged_at": JudgmentColumn("judged_at", utc_time, _TIME),
+    "guidelines": JudgmentColumn("guidelines", _whole, "the number of a version"),
+    "judgment": JudgmentColumn("number", _whole, _NUMBER),
+    "pool": JudgmentColumn(),
+    "doc_id": JudgmentColumn("instance", _identifier, _ID),
+    "word": JudgmentColumn(),
+    "current": JudgmentColumn("is_current", _yes, "yes or nothing", reads_empty=True),
+    "judged": JudgmentColumn("judged_at", utc_time, _TIME),
+    "given": JudgmentColumn("given_at", utc_time, _TIME),
+    "active_ms": JudgmentColumn(
+        "active_ms", _active_ms, f"a number from 0 to {MAX_SECONDS * 1000:,}"
+    ),
+    "imported": JudgmentColumn("is_imported", _yes, "yes or nothing", reads_empty=True),
+    "reason": JudgmentColumn("reason", _comment, _TEXT, "Shorten the reason."),
+    "marks": JudgmentColumn("marks", _marks, "a list of passages in JSON"),
+    "supersedes": JudgmentColumn("supersedes", _whole, _NUMBER),
+}
+"""The columns of files of judgments. The first eight are for people to write; the others are those
+of an export."""
+_OPTIONAL = list(COLUMNS)[len(_NEEDED) : 8]
+
+
 def _find_repeated(read: Sequence[JudgedLine], problems: FileProblems) -> None:
     first: dict[tuple[str, str], JudgedLine] = {}
-    for row in read:
+    for row in (row for row in read if row.is_current):
         known = first.setdefault((row.topic, row.item), row)
         if known is not row:
             actual = f"{row.item} again for topic {row.topic} (first on line {known.line})"

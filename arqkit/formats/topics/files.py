@@ -21,7 +21,7 @@ from arqkit.formats.source_text import HEAD, FileKind, require_kind, source_text
 from arqkit.formats.tables import exact_table
 from arqkit.records import FileProblems, FileRefusedError, TopicRecord
 
-_ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex")
+_ELEMENTS = ("Title", "Question", "Tags", "Formula_Id", "Latex", "Scenario", "Criteria")
 _LONGEST_ID = 100
 _TWO_COLUMNS = "two tab-separated columns: topic and LaTeX"
 
@@ -128,12 +128,14 @@ def _xml_topic(element: etree._Element, problems: FileProblems, formulas: bool) 
         tags=tuple(tag.strip() for tag in texts.get("Tags", "").split(",") if tag.strip()),
         formula_id=texts.get("Formula_Id") or None,
         latex=texts.get("Latex") or None,
+        scenario=texts.get("Scenario", ""),
+        criteria=texts.get("Criteria", ""),
     )
     named, line = f"the topic {number}" if number else "the topic", _line(element)
     if not number:
         expected = 'an attribute such as number="A.1"'
         problems.add(line, "a topic without a number", expected, "Number the topic.")
-    if not topic.title and not topic.body:
+    if not (topic.title or topic.body or (formulas and topic.latex)):
         expected = "a Title or a Question"
         problems.add(line, f"neither title nor body in {named}", expected, "Add one of them.")
     if not topic.latex and (formulas or "Formula_Id" in texts or "Latex" in texts):
@@ -230,7 +232,9 @@ def _elements(topic: TopicRecord) -> list[str]:
         ("Question", f"{topic.body} "),
         ("Tags", ",".join(topic.tags)),
     ]
-    return [f"      <{name}>{_text(text or '')}</{name}>" for name, text in [*formula, *question]]
+    query = [("Scenario", topic.scenario), ("Criteria", topic.criteria)]
+    shown = [*formula, *question, *(text for text in query if text[1])]
+    return [f"      <{name}>{_text(text or '')}</{name}>" for name, text in shown]
 
 
 def _text(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from arqkit.formats.source_text import FileKind, column_of, csv_rows, source_text
 from arqkit.formats.tables import exact_table
 from arqkit.records import FileProblems, FileRefusedError, Problem
-from arqkit.topics import InfoRow, heading, normalized_value
+from arqkit.topics import QUERY_TEXTS, InfoRow, heading, normalized_value
 
 TopicInfo = dict[str, dict[str, str]]
 
@@ -25,8 +25,11 @@ _KEYS = {
     "multipart": "multi_part",
     "complexity": "complexity",
     "elements": "elements",
+    "scenario": "scenario",
+    "criteria": "criteria",
+    "relevancecriteria": "criteria",
 }
-_KNOWN = frozenset(_KEYS.values())
+_KNOWN = frozenset(_KEYS.values()).difference(QUERY_TEXTS)
 _NUMBER = re.compile("[0-9]")
 _TOPIC_COLUMNS = ("topic", "topicid", "queryid", "number")
 

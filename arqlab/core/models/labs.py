@@ -11,7 +11,7 @@ from django.utils.functional import cached_property
 from arqkit.protocols.presets import PROTOCOLS, TaskProtocol, with_overrides
 from arqkit.records import ITEM_WORDS, TASK_WORDS, ItemKind, TaskKind, TaskWords, TopicRecord
 from arqkit.standings import PublishedRuns
-from arqkit.topics import merged_info
+from arqkit.topics import QUERY_TEXTS, merged_info
 
 
 class Lab(models.Model):
@@ -240,7 +240,13 @@ class Topic(models.Model):
     def record(self) -> TopicRecord:
         """Return the topic as the kernel reads and writes it."""
         formula = self.formula_id or None, self.latex or None
-        return TopicRecord(self.query_id, self.title, self.body, tuple(self.tags), *formula)
+        texts = (self.info.get(name, "") for name in QUERY_TEXTS)
+        return TopicRecord(self.query_id, self.title, self.body, tuple(self.tags), *formula, *texts)
+
+    @property
+    def is_question(self) -> bool:
+        """Return whether the topic is a question, which has a thread, and no bare query formula."""
+        return bool(self.thread_id or self.title or self.body)
 
     @property
     def facts(self) -> dict[str, str]:

@@ -14,7 +14,14 @@ from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import TaskKind
 from arqkit.texts.html.rendering import title_text
 from arqkit.texts.maths.typesetting import ENGINE
-from arqkit.topics import LONGEST_VALUE, InfoChange, info_fields, normalized_value, updated_edits
+from arqkit.topics import (
+    LONGEST_VALUE,
+    QUERY_TEXTS,
+    InfoChange,
+    info_fields,
+    normalized_value,
+    updated_edits,
+)
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, Topic, TopicVersion, User
 from arqlab.core.selectors import corrections_of
@@ -162,8 +169,9 @@ def store_topics(task: Task, file: TaskFile, topic_changes: TopicChanges) -> int
     new: list[Topic] = []
     changed: list[Topic] = []
     versions: list[TopicVersion] = []
-    pages = topic_pages(file.topics, corrections_of(task.lab).formulas)
-    for position, (source, page) in enumerate(zip(file.topics, pages, strict=True), start=1):
+    sources = [_with_texts(topic, file) for topic in file.topics]
+    pages = topic_pages(sources, corrections_of(task.lab).formulas)
+    for position, (source, page) in enumerate(zip(sources, pages, strict=True), start=1):
         fields = _topic_fields(source, file, page, position=position)
         topic = known.pop(source.query_id, None)
         if topic is None:
@@ -215,6 +223,15 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
         )
 
 
+def _with_texts(topic: records.TopicRecord, file: TaskFile) -> records.TopicRecord:
+    """Return a topic with the texts of its query, from the topic file or the information."""
+    info = file.topic_info.get(topic.query_id, {})
+    return topic._replace(
+        scenario=topic.scenario or info.get("scenario", ""),
+        criteria=topic.criteria or info.get("criteria", ""),
+    )
+
+
 def _topic_fields(
     topic: records.TopicRecord, file: TaskFile, page: TopicPage, *, position: int
 ) -> dict[str, Any]:
@@ -227,7 +244,10 @@ def _topic_fields(
         "formula_id": topic.formula_id or "",
         "latex": topic.latex or "",
         "thread_id": file.threads.get(topic.query_id, ""),
-        "info": dict(file.topic_info.get(topic.query_id, {})),
+        "info": {
+            **file.topic_info.get(topic.query_id, {}),
+            **{name: text for name in QUERY_TEXTS if (text := getattr(topic, name))},
+        },
         "title_html": page.title,
         "body_html": page.body,
         "formula_html": page.formula,

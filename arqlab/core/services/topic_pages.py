@@ -8,6 +8,7 @@ from typing import NamedTuple
 from django.db import transaction
 
 from arqkit import records
+from arqkit.texts.html.foreign import text_html
 from arqkit.texts.html.rendering import (
     Key,
     PostText,
@@ -109,7 +110,12 @@ def question_with_links(
 
 
 def _read(topic: records.TopicRecord) -> _Read:
-    title, body = clean_title_and_body(topic.title, topic.body, post_id=topic.query_id)
+    written = topic.body + "".join(
+        f"<p><strong>{name}</strong></p>{text_html(text)}"
+        for name, text in (("Scenario", topic.scenario), ("Relevance criteria", topic.criteria))
+        if text
+    )
+    title, body = clean_title_and_body(topic.title, written, post_id=topic.query_id)
     latex = topic.latex or ""
     definitions = Definitions()
     return _Read(

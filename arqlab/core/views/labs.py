@@ -117,7 +117,8 @@ def topic_detail(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
     """Show a topic with its information and links to the previous and next topic."""
     topic = get_object_or_404(task.topics, query_id=query_id)
     before, after = selectors.neighbours(topic)
-    facts, notes = selectors.public_info(topic)
+    organizes = permissions.may_organize(request.user, task.lab)
+    facts, notes = selectors.topic_info(topic, organizes=organizes)
     context = {
         "topic": topic,
         "state": task.state(timezone.now()),
@@ -126,10 +127,9 @@ def topic_detail(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         "before": before,
         "after": after,
         "facts": facts,
-        "has_thread": permissions.may_see_thread(request.user, topic),
+        "notes": notes,
+        "has_thread": topic.is_question and permissions.may_see_thread(request.user, topic),
     }
-    if permissions.may_organize(request.user, task.lab):
-        context["notes"] = notes
     return render(request, "core/topic_detail.html", context)
 
 

@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 
 from arqkit.formats.qrels.judgments import JudgedLine, read_judgments
+from arqkit.formats.turkle import unused_columns
 from arqkit.labels import LabelScale
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
 from arqlab.core.errors import UserError, require_confirmed
 from arqlab.core.models import Task, User
-from arqlab.core.selectors import topic_ids
+from arqlab.core.selectors import PSEUDONYM, pseudonym, topic_ids
 from arqlab.core.services.audit import record_event
 from assessment.judging.services.late_labels import complete_items
 from assessment.models import Judgment, PoolItem, Ticket
@@ -38,13 +40,16 @@ class ImportNames(NamedTuple):
             "comment": row.comment,
             "active_ms": row.active_ms,
             "judged_at": row.judged_at,
+            "given_at": row.given_at,
+            "reason": row.reason,
+            "marks": row.marks,
         }
         return {name: value for name, value in fields.items() if value is not None}
 
 
 def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
-    """Return the users whose user names or email addresses (lower case) lines have, and the
-    versions of the task whose pool has the items.
+    """Return the users whose user names, email addresses (lower case) or pseudonyms of the lab
+    lines have, and the versions of the task whose pool has the items.
     """
     keys = {row.assessor: row.assessor for row in rows if row.assessor}
     keys = {name: name.lower() if "@" in name else name for name in keys}
@@ -52,6 +57,8 @@ def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
     if keys:
         for pk, username, email in User.objects.values_list("pk", "username", "email"):
             people |= {username: pk, email.lower() or username: pk}
+    if any(name.startswith(PSEUDONYM) for name in keys):
+        people |= {pseudonym(task.lab, pk): pk for pk in set(people.values())}
     versions = (host_of(task) or task).guidelines.values_list("version", "pk")
     known = {name: people[key] for name, key in keys.items() if key in people}
     return ImportNames(known, dict(versions))
@@ -60,10 +67,12 @@ def names_in(rows: Iterable[JudgedLine], task: Task) -> ImportNames:
 def unknown_names(rows: Iterable[JudgedLine], names: ImportNames, path: str) -> Iterable[Problem]:
     """Yield the users and versions that do not exist."""
     todo = "Correct the name, have them sign up, or leave the cell empty."
+    elsewhere = "Load the file with the names, as pseudonyms are of one server; or empty the cell."
     for row in rows:
         if row.assessor and row.assessor not in names.people:
             expected = "the user name or email address of an account"
-            yield Problem(path, row.line, f"the assessor {row.assessor[:80]}", expected, todo)
+            remedy = elsewhere if row.assessor.startswith(PSEUDONYM) else todo
+            yield Problem(path, row.line, f"the assessor {row.assessor[:80]}", expected, remedy)
         if row.guidelines and row.guidelines not in names.versions:
             given, expected = f"version {row.guidelines}", "a version of the task's guidelines"
             yield Problem(path, row.line, given, expected, "Correct it, or leave the cell empty.")
@@ -79,13 +88,17 @@ class _Known(NamedTuple):
     instance: int
     item: int
     is_closed: bool
+    has_judgments: bool
     judgment: int | None
     label: int | None
     judged_at: datetime | None
     details: dict[str, Any]
 
 
-_DETAILS = ("assessor_id", "guideline_id", "comment", "active_ms", "judged_at")
+_DETAILS = (
+    *("assessor_id", "guideline_id", "comment", "active_ms", "judged_at"),
+    *("given_at", "reason", "marks"),
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +121,8 @@ def import_judgments(
 ) -> LoadChanges:
     """Store the labels of a file as judgments of the items of the task's pools.
 
-    `arqkit.formats.qrels.judgments` describes the file. A label that is already stored stays, and
+    `arqkit.formats.qrels.judgments` describes the file. The judgments of an export that are not
+    current become the history of items without judgments. A label that is already stored stays, and
     so does a newer one unless the choice is to take older ones; a different one is superseded.
     Raises `UnconfirmedLoadError` if a stored label would change, `FileRefusedError` with every
     problem of the file, or `UserError` (codes `no-pool`, `judged-meanwhile`), and then stores
@@ -117,6 +131,7 @@ def import_judgments(
     scale = task_scale(task)
     rows, problems = read_judgments(data, path=path, scale=scale)
     importing = _Import(task, path, choice, LoadChanges(), problems)
+    importing.changes.unused = unused_columns(data.decode(errors="replace"))
     try:
         with transaction.atomic():
             names = names_in(rows, task)
@@ -141,15 +156,18 @@ def import_judgments(
 
 
 def _known(task: Task) -> dict[tuple[str, str], _Known]:
-    fields = ("item__topic__query_id", "doc_id", "pk", "item", "item__pool__closed_at")
+    fields = ("item__topic__query_id", "doc_id", "pk", "item", "item__pool__closed_at", "has_any")
+    has_any = Exists(Judgment.objects.filter(instance=OuterRef("pk")))
     current = (f"current__{name}" for name in ("pk", "label", *_DETAILS))
-    rows = with_current(pooled_instances(task)).values_list(*fields, *current)
+    instances = with_current(pooled_instances(task).annotate(has_any=has_any))
+    rows = instances.values_list(*fields, *current)
     known = {
         (topic, doc_id): _Known(
-            *(instance, item, closed_at is not None, judgment, label, details[-1]),
+            *(instance, item, closed_at is not None, has_any, judgment, label),
+            details[_DETAILS.index("judged_at")],
             dict(zip(_DETAILS, details, strict=True)),
         )
-        for topic, doc_id, instance, item, closed_at, judgment, label, *details in rows
+        for topic, doc_id, instance, item, closed_at, has_any, judgment, label, *details in rows
     }
     if not known:
         raise UserError(
@@ -191,10 +209,9 @@ def _to_store(
     kept = []
     for row, stored in pairs:
         fate = _fate(row, stored, names, importing.choice)
-        old = "" if stored.label is None else str(stored.label)
-        importing.changes.add(
-            "labels", fate, Change(f"{row.topic} {row.item}", old, str(row.label))
-        )
+        old = "" if stored.label is None or not row.is_current else str(stored.label)
+        what = "labels" if row.is_current else "earlier labels"
+        importing.changes.add(what, fate, Change(f"{row.topic} {row.item}", old, str(row.label)))
         if fate in (Fate.UNCHANGED, Fate.OLDER):
             continue
         kept.append((row, stored))
@@ -206,6 +223,8 @@ def _to_store(
 
 
 def _fate(row: JudgedLine, known: _Known, names: ImportNames, choice: LoadChoice) -> Fate:
+    if not row.is_current:  # only an item without a history gets one
+        return Fate.UNCHANGED if known.has_judgments else Fate.NEW
     if known.judgment is None:
         return Fate.NEW
     is_same = names.details(row).items() <= known.details.items()
@@ -235,9 +254,22 @@ def _store(
     judgments = Judgment.objects.bulk_create(
         (_judgment(row, known, names, at) for row, known in changes), batch_size=AT_ONCE
     )
+    _link(changes, judgments)
     for part in _parts(items):
         complete_items(part, at)
     return judgments
+
+
+def _link(changes: Sequence[tuple[JudgedLine, _Known]], judgments: Sequence[Judgment]) -> None:
+    """Store which judgment of the file supersedes which other of its item."""
+    numbered = {row.number: new for (row, _), new in zip(changes, judgments, strict=True)}
+    later = []
+    for (row, _), new in zip(changes, judgments, strict=True):
+        old = row.supersedes and numbered.get(row.supersedes)
+        if old and old.instance_id == new.instance_id and old is not new and not new.supersedes_id:
+            new.supersedes = old
+            later.append(new)
+    Judgment.objects.bulk_update(later, ["supersedes"], batch_size=AT_ONCE)
 
 
 def _move_tickets(
@@ -260,7 +292,8 @@ def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) 
         label=row.label,
         key=uuid4(),
         supersedes_id=known.judgment,
-        is_imported=True,
+        is_imported=row.is_imported,
+        is_current=row.is_current,
         **{"comment": "", "judged_at": at} | kept | names.details(row),
     )
 

@@ -24,7 +24,7 @@ from arqkit.texts.maths.typesetting import Typeset
 from arqlab.core.models import Corrections
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.formulas import typeset_formulas
-from assessment.judging.selectors.items import ShownInstance
+from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.selectors.places import NOTHING_ASKED, AskedQuestions
 from assessment.judging.services.leases import Taken
 from assessment.judging.services.stored_labels import SavedLabel
@@ -64,23 +64,30 @@ class _Texts(NamedTuple):
 def item_payload(
     taken: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
 ) -> dict[str, Any]:
+    """Return an item as the page shows it (`shown_payload`), with its lease."""
+    shown = shown_payload(taken.shown, lab_slug=lab_slug, opens_lab=opens_lab, asked=asked)
+    return shown | taken.lease._asdict()
+
+
+def shown_payload(
+    shown: ShownItem, *, lab_slug: str, opens_lab: bool, asked: AskedQuestions = NOTHING_ASKED
+) -> dict[str, Any]:
     """Return an item with its instances as JSON values, perhaps without links into the lab."""
-    item = taken.shown.item
-    corrections = corrections_of(lab_slug) if taken.shown.is_corrected else Corrections()
-    read = [_read(item, instance, corrections) for instance in taken.shown.instances]
+    item = shown.item
+    corrections = corrections_of(lab_slug) if shown.is_corrected else Corrections()
+    read = [_read(item, instance, corrections) for instance in shown.instances]
     candidate = one_formula(_judged_latex(item, read), Definitions())
     all_texts = [candidate, *(text for texts in read for text in (texts.title, texts.body))]
     formulas = typeset_formulas(keys_of(all_texts), corrections.formulas)
     links = _links(read, lab_slug) if opens_lab else {}
     show = partial(_instance, item=item, asked=asked, formulas=formulas, links=links)
-    has_threads = opens_lab and not taken.shown.hides_threads
-    state = "skipped" if taken.shown.is_skipped else "waiting"
+    has_threads = opens_lab and not shown.hides_threads
+    state = "skipped" if shown.is_skipped else "waiting"
     return {
         "item": item.pk,
         "kind": item.kind if _is_formula(item) else PoolItem.Kind.ANSWERS,
         "position": item.position,
-        "state": "done" if taken.shown.is_done else state,
-        **taken.lease._asdict(),
+        "state": "done" if shown.is_done else state,
         "formula_html": compose(candidate, formulas=formulas),
         "instances": [
             show(texts, post)
@@ -198,15 +205,15 @@ def _instance(
 
 
 def _thread_url(texts: _Texts, item: PoolItem, lab_slug: str) -> str:
-    instance = texts.instance
-    if not (instance.post and instance.post.pk) or item.kind == PoolItem.Kind.DOCUMENTS:
+    instance, post = texts.instance, texts.instance.post
+    if not (post and post.pk) or post.kind == Post.Kind.DOCUMENT:
         return ""
     return thread_url(item, instance.doc_id, instance.post_id, lab_slug)
 
 
 def heading_of(item: PoolItem, post: Post | None, post_id: str) -> str:
     """Return the heading of an instance; only a document is named, as its text may be elsewhere."""
-    if item.kind == PoolItem.Kind.DOCUMENTS:
+    if item.kind == PoolItem.Kind.DOCUMENTS or (post and post.kind == Post.Kind.DOCUMENT):
         return f"Document {post_id}"
     if not _is_formula(item):
         return "Answer"

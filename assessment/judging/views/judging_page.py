@@ -146,7 +146,9 @@ def _judge_context(
     definitions = guideline.definitions if guideline and not place.path.asks_questions else {}
     return {
         "hides_threads": hides_threads(place.topic.pk),
-        "has_thread": has_thread and (not place.round or may_see_thread(user, place.topic)),
+        "has_thread": has_thread
+        and place.topic.is_question
+        and (not place.round or may_see_thread(user, place.topic)),
         "scale": sitting.work.scale,
         "question_html": sitting.question_html,
         "guideline": guideline,

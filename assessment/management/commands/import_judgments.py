@@ -15,8 +15,8 @@ class Command(LoadCommand):
     """Import judgments made outside ArqLab.
 
     FILE is a TSV with the columns topic, item, label and optionally assessor, comment, seconds,
-    judged_at, guidelines; or a qrels file. Importing a file again changes nothing. A stored label
-    that is newer stays.
+    judged_at, guidelines; the judgments.tsv of a task, with history; the results of a Turkle batch;
+    or a qrels file. Importing a file again changes nothing. A stored label that is newer stays.
     """
 
     arguments = {

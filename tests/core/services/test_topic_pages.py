@@ -66,7 +66,8 @@ def old_topic(**fields: object) -> Topic:
         title_html="old",
         body_html="old",
         formula_html="old",
-        **{**given._asdict(), "tags": [], "formula_id": "", "engine": "older", **fields},
+        **{name: getattr(given, name) for name in ("query_id", "title", "body")},
+        **{"latex": given.latex or "", "tags": [], "engine": "older", **fields},
     )
 
 

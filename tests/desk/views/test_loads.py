@@ -19,7 +19,16 @@ from django.utils import timezone
 from arqkit.texts.maths.typesetting import ENGINE
 from arqlab.core import tasks
 from arqlab.core.management.labcommand import LoadCommand
-from arqlab.core.models import MOST_ATTEMPTS, STALE_JOB, AuditEvent, Job, Lab, Membership, Topic
+from arqlab.core.models import (
+    MOST_ATTEMPTS,
+    STALE_JOB,
+    AuditEvent,
+    Job,
+    Lab,
+    Membership,
+    Task,
+    Topic,
+)
 from arqlab.core.services import jobs
 from arqlab.core.services.jobs import release_dead_jobs, run_waiting_job
 from arqlab.web.jobs import JOB_KINDS, JobKind
@@ -27,6 +36,7 @@ from assessment.models import Assignment, Judgment, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import lab_fingerprint, qrels_frame
 from collection.models import Collection, Import, Post, VisualMap
 from desk.views.loads import FORMS
+from submissions.models import Run
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.qrels.services.test_loading import LAB, TOPICS
 from tests.desk.views.test_home import text_of
@@ -433,7 +443,10 @@ def test_documents_are_loaded_into_a_collection(scene, post):
     )
 
     assert load.state == Job.State.DONE, load.message
-    assert load.summary == ["Documents (docs.jsonl): 1 of 2 rows kept, 1 problem."]
+    assert load.summary == [
+        "Documents (docs.jsonl): 1 of 2 rows kept, 1 problem.",
+        "Visual ids, version 1: 1 formulas in 1 instances.",
+    ]
     assert Post.objects.get().safe_title == "Traces"
 
 
@@ -514,6 +527,20 @@ def test_judgments_are_imported_or_refused(scene, post):
 
     assert again.summary == ["1 new, 0 changed, 0 unchanged."]
     assert Judgment.objects.get().label == 3
+
+
+def test_runs_of_teams_are_loaded_after_the_deadline_by_organizers_alone(scene, post, client_of):
+    Task.objects.update(overrides={"quota": 1}, deadline=timezone.now() - timedelta(days=1))
+    lines = "A.1\t10\t1\t9.5\tr\n"
+    names = ["New-task1-r1-auto-both-P.tsv", "New-task1-r2-auto-both-A.tsv"]
+    packed = file("runs.zip", zipped(dict.fromkeys(names, lines)))
+
+    load = post(scene.organizer, TASK + "load/runs/", file=[packed])
+
+    assert load.summary == ["2 runs loaded, 0 unchanged.", "Created the teams New."], load.message
+    assert set(Run.objects.values_list("tag", "status")) == {("r1", "valid"), ("r2", "valid")}
+    assert "load/runs/" in client_of(scene.organizer).get(TASK + "runs/").content.decode()
+    assert client_of(scene.member).get(TASK + "load/runs/").status_code == 404
 
 
 @pytest.fixture
@@ -784,7 +811,7 @@ def test_the_lab_of_a_fingerprint_is_unchanged_by_a_second_load(creator, post):
 
 OTHER_TOPICS = TOPICS.replace("<Title>One", "<Title>Uno")
 TAGS = '<tags><row Id="1" TagName="{}" Count="1" /></tags>'
-COMPUTED = {"visual-ids", "candidates", "archive"}
+COMPUTED = {"visual-ids", "candidates", "archive", "runs"}
 PAGES = {
     "lab": ("/load-lab/", "file", "tiny.zip", [zipped(FILES), None]),
     "topics": (TASK + "load/topics/", "topics", "t.xml", [TOPICS, OTHER_TOPICS]),
@@ -820,6 +847,7 @@ LOAD_NOTHING = {
     "build_pool",
     "check_run",
     "submit_run",
+    "load_runs",
     "make_baseline",
     "make_topics",
 }

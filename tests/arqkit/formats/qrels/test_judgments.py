@@ -72,6 +72,36 @@ def test_an_invalid_cell_is_reported_with_its_line(cells, found):
     assert (problem.line, problem.found.startswith(found)) == (3, True), problem
 
 
+WRITTEN = "topic\titem\tlabel\tdoc_id\tcurrent\tactive_ms\tmarks\tword\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        ("B.1\t\t1\tno\t\t", "the current 'no'"),
+        ("B.1\t\t1\tyes\t-3\t", "the active_ms '-3'"),
+        ("B.1\t\t1\tyes\t\t{}", "the marks '{}'"),
+        ('B.1\t\t1\tyes\t\t"[] 1', "a cell that cannot be read (unexpected end of data)"),
+    ],
+)
+def test_an_invalid_cell_of_an_export_is_reported(cells, found):
+    topic, _, label, *rest = cells.split("\t")
+    line = "\t".join([topic, "10", label, "10", *rest, "High"])
+
+    assert one_problem(f"{WRITTEN}{line}\n").found == found
+
+
+def test_an_earlier_label_is_none_of_those_that_are_repeated():
+    old, new = "A.1\tv1\t3\t10\t\t\t\tHigh", '\nA.1\tv1\t0\t10\tyes\t7\t"[""é""]"\tNot'
+
+    rows, problems = read(WRITTEN + old + "\n" + new)
+
+    assert [(row.line, row.item, row.is_current, row.active_ms) for row in rows] == [
+        *((2, "10", False, None), (4, "10", True, 7))
+    ]
+    assert (rows[1].marks, problems) == (["é"], [])
+
+
 def test_a_second_label_for_an_item_is_reported_with_both_lines():
     problem = one_problem("A.1\t0\t10\t3\nA.2\t0\t10\t3\nA.1\t0\t10\t2\n")
 

@@ -259,3 +259,17 @@ def test_a_task_without_a_pool_is_refused(bring, lab):
 def test_a_file_that_cannot_be_read_is_refused(task, tmp_path):
     with pytest.raises(CommandError, match="No such file"):
         call_command("import_judgments", "arqmath-x/task1", tmp_path / "none.tsv")
+
+
+def test_results_of_turkle_are_imported_and_unused_columns_are_named(bring, assessor):
+    heading = "Input.topic,Input.item,Answer.label,Answer.mood,Turkle.Username\r\n"
+    out = bring(f'{heading}"A.1","10","3","good","{assessor.email}"\r\n')
+
+    assert out == "1 new, 0 changed, 0 unchanged. Columns not used: Answer.mood.\n"
+    assert instance("10").judgments.get().assessor == assessor
+
+
+def test_all_unknown_people_of_turkle_are_reported_at_once(bring):
+    heading = "Input.topic,Input.item,Answer.label,Turkle.Username\r\n"
+    with pytest.raises(CommandError, match=r"2 problems(?s:.)*assessor ann;(?s:.)*assessor bo;"):
+        bring(heading + "A.1,10,3,ann\r\nA.1,11,3,bo\r\n")

@@ -1,0 +1,142 @@
+"""Write a pool as a batch of Turkle (or Mechanical Turk), and read the results of one.
+
+Turkle replaces each `${field}` of the template by a cell as it is, within a form of its own with a
+button that submits it. Its results repeat the fields as `Input.*`, and have what was chosen as
+`Answer.*`.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from html import escape
+from typing import NamedTuple
+
+from arqkit.formats.source_text import csv_rows
+from arqkit.formats.tables import exact_table
+from arqkit.labels import LabelScale
+from arqkit.records import FileProblems
+
+_LONGEST_CELL = 2**27
+"""The characters of the longest cell; the default of the csv module is less than a long post."""
+_COLUMNS = {
+    "topic": "Input.topic",
+    "item": "Input.item",
+    "label": "Answer.label",
+    "comment": "Answer.comment",
+    "assessor": "Turkle.Username",
+    "seconds": "WorkTimeInSeconds",
+    "judged_at": "SubmitTime",
+}
+_NEEDED = ("topic", "item", "label", "assessor")
+_OWN = set(
+    "HITId HITTypeId Title CreationTime MaxAssignments AssignmentDurationInSeconds AssignmentId "
+    "WorkerId AcceptTime Input.topic_html Input.item_html".split()
+)
+_TEMPLATE = """<style>
+{style}
+:root {{ color-scheme: light; }}
+body {{ margin: 1rem; color: var(--ink); background: var(--surface);
+  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }}
+.panes {{ display: grid; gap: 1.5rem; }}
+@media (min-width: 60rem) {{ .panes {{ grid-template-columns: 1fr 1fr; }} }}
+.panes > section {{ min-width: 0; }}
+.panes h2 {{ margin-top: 0; font-size: 1rem; border-bottom: 1px solid var(--field-border); }}
+.panes pre {{ overflow-x: auto; }}
+.panes img {{ max-width: 100%; }}
+.visually-hidden {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap; }}
+fieldset {{ margin: 1rem 0; border: 1px solid var(--field-border); }}
+fieldset label {{ display: inline-block; margin-right: 1.5rem; padding: 0.25rem 0; }}
+textarea {{ display: block; box-sizing: border-box; width: 100%; font: inherit; }}
+</style>
+<div class="panes">
+  <section><h2>Topic ${{topic}}</h2>${{topic_html}}</section>
+  <section>${{item_html}}</section>
+</div>
+<fieldset>
+  <legend>Label</legend>
+{labels}
+</fieldset>
+<p><label>Comment <textarea name="comment" rows="2" maxlength="10000"></textarea></label></p>
+"""
+
+
+class BatchRow(NamedTuple):
+    """What gets one label: the ids of topic and item, and both as safe HTML."""
+
+    topic: str
+    item: str
+    topic_html: str
+    item_html: str
+
+
+def turkle_template(scale: LabelScale, *, style: str) -> str:
+    """Return the HTML template of a batch, with a radio button for each label of a scale.
+
+    `style` has the rules for posts and formulas, and the colours; it may load nothing.
+    """
+    labels = "\n".join(
+        f'  <label><input type="radio" name="label" value="{label.value}" required> '
+        f"{escape(label.word)}</label>"
+        for label in scale
+    )
+    return _TEMPLATE.format(style=style, labels=labels)
+
+
+def turkle_batch(rows: Iterable[BatchRow]) -> Iterator[bytes]:
+    """Yield the lines of the batch CSV. No text of a post is taken for a field of the template."""
+    yield exact_table([BatchRow._fields], end="\r\n")
+    for row in rows:
+        ids, texts = row[:2], row[2:]
+        cells = [*ids, *(text.replace("${", "&#36;{") for text in texts)]
+        yield exact_table([cells], end="\r\n")
+
+
+def is_of_turkle(text: str) -> bool:
+    """Return whether a text starts with the headings of Turkle's results."""
+    return "Turkle.Username" in _header(text)
+
+
+def unused_columns(text: str) -> list[str]:
+    """Return the columns of Turkle's results that are neither read nor Turkle's or the batch's."""
+    known = _OWN.union(_COLUMNS.values())
+    return [name for name in _header(text) if name not in known] if is_of_turkle(text) else []
+
+
+def _header(text: str) -> list[str]:
+    return next(csv.reader([text.lstrip("\ufeff").split("\n", 1)[0]]), [])
+
+
+def turkle_rows(text: str, problems: FileProblems) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the results as cells by the columns of judgments, each with its last line.
+
+    The cells are not checked, but times are those of ISO 8601. A missing column is a problem.
+    """
+    csv.field_size_limit(_LONGEST_CELL)
+    header = _header(text.replace("\r\n", "\n"))
+    missing = [name for key in _NEEDED if (name := _COLUMNS[key]) not in header]
+    if missing:
+        expected = ", ".join(_COLUMNS[key] for key in _NEEDED)
+        todo = "Download the results of a batch that was exported here."
+        problems.add(1, f"no column {', '.join(missing)}", expected, todo)
+        return
+    rows = csv_rows(text, problems, strict=True)
+    next(rows, None)
+    for line, cells in rows:
+        if len(cells) != len(header):
+            actual, todo = f"{len(cells)} columns", "Correct the line, or download the file again."
+            problems.add(line, actual, f"{len(header)} columns, as in the headings", todo)
+            continue
+        found = dict(zip(header, cells, strict=True))
+        row = {key: found.get(name, "") for key, name in _COLUMNS.items()}
+        yield line, row | {"judged_at": _iso(row["judged_at"])}
+
+
+def _iso(cell: str) -> str:
+    """Return Turkle's time (Thu Nov 26 15:06:20 UTC 2026) in ISO 8601, or what is none as it is."""
+    for zone in ("UTC", "GMT"):
+        try:
+            return datetime.strptime(f"{cell} +0000", f"%a %b %d %H:%M:%S {zone} %Y %z").isoformat()
+        except ValueError:
+            continue
+    return cell

@@ -1,0 +1,42 @@
+"""`manage.py load_runs LAB/TASK PATH`: load a folder of runs for their teams."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.core.management import CommandError
+from django.utils import timezone
+
+from arqkit.formats.labs.packed import unpack_file
+from arqkit.loads import cause_lines
+from arqkit.records import FileRefusedError
+from arqlab.core.management.labcommand import BY, TASK, LabCommand
+from arqlab.core.selectors import task_named
+from desk.services.run_files import load_runs
+
+
+class Command(LabCommand):
+    """Load a folder or an archive of runs for their teams, without quota and deadline.
+
+    The teams and details come from its manifest.tsv (as in runs.zip) or metadata.csv, which has the
+    column file and others of the manifest, and otherwise from the files' names. Missing teams are
+    created. Loading runs again changes nothing.
+    """
+
+    arguments = {"task": TASK, "path": {"metavar": "PATH", "type": Path}, "--by": BY}
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print what was loaded, or every problem."""
+        task, by, folder = task_named(options["task"]), self.actor(options), options["path"]
+        if not folder.exists():
+            raise CommandError(f"{folder} does not exist. Give the path of a folder or an archive.")
+        try:
+            with TemporaryDirectory() as unpacked:
+                if folder.is_file():
+                    unpack_file(folder, Path(unpacked))
+                    folder = Path(unpacked)
+                lines = load_runs(task=task, folder=folder, by=by, at=timezone.now())
+        except FileRefusedError as refused:
+            text = "\n".join(cause_lines(refused.problems))
+            raise CommandError(f"Nothing was loaded.\n{text}") from refused
+        self.stdout.write("\n".join(lines))
