@@ -374,7 +374,6 @@ LOGGING = {
     "loggers": {
         "celery.app.trace": {"level": "WARNING"},
         "celery.worker.strategy": {"level": "WARNING"},
-        "bagit": {"level": "WARNING"},
         "botocore": {"level": "WARNING"},
     },
 }

@@ -9,10 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import bagit
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
+from arqkit.formats.archives.bags import bag_faults, seal_bag
 from arqlab.core.errors import UserError
 from arqlab.core.files import FileAt, kept
 from arqlab.core.models import Lab
@@ -44,15 +45,16 @@ def archive_lab(lab: Lab, *, path: Path, published: bool = False) -> Archive:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as unfinished:
             bag = Path(unfinished, lab.slug)
-            bag.mkdir()
-            counts = {} if published else _write_tables(lab, bag)
+            data = bag / "data"
+            data.mkdir(parents=True)
+            counts = {} if published else _write_tables(lab, data)
             for document in lab_documents(lab, published=published):
-                place = bag / document.path
+                place = data / document.path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 with place.open("wb") as file:
                     file.writelines(document.chunks)
             facts = {"External-Identifier": lab.slug, "External-Description": lab.name}
-            bagit.make_bag(str(bag), facts, checksums=["sha256"])
+            seal_bag(bag, facts, on=timezone.now().date())
             zipped = shutil.make_archive(str(bag), "zip", root_dir=unfinished, base_dir=lab.slug)
             Path(zipped).rename(path)
     except OSError as error:
@@ -74,11 +76,11 @@ def archive_by_job(work: RunningJob) -> list[str]:
     return [f"{rows if archive.counts else ''}{size / 1e6:,.1f} MB."]
 
 
-def _write_tables(lab: Lab, bag: Path) -> dict[str, int]:
+def _write_tables(lab: Lab, data: Path) -> dict[str, int]:
     collection = collection_of(lab)
     with_posts = bool(collection and collection.may_be_passed_on)
     with transaction.atomic():
-        tables = TableWriter(lab, tables=bag / TABLES, files=bag / FILES, with_posts=with_posts)
+        tables = TableWriter(lab, tables=data / TABLES, files=data / FILES, with_posts=with_posts)
         return tables.write()
 
 
@@ -89,7 +91,14 @@ def restore_lab(path: Path, *, later: timedelta = timedelta()) -> Lab:
     version, or if there is a lab of its name.
     """
     with _unpacked(path) as folder, transaction.atomic():
-        data = Path(_valid_bag(folder), "data")
+        if faults := bag_faults(folder):
+            raise UserError(
+                f"{path} is damaged, or no archive of ArqLab:\n"
+                + "\n".join(faults)
+                + "\nUse another copy.",
+                code="damaged",
+            )
+        data = folder / "data"
         if not (data / TABLES).exists():
             raise UserError(
                 f"{path} has no tables, because it was published. Load its topics and qrels with"
@@ -116,21 +125,3 @@ def _unpacked(path: Path) -> Iterator[Path]:
         raise UserError(
             f"Cannot read {path}: {error}. Name the zip file of an archive, or its unpacked folder."
         ) from error
-
-
-def _valid_bag(folder: Path) -> str:
-    """Return the path of a bag, all of whose files are as they were written."""
-    try:
-        bag = bagit.Bag(str(folder))
-        bag.info.pop("Payload-Oxum", None)  # otherwise only the difference in size is found
-        bag.validate()
-    except bagit.BagValidationError as error:
-        found = "\n".join(str(detail) for detail in error.details) or str(error)
-        raise UserError(
-            f"The archive is damaged:\n{found}\nUse another copy.", code="damaged"
-        ) from error
-    except bagit.BagError as error:
-        raise UserError(
-            f"{folder} is not an archive of ArqLab: {error}.", code="damaged"
-        ) from error
-    return str(bag.path)

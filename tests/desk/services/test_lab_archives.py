@@ -143,13 +143,16 @@ def test_the_lab_in_an_archive_is_loaded_without_its_tables(whole_lab, unpacked,
 def test_a_damaged_archive_is_refused_with_all_that_is_wrong(unpacked, db):
     data = unpacked / "data"
     (data / "lab.toml").write_text("[lab]")
-    (data / "README.md").write_text("changed")
+    (data / "README.md").unlink()
+    (data / "more.txt").write_text("more")
 
     with pytest.raises(UserError) as refused:
         restore_lab(unpacked)
 
     assert refused.value.code == "damaged"
-    assert {"data/lab.toml", "data/README.md"} <= set(re.findall(r"data/\S+\b", str(refused.value)))
+    assert {"data/lab.toml", "data/README.md", "data/more.txt"} == set(
+        re.findall(r"data/\S+\b", str(refused.value))
+    )
 
 
 def test_an_archive_of_a_newer_version_or_of_a_lab_that_is_here_is_refused(unpacked, db):
