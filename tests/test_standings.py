@@ -241,6 +241,7 @@ OTHERS = {
     "close_task",
     "freeze_qrels",
     "import_judgments",
+    "load_runs",
     "submit_run",
 }
 """The commands about a task that name no run that the lab has."""

@@ -169,6 +169,7 @@ NOT_READ = {
     "pool.tsv": "a pool is frozen once, and comes back with the archive of its lab",
     "pool.json": "as pool.tsv",
     "pool.runs.tsv": "as pool.tsv",
+    "pool.turkle.zip": "by Turkle, whose results are read",
     "collection.json": "counts",
     "teams.tsv": "people join by themselves",
     "audit.tsv": "what happened here",
