@@ -112,7 +112,6 @@ def turkle_rows(text: str, problems: FileProblems) -> Iterator[tuple[int, dict[s
 
     The cells are not checked, but times are those of ISO 8601. A missing column is a problem.
     """
-    csv.field_size_limit(_LONGEST_CELL)
     header = _header(text.replace("\r\n", "\n"))
     missing = [name for key in _NEEDED if (name := _COLUMNS[key]) not in header]
     if missing:
@@ -120,9 +119,12 @@ def turkle_rows(text: str, problems: FileProblems) -> Iterator[tuple[int, dict[s
         todo = "Download the results of a batch that was exported here."
         problems.add(1, f"no column {', '.join(missing)}", expected, todo)
         return
-    rows = csv_rows(text, problems, strict=True)
-    next(rows, None)
-    for line, cells in rows:
+    limit = csv.field_size_limit(_LONGEST_CELL)
+    try:
+        rows = list(csv_rows(text, problems, strict=True))
+    finally:
+        csv.field_size_limit(limit)  # it holds for all readers of the process
+    for line, cells in rows[1:]:
         if len(cells) != len(header):
             actual, todo = f"{len(cells)} columns", "Correct the line, or download the file again."
             problems.add(line, actual, f"{len(header)} columns, as in the headings", todo)

@@ -21,6 +21,7 @@ from assessment.rounds.selectors.second import pair_agreement, second_pairs
 from benchmarks.labs.judged import JudgedLab
 from benchmarks.labs.rounds import judge_again
 from desk.services.backups import make_backup
+from evaluation.models import RunScore, Scoring, TopicScore
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_runs
 
@@ -40,7 +41,8 @@ def jobs_of() -> Iterator[tuple[str, int, Callable[[], object]]]:
         yield "leaderboard, by runs", len(runs), released
         frozen = partial(freeze_qrels, task=task, choice=QrelsChoice("again"), **whose)
         yield "qrels, by judgments", judgments, frozen
-        qrels.scorings.filter(run__in=runs[:SCORED]).delete()
+        for model in (Scoring, RunScore, TopicScore):
+            model.objects.filter(qrel_set=qrels, run__in=runs[:SCORED]).delete()
         scored = partial(score_runs, runs=runs[:SCORED], qrel_set=qrels, at=at)
         yield f"scores of {SCORED} runs, by lines", lines * SCORED, scored
         assessors = list(User.objects.filter(username__startswith="assessor"))

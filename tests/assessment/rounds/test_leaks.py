@@ -23,7 +23,7 @@ VARIES = re.compile(
 # deletion would lose, and the room on the disk.
 ABOUT_ROUNDS = re.compile(
     r"round|training|meeting|second|adjudication|sample|questions|time-sheet|audit|lab-download"
-    r"|collection-load|lab-delete|task-delete"
+    r"|collection-load|runs-load|lab-delete|task-delete"
 )
 
 KINDS = ("training", "sample", "second")

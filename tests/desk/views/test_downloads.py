@@ -163,7 +163,7 @@ def test_judgments_have_their_history_and_assessors_have_pseudonyms(scene, clien
         ("3", "High", ""),
         ("0", "Not relevant", "yes"),
     ]
-    assert rows[1]["supersedes"] == str(first.pk)
+    assert rows[1]["supersedes"] == rows[0]["judgment"] == "1"
     assert rows[1]["comment"] == second.comment
     assert scene.assessor.username not in str(rows)
     assert rows[0]["assessor"] == rows[1]["assessor"] != ""
