@@ -117,8 +117,13 @@ def allow_connections() -> None:
 def migrate_once() -> None:
     """Migrate the database; servers that start at once wait for the first."""
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])  # until the connection ends
+        # Until the connection ends. Who waits in the database has a snapshot, for whose end indexes
+        # wait that are created concurrently.
+        while connection.vendor == "postgresql":
+            cursor.execute("SELECT pg_try_advisory_lock(%s)", [MIGRATING])
+            if cursor.fetchone()[0]:
+                break
+            time.sleep(0.2)
         call_command("migrate", interactive=False, verbosity=0)
 
 
