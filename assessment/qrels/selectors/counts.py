@@ -140,7 +140,7 @@ class _Kept:
     version: str
 
     def settled_by(self, marks: Marks) -> int:
-        """Return the id up to which all judgments were stored, as is known now."""
+        """Return the id up to which all judgments are stored now, because those in flight ended."""
         return self.marks.newest if self.marks.following <= marks.oldest else self.settled
 
 
@@ -171,31 +171,31 @@ def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
     relevant = [label.value for label in known if label.value >= lowest]
     key = key_of("tallies-2", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
     kept: _Kept | None = computed_values.get(key)
-    settled = kept.settled_by(marks) if kept else 0
-    if kept and kept.marks[:4] == marks[:4] and settled == marks.newest:
+    if kept and kept.marks[:4] == marks[:4] and kept.settled == marks.newest:
         return kept
     if kept and kept.marks.key and not Judgment.objects.filter(key=kept.marks.key).exists():
         kept = None  # another database was restored since
     retired = frozenset(_retired().values_list("pk", flat=True))
-    changes = marks.newest - settled
+    changes = marks.newest - (kept.settled if kept else 0)
     if kept:
         items = sum(size.items for one in kept.tallies.values() for size in one.sizes.values())
     else:
         items = PoolItem.official.filter(pool__task=task).count()
-    version = f"{key} {marks[:4]}"
+    version = f"{key} {marks}"
     if kept is None or changes * LOOKING > items * COUNTING:
         require_time(key, items * COUNTING)
-        settled = marks.newest - UNSETTLED * (marks.oldest < marks.following)
-        tallies = _counted(relevant, pool__task=task)
+        tallies, settled = _counted(relevant, pool__task=task), marks.newest - UNSETTLED
     else:
         require_time(key, changes * LOOKING)
-        which = Q(pk__gt=settled) | Q(pk__in=retired ^ kept.retired)
+        which = Q(pk__gt=kept.settled) | Q(pk__in=retired ^ kept.retired)
         topics = Judgment.objects.filter(which).order_by().values_list("instance__item__topic")
         changed = {topic for (topic,) in topics.distinct()} & kept.tallies.keys()
-        version = version if changed else kept.version
         fresh = _counted(relevant, pool__task=task, topic__in=changed) if changed else {}
-        tallies = kept.tallies | fresh
-    kept = _Kept(marks, settled, retired, tallies, version)
+        tallies, settled = kept.tallies | fresh, kept.settled_by(marks)
+        if not changed or (tallies == kept.tallies and marks[:4] == kept.marks[:4]):
+            version = kept.version
+    in_flight = marks.oldest < marks.following
+    kept = _Kept(marks, settled if in_flight else marks.newest, retired, tallies, version)
     computed_values.set(key, kept, None)
     return kept
 
