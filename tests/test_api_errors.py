@@ -103,7 +103,7 @@ def test_a_type_that_no_address_renders(scene: Scene, client_of: Any) -> None:
 
     found = statuses(lambda path: client.get(path, headers={"Accept": "text/none"}))
 
-    assert found.keys() == {404, 406}  # a file has its own type, and here there is none
+    assert found.keys() == {404, 406}  # downloads have their own type; there is no file here
     assert all(re.search("file|download|repaired|problems", name) for name in found[404])
 
 

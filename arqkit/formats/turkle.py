@@ -135,7 +135,7 @@ def turkle_rows(text: str, problems: FileProblems) -> Iterator[tuple[int, dict[s
 
 
 def _iso(cell: str) -> str:
-    """Return Turkle's time (Thu Nov 26 15:06:20 UTC 2026) in ISO 8601, or what is none as it is."""
+    """Return Turkle's time (Thu Nov 26 15:06:20 UTC 2026) in ISO 8601; leave others as they are."""
     for zone in ("UTC", "GMT"):
         try:
             return datetime.strptime(f"{cell} +0000", f"%a %b %d %H:%M:%S {zone} %Y %z").isoformat()

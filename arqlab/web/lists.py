@@ -51,7 +51,7 @@ class SearchForm(forms.Form):
 
     @property
     def text(self) -> str:
-        """Return the text to search for, "" if there is none or it is refused."""
+        """Return the text to search for, or "" if the field is empty or invalid."""
         self.is_valid()
         return str(self.cleaned_data.get("q", ""))
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from django.apps import apps
+from django.core.files import File
 from django.db.models import Field, FileField, JSONField, Model
 
 from arqlab.core.errors import UserError
-from arqlab.core.files import FileAt, kept
+from arqlab.core.files import kept
 from arqlab.core.models import (
     ApiToken,
     AuditEvent,
@@ -81,9 +82,9 @@ LOOKUPS: Mapping[type[Model], str] = {
 }
 """How the rows of a lab are found, of models without a key to another row of the lab."""
 POSTS = {Post, Comment, PostLink, Author, Tag}
-"""The texts of a collection, whose licence may forbid to pass them on."""
+"""The texts of a collection, which its licence may not allow to be passed on."""
 NUMBERED: Mapping[str, type[Model]] = {"run": Run, "gave_way_to": Run, "expert": User}
-"""What the keys are of, that JSON fields have under these names."""
+"""The models whose rows JSON fields name under these keys."""
 NAMING_RUNS = {AuditEvent, Leaderboard, Pool, QrelSet}
 """The models with runs in their JSON fields."""
 COLUMNS = "columns.json"
@@ -251,6 +252,7 @@ class TableReader:
         self.tables, self.files, self.later = tables, files, later
         self._made: dict[type[Model], dict[int, Any]] = defaultdict(dict)
         self._known = columns()
+        self._has_collection = False
 
     def read(self) -> Lab:
         """Make all rows and return the lab. Raises `UserError` if there is a lab of its name."""
@@ -258,6 +260,8 @@ class TableReader:
         for row in self._rows(User):
             self._made[User][row["id"]] = _person(row).pk
         for model in lab_models():
+            if model in POSTS and self._has_collection:
+                continue  # it is here, and other labs may search it
             rows = self._rows(model)
             while batch := list(islice(rows, BATCH)):
                 self._make(model, batch)
@@ -295,7 +299,9 @@ class TableReader:
                 code="exists",
             )
         if model is Collection:
-            return Collection.objects.filter(slug=row["slug"]).first()
+            here = Collection.objects.filter(slug=row["slug"]).first()
+            self._has_collection = here is not None
+            return here
         if model is not VisualMap:
             return None
         own = Collection.objects.get(pk=self._made[Collection][row["collection"]])
@@ -328,7 +334,13 @@ class TableReader:
     def _stored(self, field: FileField, own: str) -> str:
         if not own:
             return ""
-        with FileAt(self.files / own) as content:
+        path = self.files / own
+        if not path.resolve().is_relative_to(self.files.resolve()):
+            raise UserError(
+                f"The archive names the file {own}, which is outside of it. Do not use it.",
+                code="damaged",
+            )
+        with path.open("rb") as opened, File(opened) as content:  # copied: the archive stays whole
             name = field.generate_filename(field.model(), Path(own).name)
             return kept.save(name, content)
 

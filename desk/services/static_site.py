@@ -115,6 +115,8 @@ def _answer(address: Address) -> Answer:
     request.resolver_match = match = resolve(address.path)
     response = match.func(request, *match.args, **match.kwargs)
     content = b"".join(response) if response.streaming else response.content
+    if response.status_code >= 400:
+        raise Http404
     return Answer(content, response.headers["Content-Type"], response.headers.get("Location", ""))
 
 
@@ -127,11 +129,14 @@ def _links(answer: Answer) -> list[str]:
 
 def _address(link: str, of: Address, root: str) -> Address | None:
     """Return what a link on a page leads to, or None if the site does not have it."""
-    parts = urlsplit(urldefrag(urljoin(of.path, link)).url)
-    if parts.netloc or not parts.path.startswith(root):
-        return None
-    asked = {name for name, _ in parse_qsl(parts.query)}
-    if asked and not asked <= ASKED.get(resolve(parts.path).view_name, set()):
+    try:
+        parts = urlsplit(urldefrag(urljoin(of.path, link)).url)
+        if parts.netloc or not parts.path.startswith(root):
+            return None
+        asked = {name for name, _ in parse_qsl(parts.query)}
+        if asked and not asked <= ASKED.get(resolve(parts.path).view_name, set()):
+            return None
+    except (ValueError, Http404):  # people write links that are none
         return None
     return Address(parts.path, parts.query)
 
@@ -169,7 +174,7 @@ def _standalone(
             name = link.removeprefix(settings.STATIC_URL)
             assets[name] = None
             element.set(attribute, relpath(f"static/{name}", folder))
-        elif element.tag == "a" and not link.startswith("#") and not urlsplit(link).netloc:
+        elif element.tag == "a" and not link.startswith(("#", "http:", "https:", "//", "mailto:")):
             target = _address(link, address, next(iter(places)).path)
             _link_to(element, link, target and places.get(target), folder)
     return cast(bytes, html.tostring(page, encoding="utf-8", doctype="<!DOCTYPE html>"))

@@ -95,7 +95,7 @@ def added(sizes: Iterable[Size]) -> Size:
 
 
 class Marks(NamedTuple):
-    """The newest judgment by id and key, and the number and sum of ids of those that do not count.
+    """The id and key of the newest judgment; the number and the sum of the ids of superseded ones.
 
     On PostgreSQL, `oldest` is the oldest transaction that goes on, and `following` the next one:
     while others go on, a judgment with a smaller id than the newest may not be stored yet.

@@ -80,12 +80,9 @@ def _table(
     columns = [Column(heading, "name", is_head=True), Column("Items", "items", COUNT)]
     for place, way in enumerate(ways):
         interval = format_html('<span class="visually-hidden">{}, </span>95% interval', way)
-        columns += [
-            Column(way, f"figures.{place}.value", HUNDREDTHS),
-            Column(interval, f"figures.{place}", INTERVAL),
-        ]
+        columns.append(Column(way, f"figures.{place}.value", HUNDREDTHS))
+        columns.append(Column(interval, f"figures.{place}", INTERVAL))
     has_values = any(figure.value is not None for row in [*rows, *below] for figure in row.figures)
-    bars = [*rows, *below[:1]]
     data = {
         "coefficient": coefficient,
         "series": list(ways),
@@ -97,7 +94,7 @@ def _table(
                     for figure in row.figures
                 ],
             }
-            for row in bars
+            for row in [*rows, *below[:1]]
         ],
     }
     label = f"{coefficient} by {heading.lower()}."

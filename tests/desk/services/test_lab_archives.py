@@ -7,7 +7,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from io import StringIO
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -26,6 +26,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, User
 from arqlab.core.services.jobs import run_next_job
 from assessment.models import DuplicatePosts, Judgment, QrelSet
+from collection.models import Author, Collection, Comment, Post, PostLink, Tag, VisualMap
 from desk.services.archive_tables import LEFT_OUT, TableReader, lab_models, models_of_apps
 from desk.services.lab_archives import archive_lab, restore_lab
 from evaluation.selectors.boards import released_board, released_leaderboard
@@ -74,10 +75,14 @@ def filled(model: type[models.Model]) -> Iterator[tuple[str, Any]]:
             yield field.name, 1
 
 
-def destroy(lab: Lab) -> None:
-    """Delete all rows of a lab and the people, so that new rows get other keys."""
-    for model, lookup in reversed(lab_models().items()):
-        rows = list(model._base_manager.filter(**{lookup: lab.pk}).values_list("pk", flat=True))
+def destroy(lab: Lab, *, but: Container[type[models.Model]] = ()) -> None:
+    """Delete the rows of a lab and the people, but for some models."""
+    found = {
+        model: list(model._base_manager.filter(**{lookup: lab.pk}).values_list("pk", flat=True))
+        for model, lookup in lab_models().items()
+        if model not in but
+    }
+    for model, rows in reversed(found.items()):
         for start in range(0, len(rows), 500):
             batch = model._base_manager.filter(pk__in=rows[start : start + 500])
             batch._raw_delete(batch.db)
@@ -103,6 +108,7 @@ def test_a_lab_is_destroyed_and_restored_and_archived_again(whole_lab, archived,
     before, key = figures(whole_lab), Judgment.objects.first().pk
     destroy(whole_lab)
 
+    assert not Collection.objects.exists()
     lab = restore_lab(archived)
     again = archive_lab(lab, path=tmp_path / "again.zip")
 
@@ -138,6 +144,35 @@ def test_the_lab_in_an_archive_is_loaded_without_its_tables(whole_lab, unpacked,
     call_command("load_lab", unpacked / "data", stdout=StringIO(), stderr=StringIO())
 
     assert set(QrelSet.objects.values_list("task__slug", "name", "sha256")) == versions
+
+
+def test_a_lab_is_restored_beside_its_collection_and_the_unpacked_archive_stays_whole(
+    whole_lab, unpacked, db
+):
+    posts, files = Post.objects.count(), sorted(unpacked.rglob("*"))
+    searched = {Collection, Post, Comment, PostLink, Author, Tag, VisualMap}
+    destroy(whole_lab, but=searched)
+
+    lab = restore_lab(unpacked)
+
+    assert Post.objects.count() == posts > 0
+    assert lab.collections.get() == Collection.objects.get()
+    assert sorted(unpacked.rglob("*")) == files
+
+
+def test_an_archive_cannot_name_a_file_outside_of_it(whole_lab, unpacked, db, tmp_path):
+    destroy(whole_lab)
+    own = tmp_path / "own.txt"
+    own.write_text("a secret")
+    tables = unpacked / "data" / "tables"
+    uploads = tables / "submissions.upload.jsonl"
+    rows = [json.loads(line) for line in uploads.read_text().splitlines()]
+    rows[0]["file"] = "../../../own.txt"
+    uploads.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    with pytest.raises(UserError, match="which is outside of it"):
+        TableReader(tables=tables, files=tables.parent / "files").read()
+    assert own.read_text() == "a secret"
 
 
 def test_a_damaged_archive_is_refused_with_all_that_is_wrong(unpacked, db):
