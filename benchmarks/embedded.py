@@ -7,8 +7,6 @@ is. In each round they judge once on a quiet server and once from the moment tha
 topics with 1,000 items wait for their scores until all are scored.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import statistics

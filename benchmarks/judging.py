@@ -9,8 +9,6 @@ every site is measured, and the medians of the rounds' ratios are compared. A ju
 7 queries.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import json

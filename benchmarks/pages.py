@@ -8,8 +8,6 @@ With `--growth`, the lab also has 1,000 topics and a million items, of which mos
 are measured too: for each of their inputs, they take as long as in a tenth of the lab.
 """
 
-from __future__ import annotations
-
 import statistics
 import tempfile
 import time

@@ -5,8 +5,6 @@ half a header, send half a form, or do not read a download; the last two stop a 
 wait for their clients.
 """
 
-from __future__ import annotations
-
 import socket
 import statistics
 import tempfile

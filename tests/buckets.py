@@ -1,7 +1,5 @@
 """An object storage for tests: moto's server, which answers as S3 does."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4

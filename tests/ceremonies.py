@@ -1,7 +1,5 @@
 """Ceremonies in tests: see the page, then send its form with what it showed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.http import HttpResponse

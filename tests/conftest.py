@@ -1,7 +1,5 @@
 """Shared fixtures: a lab, one user of each role, and browsers signed in as them."""
 
-from __future__ import annotations
-
 import gc
 import io
 import logging

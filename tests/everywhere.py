@@ -4,8 +4,6 @@ Usage: `python -m tests.everywhere`. Tests that need no database run once; brows
 PostgreSQL, a few of them on SQLite too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

@@ -1,7 +1,5 @@
 """Records for tests, numbered in sequence instead of at random, so that failures repeat."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import factory

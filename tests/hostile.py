@@ -4,8 +4,6 @@ that nobody expects, and what is no HTTP.
 In the lists, `\0` and the like stand for these characters, and LONG for very many.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -1,7 +1,5 @@
 """A small server with the completions of an OpenAI-compatible API, which misbehaves on request."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The kernel as its distribution installs it: alone, without the parts of the server."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a browser sends for the forms of a page."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lxml import html

@@ -3,8 +3,6 @@
 `arqlab.core.visits` lists what is written after the page was made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -5,8 +5,6 @@ Each request holds a lock while it is answered, so a test can wait until the ser
 everything.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import socket

@@ -1,7 +1,5 @@
 """A small lab served by real processes, for tests that start ArqLab as operators do."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

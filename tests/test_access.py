@@ -5,8 +5,6 @@ whose run it is), member of team Beta, assessor, organizer, superuser. Others ge
 led to the sign-in page. A question that is not in the table fails, and so does a server error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from datetime import UTC, datetime

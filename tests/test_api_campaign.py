@@ -1,7 +1,5 @@
 """A team's campaign by a program that knows nothing but a token and the description of the API."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from itertools import takewhile
 from typing import Any

@@ -1,7 +1,5 @@
 """Every error below `/api/`: whatever goes wrong at whichever address, its JSON has one shape."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """No command changes an archived lab or task, and those that read one go on."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Requests and responses pass through buffers on their way to and from Django's threads."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path

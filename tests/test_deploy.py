@@ -1,7 +1,5 @@
 """The files of deploy/ run the commands of docker-compose.yml, and the proxy keeps its limits."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

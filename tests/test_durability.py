@@ -1,7 +1,5 @@
 """What is acknowledged is on the disk: the system calls of a process are counted."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A fault of the server makes no run invalid and no job fail: the work is done when it is over."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

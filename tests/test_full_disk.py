@@ -1,7 +1,5 @@
 """A disk that is really full: a tmpfs of one megabyte holds the files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path

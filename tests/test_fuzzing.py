@@ -4,8 +4,6 @@ Each run sends the same few requests. `ARQLAB_FUZZ=10` sends others, for ten min
 seed by which `ARQLAB_FUZZ_SEED` sends them again.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

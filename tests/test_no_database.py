@@ -1,7 +1,5 @@
 """Without a database, every page, file and address of the API asks to come back later."""
 
-from __future__ import annotations
-
 import io
 import socket
 from collections.abc import Iterator

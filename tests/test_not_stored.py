@@ -1,7 +1,5 @@
 """What is for one person is stored by no browser and no proxy; what is for everyone may be."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 

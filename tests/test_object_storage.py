@@ -1,7 +1,5 @@
 """With files in a bucket, every door does what it does with files on a disk."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator

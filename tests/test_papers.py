@@ -1,7 +1,5 @@
 """Our figures beside those of the papers: the command, and the page that lists all tables."""
 
-from __future__ import annotations
-
 import re
 from io import StringIO
 

@@ -3,8 +3,6 @@
 A form with a field for a deadline, or an API that takes one, fails if it is not in the list.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

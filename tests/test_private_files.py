@@ -1,7 +1,5 @@
 """Only the user of the server reads its files."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

@@ -1,7 +1,5 @@
 """No page and no API writes while it is read: see `tests.reading`, which all tests use."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import DatabaseError, transaction
 from django.test import Client

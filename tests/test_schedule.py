@@ -1,7 +1,5 @@
 """The background process runs each task, and survives a failing one."""
 
-from __future__ import annotations
-
 import pytest
 from celery import Task
 from django.apps import apps

@@ -5,8 +5,6 @@ Each secret is a word that occurs nowhere else. The organizer, who may see all o
 each, so that the search proves something.
 """
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`manage.py serve` in embedded mode, as a separate process."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

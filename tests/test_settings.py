@@ -1,7 +1,5 @@
 """Settings are read from the environment, and invalid values refused."""
 
-from __future__ import annotations
-
 import runpy
 import stat
 from pathlib import Path

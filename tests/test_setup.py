@@ -1,7 +1,5 @@
 """`bin/setup` installs the locks as they are, whatever was released since."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import os

@@ -3,8 +3,6 @@
 An address that takes POST requests and is in neither list fails.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import pytest

@@ -4,8 +4,6 @@ baselines count.
 The addresses are those of the URL configuration, in every format: one that forgets a mark fails.
 """
 
-from __future__ import annotations
-
 import html
 import io
 import json

@@ -1,7 +1,5 @@
 """A filled database of version 0.1 becomes one of this version, and no large table is locked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A whole lab through the pages: loaded, joined, run, judged, scored, released and read."""
 
-from __future__ import annotations
-
 from io import StringIO
 from math import log2
 from pathlib import Path

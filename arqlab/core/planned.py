@@ -1,7 +1,5 @@
 """Queries that PostgreSQL plans once per connection; planning takes longer than running them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from weakref import WeakSet

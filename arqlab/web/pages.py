@@ -1,7 +1,5 @@
 """Pages: each declares its address, who may open it, and its section, next to its code."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Forms to assign topics: from the table or from a file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

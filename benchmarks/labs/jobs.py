@@ -1,7 +1,5 @@
 """The jobs of a lab that `make_scored` made, to be measured."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -5,8 +5,6 @@ contradictions between duplicate posts, a very fast series, a drift over all ite
 and topics without a relevant item, which have a forecast.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """What surrounds the judgments of a lab: rounds, the plan of assignments, guidelines, and runs."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

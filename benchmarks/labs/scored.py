@@ -1,7 +1,5 @@
 """A lab with many runs: pooled, judged, frozen qrels, scores, and a released leaderboard."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Nothing is stored. Runs are scored against the draft of the qrels as it is and w
 the labels of an item with several instances, the one counts that the qrels have.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The leaderboards of a task: the page with its chart, versions, their release, look-alikes."""
 
-from __future__ import annotations
-
 from collections.abc import Set
 from typing import Any, NamedTuple
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """What follows from qrels: their effect on the board, their certificate and the paper kit."""
 
-from __future__ import annotations
-
 from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Leaderboards are ordered as in the papers' tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

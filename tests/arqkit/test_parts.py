@@ -1,7 +1,5 @@
 """Work on parts, in this process and on a Dask cluster."""
 
-from __future__ import annotations
-
 import operator
 from functools import partial
 

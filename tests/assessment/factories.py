@@ -1,7 +1,5 @@
 """Pools for tests, small and written by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime

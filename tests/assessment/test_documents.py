@@ -1,7 +1,5 @@
 """A task that retrieves documents, in the form of NTCIR's arXiv task, from its folder to qrels."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

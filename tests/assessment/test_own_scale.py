@@ -3,8 +3,6 @@
 Versions keep the scale they were frozen with, whatever becomes of the task's.
 """
 
-from __future__ import annotations
-
 import re
 from io import StringIO
 from pathlib import Path

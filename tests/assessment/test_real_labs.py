@@ -1,7 +1,5 @@
 """The labs' real folders load as they are, and give the counts of their papers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

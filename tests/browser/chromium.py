@@ -1,7 +1,5 @@
 """Debian's Chromium."""
 
-from __future__ import annotations
-
 import shutil
 
 from playwright.sync_api import Browser, Playwright

@@ -1,7 +1,5 @@
 """How browser tests judge: by keys, remembering what was said of which instance."""
 
-from __future__ import annotations
-
 # The benchmark of the next item imports this module before the models can be imported.
 from django.apps import apps
 from playwright.sync_api import Page, expect

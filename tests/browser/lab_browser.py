@@ -1,7 +1,5 @@
 """A browser in which the people of a lab sign in one after the other, for browser tests."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import count

@@ -2,8 +2,6 @@
 and B.203.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re

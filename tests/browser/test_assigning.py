@@ -1,7 +1,5 @@
 """An organizer assigns the topics that a filter shows, by mouse and by keyboard."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The corpus of attacks does nothing in a real browser as title, body or comment of posts."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

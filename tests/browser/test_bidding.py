@@ -1,7 +1,5 @@
 """An assessor marks topics with single keys; the organizer plans with the marks."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,7 +1,5 @@
 """Charts in a browser: drawn in the colours of the page, with their numbers beside."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -1,8 +1,6 @@
 """The services of docker-compose.yml on machines that share no disk: a lab year through the proxy,
 then everything is destroyed and restored."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -5,8 +5,6 @@ The pages are those that the table of `tests/test_access.py` lets somebody see, 
 visited without a word here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime

@@ -2,8 +2,6 @@
 leaderboard.
 """
 
-from __future__ import annotations
-
 import pytest
 from django.core.management import call_command
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Forms in a browser: filled in again after a lost session, and sent once."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """The pages of a collection's imports, in a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

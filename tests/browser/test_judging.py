@@ -2,8 +2,6 @@
 browser, an ended sign-in and a finished topic. The orders of events are tried in tests/js.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

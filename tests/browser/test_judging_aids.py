@@ -1,7 +1,5 @@
 """What helps an assessor to read and to write: the thread over the page, and other aids."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

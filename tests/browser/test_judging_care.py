@@ -2,8 +2,6 @@
 its storage, its history, other tabs and other users.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -2,8 +2,6 @@
 labels cleared and items skipped.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Marks on the judging page: made with the mouse or the keyboard, painted, kept and sent."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 windows.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

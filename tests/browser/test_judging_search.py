@@ -1,7 +1,5 @@
 """The search with systems beside the item that is judged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

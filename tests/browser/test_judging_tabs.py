@@ -1,7 +1,5 @@
 """One person with two tabs of a topic: they show different items and share what they say."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

@@ -1,7 +1,5 @@
 """No control of the judging page leaves the window beside the widest real formulas."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

@@ -7,8 +7,6 @@ statsmodels, krippendorff, scipy and pytrec_eval. Confidence intervals come from
 here they only have to contain their value, `tests/arqkit/agreement` checks them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A whole lab year in the browser alone: from an empty database to a released leaderboard."""
 
-from __future__ import annotations
-
 import re
 from statistics import mean
 

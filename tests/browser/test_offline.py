@@ -2,8 +2,6 @@
 browser, and sent once; trips are seen by nobody else.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A score opens in a browser, link by link, as far as each role may go."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

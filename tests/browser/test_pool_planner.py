@@ -2,8 +2,6 @@
 shifts.
 """
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

@@ -2,8 +2,6 @@
 the paper kit.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Rounds in the browser: sample tasks behind a link, meetings, and special questions."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

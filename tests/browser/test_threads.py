@@ -2,8 +2,6 @@
 scroll in themselves.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Organizers say what is known of topics: with the keyboard alone, and in windows of all widths."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

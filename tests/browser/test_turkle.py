@@ -1,7 +1,5 @@
 """A batch in a page built as Turkle builds it, and its results as labels."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

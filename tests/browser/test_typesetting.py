@@ -1,7 +1,5 @@
 """Formulas in Chromium: what only their geometry shows, as no attribute can."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

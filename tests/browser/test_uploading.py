@@ -1,7 +1,5 @@
 """Uploads in a browser: the team of a run, and uploads that are cancelled, lost or too large."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.sessions.models import Session
 from playwright.sync_api import expect

@@ -1,7 +1,5 @@
 """What the main pages load: little, compressed, and files that the browser keeps for ever."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The figures of the judging weeks, computed from downloaded tables by other libraries."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

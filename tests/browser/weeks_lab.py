@@ -4,8 +4,6 @@ What the assessors say is written down here; what the pages make of it is comput
 `weeks_figures`.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

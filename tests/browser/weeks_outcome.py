@@ -1,7 +1,5 @@
 """The judging weeks from the second labels on: their results, adjudication, qrels, time sheet."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter, defaultdict

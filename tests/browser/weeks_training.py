@@ -1,7 +1,5 @@
 """The judging weeks up to the meeting: guidelines, bids, plan, training."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping

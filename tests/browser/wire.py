@@ -1,7 +1,5 @@
 """What a page weighs: the requests and the bytes that Chromium gets for it, with an empty cache."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small collections for tests."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A collection to search, created in the database without files."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

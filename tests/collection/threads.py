@@ -1,7 +1,5 @@
 """A thread with everything that a thread can have, for tests."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An assessor is in no team of the same lab, by any entry point, unless an organizer allows it."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 

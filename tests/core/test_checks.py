@@ -1,7 +1,5 @@
 """Settings that contradict each other are refused at start, all at once, each with its cure."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """However many sign in at once, other pages keep their threads."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import BoundedSemaphore, Event, Semaphore
 

@@ -1,7 +1,5 @@
 """A server is ready if all that it needs works, and says which part does not."""
 
-from __future__ import annotations
-
 import io
 import socket
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The log names the request of each line, also in the task that the request woke."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """What the log says about requests of strangers: one line each, without a traceback."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

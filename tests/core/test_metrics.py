@@ -1,7 +1,5 @@
 """Prometheus reads requests and figures with its token, and nobody else does."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

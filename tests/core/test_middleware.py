@@ -1,7 +1,5 @@
 """What a user gets who acts after losing the session."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.sessions.models import Session
 from django.test import Client

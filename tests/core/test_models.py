@@ -1,7 +1,5 @@
 """The database refuses inconsistent people, labs, tasks and topics."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """What a role may do is said once; what grants, invites, lists or addresses people asks there."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

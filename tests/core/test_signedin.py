@@ -1,7 +1,5 @@
 """The signed-in user, checked through the account page, which visitors cannot see."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Transactions on SQLite take turns."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing

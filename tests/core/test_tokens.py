@@ -1,7 +1,5 @@
 """API tokens, with which programs sign in instead of by a password."""
 
-from __future__ import annotations
-
 import re
 import time
 from base64 import b64encode

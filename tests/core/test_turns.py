@@ -1,7 +1,5 @@
 """Work of several owners is done in turns."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

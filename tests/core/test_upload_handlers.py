@@ -1,7 +1,5 @@
 """Files that are being uploaded, and requests that are too large for their page."""
 
-from __future__ import annotations
-
 import shutil
 from collections import namedtuple
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The phases of labs and the stages of tasks."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 

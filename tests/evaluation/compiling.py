@@ -1,7 +1,5 @@
 """Compile the LaTeX of a paper kit."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Mapping

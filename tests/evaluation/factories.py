@@ -1,7 +1,5 @@
 """Qrels and valid runs for tests. A run's index is written as validation writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256

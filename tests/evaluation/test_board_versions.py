@@ -1,7 +1,5 @@
 """Earlier released versions of a leaderboard: what each role sees, and in which formats."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from types import SimpleNamespace
 

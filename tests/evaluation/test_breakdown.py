@@ -1,7 +1,5 @@
 """The page of a leaderboard by groups of topics: its figures, and who sees which runs."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -3,8 +3,6 @@
 Figures are compared with the stored scores against qrels whose lines were left out.
 """
 
-from __future__ import annotations
-
 import csv
 import random
 import re

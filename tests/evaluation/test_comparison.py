@@ -1,7 +1,5 @@
 """The pages that compare runs: their figures, and who sees which runs."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

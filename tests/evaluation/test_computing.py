@@ -1,7 +1,5 @@
 """What takes longer than a page may compute: a job makes it, whichever door it is asked at."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """The correlation of the measures of a board: figures, file and roles. Laws are in tests/arqkit."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

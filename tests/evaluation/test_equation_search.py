@@ -1,7 +1,5 @@
 """A task of equation search (002): its measures on the board, by topic, in files and in papers."""
 
-from __future__ import annotations
-
 import csv
 from types import SimpleNamespace
 

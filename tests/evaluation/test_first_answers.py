@@ -1,7 +1,5 @@
 """Runs of Task 1, cut to their first answers: their figures, and who sees them."""
 
-from __future__ import annotations
-
 import csv
 from random import Random
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Measures that the leaderboard page is asked for: their figures, and who may ask."""
 
-from __future__ import annotations
-
 from random import Random
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Answers (Task 3) keep their labels whatever happens to the tag and the team of their run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Scores by all instances of formulas beside those by visually distinct formulas."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 from scipy import stats

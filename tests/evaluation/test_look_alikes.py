@@ -1,7 +1,5 @@
 """Organizers see copies of runs of different teams, and runs that replay the qrels, with topics."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 

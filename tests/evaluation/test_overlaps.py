@@ -1,7 +1,5 @@
 """Lexical overlap of Task 3 runs: stored, by topic, with the references of other teams."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from types import SimpleNamespace
 

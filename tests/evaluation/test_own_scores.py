@@ -4,8 +4,6 @@ The attack on the labels submits made runs, withdraws them, and goes on with ano
 another account. It may learn no more than it knows before: most labels are 0.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product

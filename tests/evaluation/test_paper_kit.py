@@ -1,7 +1,5 @@
 """The paper kit of a version: its numbers are the leaderboard's, and its LaTeX compiles."""
 
-from __future__ import annotations
-
 import csv
 from io import BytesIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tables of a paper kit over several labs and for Task 3, against the pages and scipy."""
 
-from __future__ import annotations
-
 import csv
 import re
 from types import SimpleNamespace

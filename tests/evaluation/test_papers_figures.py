@@ -1,7 +1,5 @@
 """The commands reproduce the scores published in the overview papers, on real labs and runs."""
 
-from __future__ import annotations
-
 import csv
 from io import StringIO
 from pathlib import Path

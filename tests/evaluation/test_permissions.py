@@ -1,7 +1,5 @@
 """The board that a user sees, before and after its release."""
 
-from __future__ import annotations
-
 import pytest
 from django.http import Http404
 

@@ -1,7 +1,5 @@
 """Progress tests: teams link the runs of one system; leaderboards show its scores in each lab."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 from django.utils import timezone

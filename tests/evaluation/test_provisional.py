@@ -1,7 +1,5 @@
 """The provisional leaderboard: scores by the current labels, as pytrec_eval computes them."""
 
-from __future__ import annotations
-
 from statistics import fmean
 
 import pytest

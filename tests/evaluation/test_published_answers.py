@@ -3,8 +3,6 @@
 The expected figures are the mean label over the topics that a run answered, by hand.
 """
 
-from __future__ import annotations
-
 import re
 from io import StringIO
 from pathlib import Path

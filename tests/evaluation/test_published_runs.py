@@ -4,8 +4,6 @@ publishes, and of no others: for each role, setting and state, on all pages and 
 Each run has an item that no other run has, so that a page that shows its ranking shows its name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime

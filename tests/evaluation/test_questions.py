@@ -3,8 +3,6 @@
 Figures are computed from the labels that the test gives.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

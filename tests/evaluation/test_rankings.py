@@ -1,7 +1,5 @@
 """The pages that a score opens: rankings, topics, and the judgments of an item."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The page and the command that release a leaderboard: oddities, confirmation, undo."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from io import StringIO
 from types import SimpleNamespace

@@ -3,8 +3,6 @@
 Figures are computed from the stored labels by scikit-learn, pytrec_eval and scipy.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import random

@@ -1,7 +1,5 @@
 """The best and worst case of a run with tied scores: figures, and who sees them."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

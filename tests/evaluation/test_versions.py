@@ -1,7 +1,5 @@
 """The effect of two versions of the qrels on the leaderboard."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The pages and API of leaderboards and scores: who sees what, and what organizers can do."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 from urllib.parse import urljoin

@@ -5,8 +5,6 @@
 Prints the table of docs/operations.md: for the embedded mode, and for PostgreSQL and Redis.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

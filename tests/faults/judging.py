@@ -1,7 +1,5 @@
 """Assessors at a served lab: what was acknowledged is there once, and nothing is torn."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -3,8 +3,6 @@
 Each fault is a context: within it a part is broken.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Nothing that was acknowledged is lost or there twice, whatever part of a site fails."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

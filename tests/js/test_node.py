@@ -1,7 +1,5 @@
 """The scripts' own tests, in Node's test runner: `node --test tests/js/*.test.mjs`."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

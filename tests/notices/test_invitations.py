@@ -1,7 +1,5 @@
 """Organizers invite addresses to roles and teams. Each link works once."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

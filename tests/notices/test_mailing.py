@@ -1,7 +1,5 @@
 """Queued mail is sent once, tried again after errors, and logged."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from smtplib import SMTPAuthenticationError, SMTPDataError, SMTPRecipientsRefused
 from unittest.mock import Mock

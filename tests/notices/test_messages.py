@@ -1,7 +1,5 @@
 """Organizers write to teams and assessors, and see what happened to each email."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """Notices are stored with the event, once for each user, and queued as mail if mail is set up."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqlab.notices.models import Kind, Mail, Notice

@@ -1,7 +1,5 @@
 """The pages of a user's own notices, the count in the header, and the switch for email."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

@@ -1,7 +1,5 @@
 """Organizers edit the texts of notices; unknown placeholders are refused."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Baselines of the organizers' own systems, from the page and the command to the checked run."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

@@ -1,7 +1,5 @@
 """Formulas are read on a Dask cluster as in one process, and a killed build goes on."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.retrieval import formulas

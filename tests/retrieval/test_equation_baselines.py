@@ -1,7 +1,5 @@
 """Equation embeddings as a baseline: trained once on the collection, used by all its tasks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Baselines of generated answers, from the configured language model or a file."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import logging

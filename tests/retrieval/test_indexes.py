@@ -1,7 +1,5 @@
 """Indexes are built once, whole or not at all."""
 
-from __future__ import annotations
-
 import os
 from signal import SIGKILL
 

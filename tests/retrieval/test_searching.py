@@ -1,7 +1,5 @@
 """The search page: systems side by side, and who sees what."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict
 from importlib import import_module

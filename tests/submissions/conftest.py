@@ -1,7 +1,5 @@
 """Fixtures for the tests of pages and API."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

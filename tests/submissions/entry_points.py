@@ -1,7 +1,5 @@
 """Requests that the tests send to the pages of runs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile

@@ -1,7 +1,5 @@
 """Uploads and runs for tests, and the bytes of run files."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile

@@ -1,7 +1,5 @@
 """Processes with their own database and storage, which tests kill or run at the same time."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

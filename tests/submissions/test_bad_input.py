@@ -3,8 +3,6 @@
 The command submits them one after the other, in a process whose time and memory are measured.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Baselines belong to the lab itself: no team, no member."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.files.base import ContentFile
 from django.urls import reverse

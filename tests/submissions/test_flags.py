@@ -1,7 +1,5 @@
 """Every flag of a run is declared in every form, file and API."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

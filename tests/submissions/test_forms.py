@@ -1,7 +1,5 @@
 """The fields of the form for the metadata of a run."""
 
-from __future__ import annotations
-
 import pytest
 
 from submissions.forms import RunMetadataForm

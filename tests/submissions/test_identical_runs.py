@@ -1,7 +1,5 @@
 """Byte-identical runs are reported to their teams and listed for organizers."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 

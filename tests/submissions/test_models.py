@@ -1,7 +1,5 @@
 """The constraints of the database on runs, and the filters of runs."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import IntegrityError
 from django.db.models import ProtectedError

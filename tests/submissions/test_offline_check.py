@@ -1,7 +1,5 @@
 """`arqkit check` prints what the server reports on an upload, line for line, from a task pack."""
 
-from __future__ import annotations
-
 import zipfile
 from dataclasses import fields
 from pathlib import Path

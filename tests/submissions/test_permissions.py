@@ -1,7 +1,5 @@
 """Who may see and submit runs."""
 
-from __future__ import annotations
-
 import pytest
 from django.http import Http404
 

@@ -1,7 +1,5 @@
 """Post-hoc runs: submitted by a team after the deadline, scored, and never official."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Published runs of ARQMath and NTCIR, submitted unchanged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

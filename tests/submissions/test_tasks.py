@@ -1,7 +1,5 @@
 """Background tasks of runs."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Every page that offers the file of its table has it in all formats."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

@@ -1,7 +1,5 @@
 """The items judged per day, and those expected until the estimated completion."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta

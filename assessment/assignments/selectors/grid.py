@@ -1,7 +1,5 @@
 """The progress of a task by topic and assessor, its estimated completion, and offline trips."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

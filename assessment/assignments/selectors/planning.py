@@ -1,7 +1,5 @@
 """The input of a plan of assignments, and the effect of the plan on each assessor."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

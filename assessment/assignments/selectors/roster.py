@@ -1,7 +1,5 @@
 """The roster of a task: assessors who were added or have topics, their hours and their bids."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 

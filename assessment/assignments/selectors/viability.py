@@ -1,7 +1,5 @@
 """The topics that may be dropped, with the probability that they are kept and what they cost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

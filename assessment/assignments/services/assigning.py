@@ -1,7 +1,5 @@
 """Assigning topics to assessors, ending assignments, reviewing topics. No label changes."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import NamedTuple

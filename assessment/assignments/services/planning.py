@@ -1,7 +1,5 @@
 """Applying a plan, changing the roster, and setting topics aside."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The organizers' pages that assign topics and show judging progress."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import replace

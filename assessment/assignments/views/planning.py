@@ -1,7 +1,5 @@
 """The pages of the roster, of bids, and of the plan of assignments."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime

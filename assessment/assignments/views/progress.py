@@ -1,7 +1,5 @@
 """The tables of the assignments page: assessors, days, trips, forecasts, and topics."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any
 

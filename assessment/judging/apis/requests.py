@@ -1,7 +1,5 @@
 """The requests of the judging API: each body is declared once, for validation and the schema."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn

@@ -1,7 +1,5 @@
 """The responses of the judging API, for the API schema."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse

@@ -1,7 +1,5 @@
 """The judging API: items, labels, skipped items, leases, trips, comments and related labels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar

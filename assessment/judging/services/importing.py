@@ -1,7 +1,5 @@
 """Import of labels judged outside ArqLab. They become judgments with a history."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Answer posts and generated answers look the same, because both can be in one poo
 assessor gets has the kind of an answer, its id, or the ids of its formulas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The list of judgments: each item with its formula or the beginning of its post, and its marks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The initial content of the judging page: the first items, leased, and the progress."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Storage of labels: each once, with its history; the first one counts."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Late labels: stored when they arrive, and kept or excluded by an organizer."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Leases of items, for the page and for offline trips. A signed token proves a lease."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple

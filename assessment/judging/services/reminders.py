@@ -1,7 +1,5 @@
 """Reminders of assessors before a judging deadline."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """The problems of a judging request, and the error that reports them all."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 
 from arqkit.formats.qrels.judgments import LONGEST_COMMENT

@@ -1,7 +1,5 @@
 """Labels as the page sends them, and as they are stored."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple

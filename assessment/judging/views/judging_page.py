@@ -1,7 +1,5 @@
 """The judging page, and the list of an assessor's judgments."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

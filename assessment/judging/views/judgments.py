@@ -1,7 +1,5 @@
 """Lists of judgments for organizers: by item, by guidelines, late, and affected by visual ids."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The tables of an assessor's own work: days, tasks, topics, and answered tickets."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 
 from django.contrib.humanize.templatetags.humanize import intcomma

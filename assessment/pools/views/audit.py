@@ -1,7 +1,5 @@
 """The pool audit: what baselines, or chosen runs, rank high and nobody pools or judges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """Tables of pools with their charts: items by topic, runs and teams of a plan, overlap of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median
 

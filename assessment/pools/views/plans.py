@@ -1,7 +1,5 @@
 """The pool planner: the figures of a pool for given settings, and the freeze page."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any

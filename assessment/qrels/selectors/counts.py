@@ -4,8 +4,6 @@ A topic is counted again when it has a judgment that is newer than those counted
 or ceased to count since. The database shows both, so nobody who stores labels keeps counts.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Rows of the database as frames."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from io import BytesIO
 from typing import Any

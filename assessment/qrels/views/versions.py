@@ -1,7 +1,5 @@
 """The pages of qrels: the draft, freezing, the frozen versions, and the differences of two."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Tables of votes for tests: rows are items, columns assessors, None is a missing vote."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Coefficients agree with other libraries and printed figures, and obey their laws."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, permutations
 

@@ -1,7 +1,5 @@
 """Disagreements: the items whose votes differ, largest difference first."""
 
-from __future__ import annotations
-
 from hypothesis import given
 
 from arqkit.agreement.votes import disagreements

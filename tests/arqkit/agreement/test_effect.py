@@ -1,7 +1,5 @@
 """The effect of judgments on the ranking of systems agrees with scipy and the definitions."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """The bundle of coefficients equals the single ones, and its intervals hold."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import krippendorff

@@ -1,7 +1,5 @@
 """Plans of second judging check everyone by others, evenly, and nobody by themselves."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations
 from math import ceil

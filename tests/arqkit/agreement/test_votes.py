@@ -1,7 +1,5 @@
 """Votes: judgments only, binary labels, confusion matrices."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from sklearn.metrics import confusion_matrix as peer
 

@@ -1,7 +1,5 @@
 """Scores by groups of topics, against scipy and by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Random and tied scores of runs by topic."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

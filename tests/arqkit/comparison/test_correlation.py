@@ -1,7 +1,5 @@
 """Correlations of measures: scipy's coefficients on random and tied data, and the paper's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Differences, effect sizes and intervals agree with scipy and with plain loops."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

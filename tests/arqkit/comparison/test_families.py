@@ -1,7 +1,5 @@
 """Families of tests: all pairs, corrected together, over the topics that a pair has in common."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

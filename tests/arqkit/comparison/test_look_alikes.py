@@ -2,8 +2,6 @@
 real runs are not accused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations

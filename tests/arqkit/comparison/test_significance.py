@@ -1,7 +1,5 @@
 """Tests of significance agree with scipy and statsmodels on random and tied scores."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The similarity of rankings: laws, and sums written as in the paper."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The stability of the best runs agrees with the exact probability over all possible draws."""
 
-from __future__ import annotations
-
 from itertools import product
 from statistics import fmean
 

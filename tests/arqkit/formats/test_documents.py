@@ -1,7 +1,5 @@
 """Documents are read from JSON lines, folders and zips; what cannot be read is reported by line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zipfile

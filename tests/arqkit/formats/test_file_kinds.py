@@ -1,7 +1,5 @@
 """Files are recognized by their first lines, and one of the wrong kind is named."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.formats.archives.compressed import read_pieces

@@ -1,7 +1,5 @@
 """Boards as files."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Tables as files for spreadsheets."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import UTC, datetime

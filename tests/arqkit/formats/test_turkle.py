@@ -1,7 +1,5 @@
 """A batch of Turkle, and its results as judgments."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping

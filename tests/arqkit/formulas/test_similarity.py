@@ -1,7 +1,5 @@
 """Similarity of formulas by the symbol pairs of their layout strings."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Special questions: their answers as labels, and the shares of the answers."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

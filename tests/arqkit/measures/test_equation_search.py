@@ -1,7 +1,5 @@
 """The measures of equation search (002), against trec_eval and their definitions written out."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 

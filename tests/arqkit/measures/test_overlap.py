@@ -1,7 +1,5 @@
 """Lexical overlap: SQuAD's F1 written out, on random bags, and whose references count."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The best and worst case of a run with tied scores, against pytrec_eval and all permutations."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The certificate, compared with pytrec_eval on qrels whose lines were dropped one by one."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The items judged per day, with the forecast, as organizers see them."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Every estimate of hours counts the labels: a formula takes one for each of its instances."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

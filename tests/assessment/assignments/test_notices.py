@@ -1,7 +1,5 @@
 """Assessors are notified of the topics assigned to them."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

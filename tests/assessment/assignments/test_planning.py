@@ -1,7 +1,5 @@
 """Organizers plan assignments from hours and choices, edit the plan and apply it."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

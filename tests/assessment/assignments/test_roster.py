@@ -1,7 +1,5 @@
 """Assessors of a task, their hours, and the topics they want."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Topics that may be dropped: the forecast, and what setting a topic aside changes."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a version of the guidelines changed: words, examples, cases, and the labels before it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Organizers collect examples and cases, and publish them as one version."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqlab.core.models import AuditEvent

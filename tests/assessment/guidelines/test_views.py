@@ -1,7 +1,5 @@
 """The guidelines: read by assessors, written by organizers, and never changed once saved."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

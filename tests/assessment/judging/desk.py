@@ -1,7 +1,5 @@
 """How tests judge: as the page does, over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """A worker of the web server that dies in the middle of a request, where its header says."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable

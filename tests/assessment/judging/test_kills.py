@@ -1,7 +1,5 @@
 """A worker of the web server dies while a label is stored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

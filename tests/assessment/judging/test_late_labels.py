@@ -1,7 +1,5 @@
 """Labels that arrive when their assessor may no longer judge the item."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Marks as quotes: in the assessor's list, and for pages that compare assessors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An item whose text is missing can only be reported."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 The post and the generated answer have the same text, so that whatever differs reveals the kind.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import asdict, replace
 from pathlib import Path

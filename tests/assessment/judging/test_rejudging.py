@@ -2,8 +2,6 @@
 official ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from io import StringIO

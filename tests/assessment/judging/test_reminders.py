@@ -1,7 +1,5 @@
 """Assessors with items left are reminded once of a judging deadline, 48 hours before."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The database refuses nonsense about qrels, whoever writes it."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import IntegrityError
 

@@ -1,7 +1,5 @@
 """`arqkit pool` prints the pool that a server freezes from the same runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

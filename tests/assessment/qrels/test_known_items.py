@@ -1,7 +1,5 @@
 """In a lab without a collection, runs are compared with qrels, pools and other runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from submissions.models import Run

@@ -1,7 +1,5 @@
 """The radar's pages: what they show, who sees them, and what happens to a finding."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import timedelta

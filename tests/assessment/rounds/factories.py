@@ -1,7 +1,5 @@
 """Rounds for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

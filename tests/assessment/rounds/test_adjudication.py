@@ -1,7 +1,5 @@
 """Disagreements are decided in a meeting or by a third opinion, and the decision counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.judgments.qrels import Level

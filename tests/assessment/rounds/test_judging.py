@@ -1,7 +1,5 @@
 """Rounds are judged as the official pool is, each assessor their own copies."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.judgments.qrels import Level

@@ -1,7 +1,5 @@
 """Kinds of rounds are data: every door asks them, and a new kind is found by all."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Labels of rounds show nowhere but in the rounds: all pages and files are the same with them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

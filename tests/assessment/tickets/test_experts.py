@@ -1,7 +1,5 @@
 """Tickets sent to an expert, whose reply an organizer, or by the policy the expert, uses."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 

@@ -1,7 +1,5 @@
 """Assessors are notified when their tickets are answered."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqlab.notices.models import Notice

@@ -1,7 +1,5 @@
 """The policy of a task: what happens with each label that is not a judgment."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 

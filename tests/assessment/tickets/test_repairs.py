@@ -1,7 +1,5 @@
 """Repairs of the items of tickets: corrections of what a lab shows, beside its collection."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Organizers see and download the hours of the assessors, by person, task, topic and day."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Queries on collections."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The contents of a collection, its imports, and missing data."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Queries on threads."""
 
-from __future__ import annotations
-
 import pytest
 
 from collection.selectors.threads import Thread, find_thread

@@ -1,7 +1,5 @@
 """Local pages of addresses in posts."""
 
-from __future__ import annotations
-
 import pytest
 
 from collection.selectors.threads import find_thread

@@ -1,7 +1,5 @@
 """Sanitizing the texts of a collection again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Conversion of LaTeX without MathML to layout strings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

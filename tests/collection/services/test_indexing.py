@@ -1,7 +1,5 @@
 """Updating the search indexes after posts change."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Loading a collection."""
 
-from __future__ import annotations
-
 import gzip
 from dataclasses import replace
 from pathlib import Path

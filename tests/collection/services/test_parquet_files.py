@@ -1,7 +1,5 @@
 """Parquet files: used files are kept, and unused files are deleted."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Rendering of threads as HTML."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.texts.html.sanitizer import RULES

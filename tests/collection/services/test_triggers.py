@@ -1,7 +1,5 @@
 """The text search follows changed posts after a migration has rebuilt their table."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.management.sql import emit_post_migrate_signal, emit_pre_migrate_signal
 from django.db import connection, models

@@ -1,7 +1,5 @@
 """Versions of visual ids."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

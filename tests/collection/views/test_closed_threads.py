@@ -1,7 +1,5 @@
 """Who sees topics, threads and links to threads, when: objects, roles and phases of a lab."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The page of a formula."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """The pages of a collection's imports."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Looking up posts and formulas."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -1,7 +1,5 @@
 """The pages of threads, of posts and of topics."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

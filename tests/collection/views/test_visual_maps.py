@@ -1,7 +1,5 @@
 """The page of a version of the visual ids."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

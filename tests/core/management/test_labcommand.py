@@ -1,7 +1,5 @@
 """Any command on labs may be the first one to run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

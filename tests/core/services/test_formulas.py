@@ -1,7 +1,5 @@
 """Formulas are typeset once and stored."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqlab.core.models import TypesetFormula

@@ -1,7 +1,5 @@
 """Topics get their HTML when they are loaded."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.records import TopicRecord

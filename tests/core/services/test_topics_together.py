@@ -1,7 +1,5 @@
 """Of organizers who save at the same time, the first one wins and the others are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.databases import UseDatabase

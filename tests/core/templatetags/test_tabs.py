@@ -1,7 +1,5 @@
 """The tabs of labs and tasks."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

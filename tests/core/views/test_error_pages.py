@@ -1,7 +1,5 @@
 """ArqLab's own answers to failed requests: a page for browsers, JSON for the API and scripts."""
 
-from __future__ import annotations
-
 from html import unescape
 
 import pytest

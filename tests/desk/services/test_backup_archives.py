@@ -1,7 +1,5 @@
 """An archive is read back as it was written, or refused with the reason."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

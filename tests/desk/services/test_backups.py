@@ -1,7 +1,5 @@
 """Everything is destroyed and restored from a backup that was made while the lab worked."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

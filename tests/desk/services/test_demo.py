@@ -1,7 +1,5 @@
 """The demo lab is built in one step, with activity in every state."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO

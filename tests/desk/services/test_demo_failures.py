@@ -1,7 +1,5 @@
 """A demo lab that cannot be built leaves nothing behind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

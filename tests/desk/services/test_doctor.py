@@ -1,7 +1,5 @@
 """The doctor names each fault of a server that has one, and nothing on one that works."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from datetime import timedelta

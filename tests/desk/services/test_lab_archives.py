@@ -1,7 +1,5 @@
 """A lab is archived, destroyed and restored, and its archive is the same again."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

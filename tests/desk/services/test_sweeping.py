@@ -1,7 +1,5 @@
 """Files that no row refers to are put aside, then deleted; all others are kept."""
 
-from __future__ import annotations
-
 import os
 import re
 from datetime import UTC, datetime, timedelta

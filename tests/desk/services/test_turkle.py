@@ -1,7 +1,5 @@
 """The batch of a pool: the download and the command have the same files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zipfile

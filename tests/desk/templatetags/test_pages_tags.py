@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from arqlab.core.models import Task
 from arqlab.core.selectors import TaskRow
 from desk.templatetags.desk_tags import open_first, release_first

@@ -1,7 +1,5 @@
 """Labs and tasks are archived, restored and deleted on pages."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.files.base import ContentFile
 from django.utils import timezone

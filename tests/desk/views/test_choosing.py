@@ -1,7 +1,5 @@
 """Organizers choose topics in the browser, as with `make_topics`."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from io import StringIO

@@ -1,7 +1,5 @@
 """The files that labs and tasks hand out, to whom and when."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Organizers load labs, topics, qrels, judgments and collections on pages."""
 
-from __future__ import annotations
-
 import io
 import re
 import tarfile

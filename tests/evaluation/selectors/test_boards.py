@@ -1,7 +1,5 @@
 """Live boards: the current scores."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation.selectors.boards import live_board

@@ -1,7 +1,5 @@
 """Which runs lack scores, and why a run cannot have any."""
 
-from __future__ import annotations
-
 import pytest
 
 from assessment.models import QrelSet

@@ -1,7 +1,5 @@
 """The spread of the scores of runs, and who sees it on the leaderboard."""
 
-from __future__ import annotations
-
 import json
 import re
 from statistics import quantiles

@@ -1,7 +1,5 @@
 """The scores of a run by topic."""
 
-from __future__ import annotations
-
 import pytest
 
 from evaluation.selectors.boards import live_board, topic_rows

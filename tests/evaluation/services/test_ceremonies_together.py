@@ -1,7 +1,5 @@
 """Organizers who do the same at the same time: one of them does it, the others are told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

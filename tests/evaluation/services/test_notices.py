@@ -1,7 +1,5 @@
 """Teams are notified when a leaderboard with their runs is released."""
 
-from __future__ import annotations
-
 from arqlab.notices.models import Notice
 from evaluation.services.releasing import release_leaderboard
 from tests.evaluation.factories import NOW, make_qrels, make_run

@@ -1,7 +1,5 @@
 """Released leaderboards: numbered versions with their own runs and scores."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.leaderboard import Board

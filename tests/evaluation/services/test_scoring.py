@@ -1,7 +1,5 @@
 """Scoring of runs: what is stored, when runs are scored again, and which runs cannot be scored."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

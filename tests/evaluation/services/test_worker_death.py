@@ -1,7 +1,5 @@
 """A worker killed during scoring leaves nothing behind, and two at once store every score once."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Changes to uploaded runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

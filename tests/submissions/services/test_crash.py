@@ -3,8 +3,6 @@
 The worker is a real process with its own database and storage that sends itself SIGKILL.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The identifiers of runs: when they are assigned, and that nothing changes them."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import IntegrityError, transaction
 

@@ -1,7 +1,5 @@
 """Moving runs to other teams."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqlab.core.errors import UserError

@@ -1,7 +1,5 @@
 """Teams are notified of the results of their uploads."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

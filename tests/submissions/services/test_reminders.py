@@ -1,7 +1,5 @@
 """Teams are reminded of a deadline once: early without a primary run, all on the last day."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The rules on role, deadline, quota and tags."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

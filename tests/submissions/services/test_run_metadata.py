@@ -1,7 +1,5 @@
 """Reading the metadata of a run from a file name."""
 
-from __future__ import annotations
-
 from submissions.services.run_metadata import RunMetadata, metadata_from_name
 
 

@@ -1,7 +1,5 @@
 """Uploads have a budget of bytes, and what was only checked or is invalid is not kept for ever."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

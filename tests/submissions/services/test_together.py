@@ -1,7 +1,5 @@
 """Several processes at once: the database decides which is first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Uploads of run files."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 

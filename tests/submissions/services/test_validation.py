@@ -1,7 +1,5 @@
 """The validation of waiting runs."""
 
-from __future__ import annotations
-
 import gzip
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The pages that change runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The page and the command that close a task: oddities, what teams can do then, undo."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """The pages that show runs, and who may see them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

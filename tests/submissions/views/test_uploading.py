@@ -1,7 +1,5 @@
 """The upload page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

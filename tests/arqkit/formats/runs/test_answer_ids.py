@@ -1,7 +1,5 @@
 """The file that joins the ids of published answers to runs."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.formats.runs.filename import read_answer_ids

@@ -1,7 +1,5 @@
 """The result of a check: facts, problems with their first lines, occurrences, repairs."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.formats.runs.check import check_run

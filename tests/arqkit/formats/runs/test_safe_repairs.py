@@ -1,7 +1,5 @@
 """For every repairable damage of every real run, the repaired ranking equals the undamaged one."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Markdown of comments becomes tags, and nothing else does."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

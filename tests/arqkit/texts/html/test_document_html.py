@@ -1,7 +1,5 @@
 """Pages of HTML become title and body, and their MathML the LaTeX that it comes with."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.texts.html.foreign import document_html, text_html

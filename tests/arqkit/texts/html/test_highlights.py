@@ -1,7 +1,5 @@
 """The query formula is found in its question."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from arqkit.formats.topics.files import read_topics

@@ -1,7 +1,5 @@
 """Posts are made safe, and their formulas found, numbered and wrapped, without losing text."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable

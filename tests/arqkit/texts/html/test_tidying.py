@@ -1,7 +1,5 @@
 """Hostile and careless HTML is rewritten: harmless, complete, and in linear time."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

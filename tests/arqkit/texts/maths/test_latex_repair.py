@@ -1,7 +1,5 @@
 """Formulas damaged by conversion and copying are repaired."""
 
-from __future__ import annotations
-
 import pytest
 from lxml import etree
 

@@ -1,7 +1,5 @@
 """Formulas are laid out as TeX would: each test is about a difference that readers noticed."""
 
-from __future__ import annotations
-
 import pytest
 from lxml import etree
 

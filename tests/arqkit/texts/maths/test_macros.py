@@ -1,7 +1,5 @@
 """Macros defined in a formula apply to later ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.texts.maths.macros import LONGEST, Definitions

@@ -1,7 +1,5 @@
 """Addresses of the site lead to posts and comments."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.texts.posts.addresses import PostAddress, post_address

@@ -1,7 +1,5 @@
 """Which posts have the same text."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.texts.posts.topic_making import duplicate_groups, text_key

@@ -1,7 +1,5 @@
 """Snippets of posts."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

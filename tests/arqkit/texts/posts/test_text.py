@@ -1,7 +1,5 @@
 """Text, formulas and search terms of posts."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

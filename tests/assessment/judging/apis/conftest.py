@@ -1,7 +1,5 @@
 """A pool of posts of the small collection; topic A.1 is the assessor's."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Active time counts as far as the server saw it, whatever the page reports."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

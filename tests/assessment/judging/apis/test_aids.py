@@ -1,7 +1,5 @@
 """What helps an assessor to read and write: own labels of related items, over HTTP."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 

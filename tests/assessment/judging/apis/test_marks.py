@@ -1,7 +1,5 @@
 """Marks: the passages that decided a label, stored with it and shown again."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is refused: clearly, all problems at once, and nothing of it is stored."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

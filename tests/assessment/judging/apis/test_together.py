@@ -1,7 +1,5 @@
 """Several requests at once at a served lab: the database decides who was first."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Offline trips: items leased for longer, who may do so, and how they return."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Judging over HTTP, as the page does it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """An assessor sees on one page what to go on with; and on the pages of lab and task, too."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

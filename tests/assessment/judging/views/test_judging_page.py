@@ -1,7 +1,5 @@
 """The judging page and the list of one's own judgments, as the server gives them."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

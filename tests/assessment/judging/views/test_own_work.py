@@ -1,7 +1,5 @@
 """Assessors see their own progress, pace, hours and answered tickets on one page."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

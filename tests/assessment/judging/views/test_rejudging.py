@@ -1,7 +1,5 @@
 """The page of judged formulas that a version of the visual ids touches."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """`manage.py assign_topics`: all of a file is assigned, or nothing."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

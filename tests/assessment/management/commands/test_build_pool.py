@@ -1,7 +1,5 @@
 """Pools built by the command: on real runs against unions made here, and what it refuses."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections import defaultdict

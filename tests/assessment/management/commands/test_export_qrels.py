@@ -1,7 +1,5 @@
 """`manage.py export_qrels`."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

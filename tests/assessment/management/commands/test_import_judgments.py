@@ -1,7 +1,5 @@
 """`manage.py import_judgments`."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

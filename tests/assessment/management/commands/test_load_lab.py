@@ -1,7 +1,5 @@
 """`manage.py load_lab` on a lab whose values were edited in the browser."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`manage.py make_visual_ids`."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

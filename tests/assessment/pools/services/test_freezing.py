@@ -1,7 +1,5 @@
 """Freezing pools and supplements, what goes into them beside the runs, and what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The formulas of a frozen pool are typeset by the beat, and a stop loses nothing."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

@@ -1,7 +1,5 @@
 """The pool audit: what baselines rank high and nobody pools or judges."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqkit.protocols.presets import PoolProtocol

@@ -1,7 +1,5 @@
 """The page that freezes a pool: oddities, runs and topics left out by hand, one audit entry."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from io import StringIO
 

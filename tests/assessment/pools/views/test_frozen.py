@@ -1,7 +1,5 @@
 """The pages of frozen pools."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256

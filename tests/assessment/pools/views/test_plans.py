@@ -2,8 +2,6 @@
 freezing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 from decimal import Decimal

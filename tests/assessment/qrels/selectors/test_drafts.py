@@ -1,7 +1,5 @@
 """Qrels as the judgments are now."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

@@ -1,7 +1,5 @@
 """Frames read from the database."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Warnings of qrels whose topics or items join nothing of their lab, and no others."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqlab.core.models import Topic

@@ -1,7 +1,5 @@
 """What judgments tell about formulas, and which of them a version of the visual ids touches."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

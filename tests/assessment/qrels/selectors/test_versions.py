@@ -1,7 +1,5 @@
 """Qrels as they are read: versions by name, counts, and the digest of a lab."""
 
-from __future__ import annotations
-
 import pytest
 
 from arqlab.core.models import Topic

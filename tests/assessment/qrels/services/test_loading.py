@@ -1,7 +1,5 @@
 """Loading labs and qrels: all or nothing, twice changes nothing, and qrels never change."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 

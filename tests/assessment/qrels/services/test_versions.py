@@ -1,7 +1,5 @@
 """Versions of qrels: frozen from judgments, never changed, one of them current."""
 
-from __future__ import annotations
-
 import hashlib
 from io import StringIO
 

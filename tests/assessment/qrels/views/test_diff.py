@@ -1,7 +1,5 @@
 """The page that compares qrels."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The page and the command that freeze qrels: oddities, topics and runs left out, undo."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """The pages of a task's qrels."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Charts and tables of agreement have the figures of the kernel, in words that people read."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The meeting about a training round: disagreements, anonymous votes, and decisions."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

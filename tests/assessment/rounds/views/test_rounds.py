@@ -1,7 +1,5 @@
 """The list of rounds, for organizers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

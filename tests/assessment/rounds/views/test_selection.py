@@ -1,7 +1,5 @@
 """Sample tasks: a link, an application, and the score sheet of the expert."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

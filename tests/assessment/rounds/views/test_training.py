@@ -1,7 +1,5 @@
 """A training round from the form to the votes: judged alone, revealed, and compared."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

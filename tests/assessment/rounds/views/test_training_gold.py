@@ -1,7 +1,5 @@
 """Training with items of an earlier lab, whose labels are gold."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """`manage.py clean_posts`."""
 
-from __future__ import annotations
-
 from io import StringIO
 from pathlib import Path
 

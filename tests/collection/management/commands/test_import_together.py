@@ -1,7 +1,5 @@
 """Two `manage.py import_posts` at the same time, on one server."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`manage.py index_posts`."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

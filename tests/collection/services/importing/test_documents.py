@@ -1,7 +1,5 @@
 """Documents are imported as posts without a thread: sanitized, searched, replaced, and reported."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The import of a formula index, with its files in any order."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

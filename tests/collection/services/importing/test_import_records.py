@@ -1,7 +1,5 @@
 """An import has one process at a time and notices when another takes over."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 

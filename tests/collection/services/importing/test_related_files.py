@@ -1,7 +1,5 @@
 """The import of comments, links, tags, users, votes and badges."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `leaderboard`."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 import pytest

@@ -1,7 +1,5 @@
 """`manage.py check_run`."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`manage.py submit_run`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path

@@ -3,8 +3,6 @@
 A vector that succeeds calls `xss()` or requests something from the host `evil.example`.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 # What a text file cannot hold, or what an editor would change.
