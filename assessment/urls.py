@@ -30,7 +30,9 @@ trip_patterns = [
     path("trip/end/", apis.TripEndApi.as_view(), name="api-judging-trip-end"),
 ]
 urlpatterns = [
-    path(f"{API}{TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)),
+    path(
+        f"{API}{TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)
+    ),
     path(
         f"{API}{TASK}rounds/<slug:round>/topics/<str:query_id>/judging/",
         include(_judging_patterns("round-")),

@@ -140,7 +140,11 @@ def test_an_outsider_finds_neither_an_answer_nor_a_duplicate_of_an_open_topic(ro
     scene = make_scene("open")
     posts = [f"/labs/{scene.lab.slug}/posts/{number}/" for number in range(1, 30)]
     search = [f"/labs/{scene.lab.slug}/posts/?q=secret", f"/labs/{scene.lab.slug}/formulas/1/"]
-    others = [f"/api/v1/labs/{scene.lab.slug}/", f"/labs/{scene.lab.slug}/tasks/", "/api/v1/schema/"]
+    others = [
+        f"/api/v1/labs/{scene.lab.slug}/",
+        f"/labs/{scene.lab.slug}/tasks/",
+        "/api/v1/schema/",
+    ]
 
     pages = pages_of(signed_in(scene, role, client_of), ["/", *posts, *search, *others])
 
