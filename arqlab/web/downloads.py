@@ -29,9 +29,15 @@ def table_file(
 
 
 def rows_response(
-    request: HttpRequest, columns: Mapping[str, Callable[[Row], object]], rows: Listing | list[Row]
+    request: HttpRequest,
+    columns: Mapping[str, Callable[[Row], object]],
+    rows: Listing | list[Row],
+    tables: list[str],
 ) -> JsonResponse:
-    """Return the page of rows that an address asks for, as the JSON file has them."""
+    """Return the page of rows that an address asks for, as the JSON file has them.
+
+    `tables` are the names of all tables that the address has.
+    """
     number = request.GET.get("page")
     here = rows.page if isinstance(rows, Listing) else Paginator(rows, ROWS_A_PAGE).get_page(number)
 
@@ -42,6 +48,7 @@ def rows_response(
 
     return JsonResponse(
         {
+            "tables": tables,
             "count": here.paginator.count,
             "next": url(here.next_page_number()) if here.has_next() else None,
             "previous": url(here.previous_page_number()) if here.has_previous() else None,

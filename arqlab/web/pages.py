@@ -131,6 +131,9 @@ class Pages:
 class RowsSerializer(serializers.Serializer[Any]):
     """A page of the rows of a table."""
 
+    tables = serializers.ListField(
+        child=serializers.CharField(), help_text="The tables of the page; the first is the default."
+    )
     count = serializers.IntegerField(help_text="Rows on all pages.")
     next = serializers.CharField(allow_null=True, help_text="Address of the next page.")
     previous = serializers.CharField(allow_null=True)
@@ -143,7 +146,7 @@ def _schema_of(page: Page) -> dict[str, Any]:
     """Return what the schema of the API says of a page."""
     if page.api == FILE:
         return {"responses": {(200, "*/*"): OpenApiTypes.BINARY}}
-    known = {"page": "Number of the page, from 1.", "table": "Another table of the page."}
+    known = {"page": "Number of the page, from 1.", "table": "Name of another table of the page."}
     described = {**known, **page.query}
     return {
         "responses": RowsSerializer,

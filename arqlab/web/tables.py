@@ -419,7 +419,7 @@ def answer(
     return source.response(asked)
 
 
-def _rows_answer(request: HttpRequest, tables: Iterable[Table]) -> HttpResponse:
+def _rows_answer(request: HttpRequest, tables: Sequence[Table]) -> HttpResponse:
     """Return a page of the rows of a table for a program: the first one, or that it names.
 
     Raises `ValidationError` for a filter that is not offered.
@@ -430,7 +430,8 @@ def _rows_answer(request: HttpRequest, tables: Iterable[Table]) -> HttpResponse:
             asked = replace(table, asked=request.GET)
             if asked.listing and (errors := asked.listing.errors):
                 raise ValidationError({name: [*map(str, errors[name])] for name in errors})
-            return rows_response(request, table.written, asked.listing or list(table._all))
+            names = list(dict.fromkeys(table.name for table in tables))
+            return rows_response(request, table.written, asked.listing or list(table._all), names)
     raise Http404
 
 

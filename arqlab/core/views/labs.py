@@ -245,7 +245,7 @@ def _staff_table(lab: Lab) -> Table:
                 note=lambda row: "may be in a team" if row.may_join_team else "",
             ),
             Column("Since", "created_at", TIME),
-            Column("Change", template="core/_staff_buttons.html", hides_heading=True),
+            Column("Change", template="core/_staff_buttons.html", hides_heading=True, name=None),
         ],
         selectors.staff_of(lab),
         empty=Empty("No roles granted yet", "Grant a user the organizer role below."),

@@ -122,7 +122,7 @@ def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
             ),
             Column("", "0.number", name="number"),
             Column("Frozen", "0.frozen_at", TIME),
-            Column("By", "0.frozen_by"),
+            Column("By", "0.frozen_by.name"),
             Column("Items", "1.items", COUNT),
             Column("Labels", "1.labels", COUNT),
             Column("Judged", "1.done", COUNT),
@@ -183,7 +183,14 @@ def _runs_table(pool: Pool) -> Table:
     return Table(
         "pool-runs",
         [
-            Column("Run", name, is_head=True),
+            Column("Run", name, is_head=True, name=None),
+            Column("", "run", name="id"),
+            Column("", "tag", name="run"),
+            Column(
+                "",
+                lambda row: run.standing.key if (run := known.get(row["run"])) else None,
+                name="standing",
+            ),
             Column("Team", "team"),
             Column("Pooled as", "kind", POOLED_AS),
             Column("Depth", "depth", COUNT),

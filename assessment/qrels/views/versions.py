@@ -383,8 +383,17 @@ def _versions_table(task: Task) -> Table:
             Column("Created", "created_at", TIME),
             Column("By", "made_by.name"),
             Column("SHA-256", "sha256", HASH),
-            Column("State", lambda qrels: chip("done", "current") if qrels.is_current else None),
-            Column("Actions", template="assessment/_version_actions.html", hides_heading=True),
+            Column(
+                "State",
+                lambda qrels: chip("done", "current") if qrels.is_current else None,
+                name=None,
+            ),
+            Column(
+                "Actions",
+                template="assessment/_version_actions.html",
+                hides_heading=True,
+                name=None,
+            ),
         ],
         qrel_versions(task),
         empty=Empty(

@@ -53,7 +53,10 @@ def _rounds_table(task: Task) -> Table:
     return Table(
         "rounds",
         [
-            Column("Round", "round", link="round.address", is_head=True, css="wrap"),
+            Column(
+                "Round", lambda row: str(row.round), link="round.address", is_head=True, css="wrap"
+            ),
+            Column("", "round.key", name="key"),
             Column(
                 "Kind",
                 lambda row: f"{row.round.get_kind_display()} {row.round.number}",
