@@ -156,7 +156,7 @@ def test_scenario_and_criteria_are_read_shown_to_assessors_and_written(
         assert "Relevance criteria Any number, but w" in text
         assert "secret" not in text
         assert "W-1/thread/" not in page
-    [topic] = client.get("/api/labs/wiki/tasks/formulas/topics/").json()["results"]
+    [topic] = client.get("/api/v1/labs/wiki/tasks/formulas/topics/").json()["results"]
     assert topic["info"] == {"scenario": "Find rules with $w=10$.", "criteria": "Any number, but w"}
     written = write_topics([task.topics.get().record])
     assert read_topics(written, path="t.xml", formulas=True) == [task.topics.get().record]
