@@ -117,7 +117,7 @@ def _assessor(lab: Lab, *, with_names: bool) -> Callable[[Judgment], str]:
     return name
 
 
-def official_judgments(task: Task) -> QuerySet[Judgment]:
+def judgments_with_columns(task: Task) -> QuerySet[Judgment]:
     """Return the official judgments of a task with what their columns read."""
     official = Judgment.official.filter(instance__item__pool__task=task)
     return official.select_related(*RELATED).defer(*UNREAD)

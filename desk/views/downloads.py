@@ -16,8 +16,8 @@ from desk.services.exports import (
     Export,
     Owner,
     judgment_columns,
+    judgments_with_columns,
     lab_exports,
-    official_judgments,
     task_exports,
 )
 
@@ -47,12 +47,12 @@ def task_download(request: HttpRequest, task: Task, name: str) -> StreamingHttpR
         "topic": "Only judgments of this topic.",
     },
 )
-def judgment_list(request: HttpRequest, task: Task) -> HttpResponse:
+def judgment_history(request: HttpRequest, task: Task) -> HttpResponse:
     """List the official judgments of a task with their history, in the order of their storage.
 
     Assessors have pseudonyms, as in `judgments.tsv`.
     """
-    rows, topics = official_judgments(task), task.topics.values_list("query_id", "query_id")
+    rows, topics = judgments_with_columns(task), task.topics.values_list("query_id", "query_id")
     if since := request.GET.get("since"):
         try:
             rows = rows.filter(judged_at__gt=DateTimeField().run_validation(since))
