@@ -139,7 +139,7 @@ MOST_ORPHANS = 0.1
 _PRIME_KINDS = ("nDCG", "AP", "P")
 
 
-class Finding(NamedTuple):
+class Harm(NamedTuple):
     """The mean and largest change of a run's score, the largest of its rank, and the lowest tau."""
 
     mean: float | None
@@ -168,12 +168,12 @@ class LeftOut:
         changed = self.changes.filter(pl.col("run").is_in(list(runs)))
         return LeftOut(self.parties.filter(listed), changed)
 
-    def finding(self, measure: Measure) -> Finding:
+    def harm(self, measure: Measure) -> Harm:
         """Return how much leaving out the parties changes scores and ranks by a measure."""
         changes = self.changes.filter(pl.col("measure") == measure.name)
         size, ranks = changes["change"].abs(), changes["rank_change"].abs()
         values = size.mean(), size.max(), ranks.max(), self.parties[measure.name].min()
-        return Finding(*values)  # type: ignore[arg-type]  # polars knows only literals
+        return Harm(*values)  # type: ignore[arg-type]  # polars knows only literals
 
 
 class Certificate(NamedTuple):

@@ -262,7 +262,7 @@ def group_correlations(groups: Sequence[TopicGroup]) -> list[GroupPair]:
     facts = [(group.name, group.means.tobytes(), group.ranked) for group in groups]
     ranked = max((group.ranked for group in groups), default=0)
     work = TAU * ranked**2 * math.comb(len(groups), 2)
-    return cached_value(key_of("group-pairs-1", facts), lambda: group_pairs(groups), work=work)
+    return cached_value(key_of("group-pairs-2", facts), lambda: group_pairs(groups), work=work)
 
 
 class RunSimilarity(NamedTuple):

@@ -13,7 +13,12 @@ from arqkit.formats.papers.figures import (
     scores_figure,
     topics_figure,
 )
-from arqkit.formats.papers.listings import ListTable, certificate_table, submitted_runs, topic_list
+from arqkit.formats.papers.listings import (
+    ListTable,
+    certificate_table,
+    submitted_runs,
+    topic_listing,
+)
 from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, kit_archive, main_document
 from arqkit.formats.papers.tables import (
     PaperRun,
@@ -89,7 +94,7 @@ def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     return [table for table in tables if table]
 
 
-def topics_table(visible: VisibleBoard) -> ListTable:
+def topics_appendix(visible: VisibleBoard) -> ListTable:
     """Return the appendix: the topics with their labels, and the scores of the runs that count."""
     qrel_set, main = visible.qrel_set, main_measures(visible.board.measures)[:1]
     scores = {}
@@ -97,7 +102,7 @@ def topics_table(visible: VisibleBoard) -> ListTable:
         rows = topic_rows(visible.board, run=0, qrel_set=qrel_set, measure=measure.name)
         scores = {row.query_id: (row.median, row.best) for row in rows}
     heading = main[0].heading if main else ""
-    return topic_list(version_topics(qrel_set), qrel_set.label_scale, scores, heading)
+    return topic_listing(version_topics(qrel_set), qrel_set.label_scale, scores, heading)
 
 
 def _certificate(qrel_set: QrelSet) -> ListTable | None:
@@ -356,7 +361,7 @@ def paper_kit(qrel_set: QrelSet, user: Visitor) -> PaperKit:
     task, visible = qrel_set.task, paper_board(qrel_set)
     tables = paper_tables(user, visible)
     files = {"preamble.tex": PREAMBLE}
-    topics = topics_table(visible)
+    topics = topics_appendix(visible)
     for table in (*tables, topics):
         files[f"tables/{table.name}.tex"] = table.latex()
         files[f"tables/{table.name}.tsv"] = table.tsv()

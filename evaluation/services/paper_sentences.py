@@ -13,6 +13,7 @@ from arqkit.formats.papers.sentences import (
     runs_sentence,
 )
 from arqkit.formats.papers.tables import PAPER_WORDS, binarization
+from arqkit.judgments.qrels import LabelledTopics
 from arqkit.leaderboard import MAIN_MEASURES
 from arqkit.protocols.presets import PoolProtocol
 from arqkit.records import ItemKind, TaskKind
@@ -68,19 +69,16 @@ def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
 
 def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
     """Return the numbers of the judged items of qrels, and the time of the official judging."""
-    topics, scale = version_topics(qrel_set), qrel_set.label_scale
-    values = [label.value for label in scale.judgments]
-    lowest = min(values)
+    scale = qrel_set.label_scale
+    lowest = min(label.value for label in scale.judgments)
+    labelled = LabelledTopics.of(version_topics(qrel_set), scale)
     task = host_of(qrel_set.task) or qrel_set.task
     sheet = time_sheet_of(task.lab).part(SheetPart(task=task, kinds={OFFICIAL}))
     work = sheet.total
     timed = work.labels - work.untimed
     return AssessmentFacts(
-        judged={topic.topic: sum(topic.labels[value] for value in values) for topic in topics},
-        positive={
-            topic.topic: sum(topic.labels[value] for value in values if value > lowest)
-            for topic in topics
-        },
+        judged=labelled.judged,
+        positive=labelled.positive,
         dropped=[row["topic"] for row in qrel_set.dropped if not row.get("by_hand")],
         binarization=binarization(scale, qrel_set.relevant_from),
         any_relevance=binarization(scale, lowest + 1),

@@ -124,8 +124,8 @@ def _findings_table(certified: Certification, certificate: Certificate, measure:
         [
             {
                 "measure": known,
-                "teams": certificate.teams.finding(known),
-                "runs": certificate.each_run.finding(known),
+                "teams": certificate.teams.harm(known),
+                "runs": certificate.each_run.harm(known),
             }
             for known in certified.measures
         ],

@@ -8,7 +8,7 @@ from itertools import groupby
 from arqkit.formats.latex import latex_text
 from arqkit.formats.papers.tables import DECIMALS, LONGEST, PaperRun
 from arqkit.formats.tables import table_text
-from arqkit.judgments.qrels import JudgedTopic
+from arqkit.judgments.qrels import JudgedTopic, LabelledTopics
 from arqkit.labels import LabelScale
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate
@@ -131,7 +131,7 @@ def _numbers(counts: Counter[tuple[bool, bool]]) -> list[int | None]:
     return [counts[kind] or None for kind in _SUBMITTED]
 
 
-def topic_list(
+def topic_listing(
     topics: Sequence[JudgedTopic],
     scale: LabelScale,
     scores: Mapping[str, tuple[float | None, float | None]],
@@ -141,11 +141,11 @@ def topic_list(
 
     `scores` has the two by topic; `heading` is that of the measure.
     """
-    labels = list(scale.judgments)
+    labels, judged = list(scale.judgments), LabelledTopics.of(topics, scale).judged
     rows = [
         [
             topic.topic,
-            sum(topic.labels[label.value] for label in labels),
+            judged[topic.topic],
             *(topic.labels[label.value] for label in labels),
             *scores.get(topic.topic, (None, None)),
         ]
@@ -174,7 +174,7 @@ def certificate_table(certificate: Certificate, measures: Iterable[Measure]) -> 
     for over in ("Team left out", "Run left out"):
         headings += [(over, name) for name in ("Mean", "Largest", "Ranks", "Tau")]
     for measure in measures:
-        found = [side.finding(measure) for side in (certificate.teams, certificate.each_run)]
+        found = [side.harm(measure) for side in (certificate.teams, certificate.each_run)]
         rows.append([measure.heading, *(value for finding in found for value in finding)])
     caption = (
         "Reusability: the mean and the largest change of a run's score, the largest change of its "
