@@ -60,7 +60,6 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "csp",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "rest_framework",
     "arqlab.core",
     "arqlab.notices",
@@ -321,7 +320,10 @@ SPECTACULAR_SETTINGS = {
         "ItemsEnum": "arqlab.core.models.Task.Items",
         "PoolItemKindEnum": "assessment.models.PoolItem.Kind",
     },
-    "SWAGGER_UI_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "arqlab.core.views.api_docs.with_examples",
+    ],
 }
 
 CONTENT_SECURITY_POLICY = {

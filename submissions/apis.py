@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import (
     OpenApiExample,
+    OpenApiParameter,
     OpenApiResponse,
     extend_schema,
     extend_schema_field,
@@ -32,9 +34,15 @@ from submissions.forms import LONGEST_REASON
 from submissions.models import Run
 from submissions.permissions import run_or_404, runs_task_or_404, teams_to_submit_for
 from submissions.selectors import runs_visible_to
-from submissions.services.changing import correct_run, metadata_of, submit_checked_run, withdraw_run
+from submissions.services.changing import (
+    correct_run,
+    metadata_of,
+    submit_checked_run,
+    take_repaired,
+    withdraw_run,
+)
 from submissions.services.rules import Sender, require_named_team
-from submissions.services.uploads import metadata_by_name, take_uploads
+from submissions.services.uploads import metadata_by_name, take_once
 from submissions.tasks import validate_after_commit
 
 
@@ -146,6 +154,12 @@ class WithdrawalSerializer(serializers.Serializer):
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
+class RepairSerializer(serializers.Serializer):
+    """What becomes of the repaired file."""
+
+    check_only = serializers.BooleanField(default=False)
+
+
 class PlaceSerializer(serializers.Serializer):
     """One occurrence of a problem; without a line, it concerns the whole file."""
 
@@ -200,6 +214,14 @@ class RunFilterSerializer(serializers.Serializer):
         return all(found[name] == wanted for name, wanted in self.validated_data.items())
 
 
+KEY = OpenApiParameter(
+    "Idempotency-Key",
+    UUID,
+    OpenApiParameter.HEADER,
+    description="Chosen by the program: an upload that is sent again with it is stored once.",
+)
+
+
 class RunListApi(ListAPIView):
     """The runs of a task."""
 
@@ -224,6 +246,7 @@ class RunListApi(ListAPIView):
         return super().get(request, *args, **kwargs)
 
     @extend_schema(
+        parameters=[KEY],
         request={"multipart/form-data": UploadSerializer},
         responses={202: RunSerializer(many=True), 409: REFUSED},
         examples=[
@@ -231,6 +254,7 @@ class RunListApi(ListAPIView):
                 "A submission",
                 {"file": "Ours-task1-bm25-auto-both-P.tsv", "team": "Ours", "is_primary": True},
                 request_only=True,
+                media_type="multipart/form-data",
             )
         ],
     )
@@ -245,14 +269,13 @@ class RunListApi(ListAPIView):
         metadata = metadata_by_name(file, **given)
         if not is_baseline:
             require_named_team(team, names=metadata, confirmed=confirmed)
+        key, at = request.headers.get("Idempotency-Key"), timezone.now()
+        sender = Sender(visible_task, team, signed_in(request), at, key=_key(key))
         with transaction.atomic():
-            runs = take_uploads(
-                files=[file],
-                sender=Sender(visible_task, team, signed_in(request), timezone.now()),
-                metadata=metadata,
-                check_only=check_only,
+            runs, are_new = take_once(
+                file=file, sender=sender, metadata=metadata, check_only=check_only
             )
-            validate_after_commit(runs)
+            validate_after_commit(runs if are_new else [])
         return Response(RunSerializer(runs, many=True).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -264,7 +287,17 @@ class RunDetailApi(APIView):
         """Return a run and its details."""
         return Response(RunSerializer(_run(request, lab, task, run)).data)
 
-    @extend_schema(request=DetailsSerializer, responses={200: RunSerializer, 409: REFUSED})
+    @extend_schema(
+        request=DetailsSerializer,
+        responses={200: RunSerializer, 409: REFUSED},
+        examples=[
+            OpenApiExample(
+                "The primary run",
+                {"is_primary": True, "description": "BM25 with the words of the title."},
+                request_only=True,
+            )
+        ],
+    )
     def patch(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Change details of a run, such as `is_primary`; those that are not sent stay."""
         changed = _run(request, lab, task, run)
@@ -299,6 +332,21 @@ class RunSubmitApi(APIView):
         return Response(RunSerializer(_run(request, lab, task, run)).data)
 
 
+class RunRepairedApi(APIView):
+    """The repaired file of one run as a new run."""
+
+    @extend_schema(request=RepairSerializer, responses={202: RunSerializer, 409: REFUSED})
+    def post(self, request: Request, lab: str, task: str, run: int) -> Response:
+        """Submit the repaired file of a run as a new run with the same details, or check it."""
+        broken, form = _run(request, lab, task, run), RepairSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        by, at = signed_in(request), timezone.now()
+        with transaction.atomic():
+            [repaired] = take_repaired(run=broken, by=by, at=at, **form.validated_data)
+            validate_after_commit([repaired])
+        return Response(RunSerializer(repaired).data, status=status.HTTP_202_ACCEPTED)
+
+
 class RunReportApi(APIView):
     """The report of one run."""
 
@@ -322,6 +370,14 @@ def _task(request: Request, lab: str, task: str) -> Task:
 def _run(request: Request, lab: str, task: str, run: int) -> Run:
     _task(request, lab, task)
     return run_or_404(request.user, lab, task, run)
+
+
+def _key(text: str | None) -> UUID | None:
+    """Return the key of a request. Raises `ValidationError` for one that is no UUID."""
+    try:
+        return UUID(text) if text else None
+    except ValueError:
+        raise serializers.ValidationError({"Idempotency-Key": ["Send a UUID."]}) from None
 
 
 def _team(request: Request, task: Task, name: Any) -> Team:

@@ -84,6 +84,16 @@ class Upload(models.Model):
         User, models.SET_NULL, null=True, blank=True, related_name="uploads"
     )
     uploaded_at = models.DateTimeField()
+    key = models.UUIDField(
+        null=True,
+        blank=True,
+        help_text="Chosen by a program, so that a file that it sends twice is stored once.",
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["uploaded_by", "key"], name="upload_key_once_per_user")
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -11,6 +11,7 @@ api_patterns = [
     path("<int:run>/", apis.RunDetailApi.as_view(), name="api-run-detail"),
     path("<int:run>/withdraw/", apis.RunWithdrawApi.as_view(), name="api-run-withdraw"),
     path("<int:run>/submit/", apis.RunSubmitApi.as_view(), name="api-run-submit"),
+    path("<int:run>/submit-repaired/", apis.RunRepairedApi.as_view(), name="api-run-resubmit"),
     path("<int:run>/report/", apis.RunReportApi.as_view(), name="api-run-report"),
 ]
 urlpatterns = [*pages_in("submissions"), path(f"{API}{TASK}runs/", include(api_patterns))]

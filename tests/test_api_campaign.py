@@ -18,6 +18,7 @@ from tests.submissions.factories import GOOD_RUN
 
 pytestmark = pytest.mark.django_db
 REPAIRABLE = GOOD_RUN + GOOD_RUN.splitlines(keepends=True)[-1]
+KEY = "0d9e4cbe-7a0e-4d2c-a5f2-5f2f7d3a3f11"
 TASK = "/api/v1/labs/{lab}/tasks/{task}/"
 RUN = TASK + "runs/{run}/"
 
@@ -82,6 +83,33 @@ def test_a_program_runs_the_campaign_of_a_team(program, scene):
     assert [(row["id"], row["scores"]["MAP'"]) for row in board["runs"]] == [(good["id"], 1.0)]
     assert files["topics.xml"].count(b"<Topic ") == 2
     assert files["qrels.tsv"] == b"A.1\t0\t10\t3\nA.2\t0\t12\t2\n"
+
+
+def test_an_upload_that_is_sent_again_with_its_key_is_stored_once(program, scene):
+    def send(content, key, task="task1"):
+        file = BytesIO(content)
+        file.name = "Alpha-task1-bm25-auto-both-A.tsv"
+        path = f"/api/v1/labs/arqmath-x/tasks/{task}/runs/"
+        return program.client.post(path, {"file": file}, headers={"Idempotency-Key": key})
+
+    first, again = send(GOOD_RUN, KEY), send(GOOD_RUN, KEY)
+    other, wrong = send(REPAIRABLE, KEY), send(GOOD_RUN, "no UUID")
+
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert [run["id"] for run in first.json()] == [run["id"] for run in again.json()]
+    assert Run.objects.count() == 1
+    assert (other.status_code, other.json()["code"]) == (409, "key-used")
+    assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (400, "Idempotency-Key")
+
+
+def test_a_repaired_file_is_submitted_without_another_upload(program, scene):
+    broken = program.submit(REPAIRABLE, "bm25")
+    new = program.ask("post", RUN + "submit-repaired/", {}, run=broken["id"])
+    again = program.ask("post", RUN + "submit-repaired/", {}, run=new.json()["id"])
+    run = program.ask("get", RUN, run=new.json()["id"]).json()
+
+    assert (new.status_code, run["state"], run["tag"]) == (202, "valid", "bm25")
+    assert (again.status_code, again.json()["code"]) == (409, "state")
 
 
 def test_a_program_that_has_the_answer_gets_only_its_mark(program, scene):

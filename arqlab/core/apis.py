@@ -46,6 +46,10 @@ ERRORS = {
 class ApiSchema(AutoSchema):
     """The schema of an address of the API, whose errors all have one shape."""
 
+    def _get_paginator(self) -> Any:
+        """Return how a list is divided into pages: only where it is asked for."""
+        return super()._get_paginator() if self.method == "GET" else None  # type: ignore[no-untyped-call]
+
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         errors = {}
         for status, description in ERRORS.items():

@@ -1,7 +1,7 @@
 """URLs of people, labs, tasks and topics, and of the API schema."""
 
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from drf_spectacular.views import SpectacularAPIView
 
 from arqlab.core import apis
 from arqlab.web.pages import API, LAB, TASK, pages_in
@@ -16,9 +16,4 @@ urlpatterns = [
     path(f"{API}{TASK}topics/", apis.TopicListApi.as_view(), name="api-topic-list"),
     path(f"{API}me/", apis.MeApi.as_view(), name="api-me"),
     path(f"{API}schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path(
-        f"{API}docs/",
-        SpectacularSwaggerSplitView.as_view(url_name="core:api-schema"),
-        name="api-docs",
-    ),
 ]

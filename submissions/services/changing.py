@@ -8,6 +8,7 @@ from uuid import uuid4
 
 from django.db import transaction
 
+from arqkit.formats.archives.uploads import UploadRefusedError
 from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Team, User
@@ -15,7 +16,7 @@ from arqlab.core.services.audit import record_event, save_changes
 from arqlab.core.services.teams import lab_team
 from submissions.models import Run
 from submissions.permissions import linkable_runs
-from submissions.selectors import quota_left
+from submissions.selectors import quota_left, repaired_file
 from submissions.services.answer_ids import join_answer_ids
 from submissions.services.rules import (
     Sender,
@@ -31,6 +32,7 @@ from submissions.services.rules import (
     warn_of_identical_runs,
 )
 from submissions.services.run_metadata import RunMetadata
+from submissions.services.uploads import take_uploads
 
 
 @transaction.atomic
@@ -243,6 +245,25 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     warn_of_identical_runs(run)
     join_answer_ids(run.task)
     _record("run.submit", run, by, file=run.file_name)
+
+
+def take_repaired(*, run: Run, by: User, at: datetime, check_only: bool = False) -> list[Run]:
+    """Store the repaired file of a run as a new run with its details, as `take_uploads` does.
+
+    Raise `UserError` if nothing can be repaired.
+    """
+    try:
+        repaired = repaired_file(run)
+    except UploadRefusedError:
+        repaired = None
+    if repaired is None:
+        raise UserError(f"Nothing in the file of {run.tag} can be repaired.", code="state")
+    return take_uploads(
+        files=[repaired],
+        sender=Sender(run.task, run.team, by, at),
+        metadata={str(repaired.name): metadata_of(run)},
+        check_only=check_only,
+    )
 
 
 def metadata_of(run: Run) -> RunMetadata:

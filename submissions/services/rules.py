@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from arqlab.core.errors import ConfirmationError, UserError
 from arqlab.core.models import Lab, Task, Team, User
@@ -97,7 +98,7 @@ class Sender:
     """A user who acts for a team in a task at a time. `by` is None for a command on the server.
 
     `loads` tells that an organizer loads runs, which neither a deadline nor a quota binds, and
-    whose tags the load has checked with those of all its runs.
+    whose tags the load has checked with those of all its runs. `key` is that of the request.
     """
 
     task: Task
@@ -105,6 +106,7 @@ class Sender:
     by: User | None
     at: datetime
     loads: bool = False
+    key: UUID | None = None
 
     @property
     def organizes(self) -> bool:

@@ -3,20 +3,19 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 from django.core.files import File
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.template.defaultfilters import filesizeformat
 
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
 from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.core.errors import UserError
 from arqlab.core.files import sha256_of
-from arqlab.core.models import Task, User
+from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
 from submissions.models import Run, Upload
@@ -46,6 +45,38 @@ def check_upload(
 ) -> list[Run]:
     """Store a file only to check it, as `take_uploads` does; `sent` are fields of `Sender`."""
     return take_uploads(files=[file], sender=Sender(**sent), metadata=metadata, check_only=True)
+
+
+def take_once(*, file: File, sender: Sender, **given: Any) -> tuple[list[Run], bool]:
+    """Store a file as `take_uploads` does, once for each key of the sender.
+
+    Return its runs, and whether they are new. Raise `UserError` if the key was sent with another
+    file or to another task.
+    """
+    try:
+        with transaction.atomic():
+            if not (known := _runs_of_key(file, sender)):
+                return take_uploads(files=[file], sender=sender, **given), True
+    except IntegrityError:  # the same request was faster
+        if not (known := _runs_of_key(file, sender)):
+            raise
+    return known, False
+
+
+def _runs_of_key(file: File, sender: Sender) -> list[Run]:
+    if sender.key is None:
+        return []
+    known = Upload.objects.filter(uploaded_by=sender.by, key=sender.key).first()
+    if known is None:
+        return []
+    runs = Run.objects.filter(upload=known, task=sender.task).select_related("team", "upload")
+    if not runs or known.sha256 != sha256_of(file):
+        raise UserError(
+            "This Idempotency-Key was sent before with another file or to another task. Send a new"
+            " key with each upload.",
+            code="key-used",
+        )
+    return list(runs.order_by("pk"))
 
 
 @transaction.atomic
@@ -157,7 +188,7 @@ def zip_member_paths(file: File) -> list[str]:
 def _create_runs(
     sender: Sender, file: File, by_member: Mapping[str, RunMetadata], *, check_only: bool
 ) -> list[Run]:
-    upload = _store(file, by=sender.by, at=sender.at)
+    upload = _store(file, sender)
     if is_post_hoc := sender.is_post_hoc and not check_only:
         by_member = {
             member: own if own.is_baseline else replace(own, is_primary=False)
@@ -182,10 +213,16 @@ def _create_runs(
     ]
 
 
-def _store(file: File, *, by: User | None, at: datetime) -> Upload:
+def _store(file: File, sender: Sender) -> Upload:
     # A file name that is not UTF-8 has surrogates, which no database accepts.
     name = PurePosixPath(str(file.name)).name[-NAME_LENGTH:].encode(errors="replace").decode()
-    upload = Upload(name=name, uploaded_by=by, uploaded_at=at, sha256=sha256_of(file))
+    upload = Upload(
+        name=name,
+        uploaded_by=sender.by,
+        uploaded_at=sender.at,
+        sha256=sha256_of(file),
+        key=sender.key,
+    )
     # The uploaded name may be too long for a folder or have any character; the stored name only
     # resembles it.
     upload.file.save(

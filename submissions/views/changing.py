@@ -36,10 +36,9 @@ from submissions.services.changing import (
     publish_run,
     retry_run,
     submit_checked_run,
+    take_repaired,
     withdraw_run,
 )
-from submissions.services.rules import Sender
-from submissions.services.uploads import take_uploads
 from submissions.tasks import validate_after_commit
 
 pages = Pages(TASK, run_or_404, section="runs", sign_in=True)
@@ -213,22 +212,18 @@ def run_retry(request: HttpRequest, run: Run) -> HttpResponse:
 @pages.form("runs/<int:run>/repaired/", "run-repaired", api=FILE)
 def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the repaired file, or submit or check it as a new run."""
-    try:
-        repaired = repaired_file(run)
-    except UploadRefusedError:
-        repaired = None
-    if repaired is None:
-        raise Http404
     if request.method != "POST":
+        try:
+            repaired = repaired_file(run)
+        except UploadRefusedError:
+            repaired = None
+        if repaired is None:
+            raise Http404
         return exact_response(repaired.read(), str(repaired.name))
     with told(request):
         with transaction.atomic():
-            runs = take_uploads(
-                files=[repaired],
-                sender=Sender(run.task, run.team, signed_in(request), timezone.now()),
-                metadata={str(repaired.name): metadata_of(run)},
-                check_only="check" in request.POST,
-            )
+            by, only = signed_in(request), "check" in request.POST
+            runs = take_repaired(run=run, by=by, at=timezone.now(), check_only=only)
             validate_after_commit(runs)
         messages.success(request, "The repaired file was uploaded as a new run.")
         return _to(runs[0])

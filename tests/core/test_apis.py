@@ -1,9 +1,12 @@
 """Labs and tasks as JSON."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
+import yaml
 from django.core.management import call_command
+from django.urls import resolve
 
 from arqkit.protocols.scales import ARQMATH
 from arqlab.core.models import Task
@@ -66,8 +69,28 @@ def test_the_schema_is_made_without_a_warning(db, tmp_path):
     assert (tmp_path / "schema.yml").read_text().startswith("openapi: 3")
 
 
-def test_the_page_of_the_api_has_nothing_inline(db, client):
+def test_the_page_of_the_api_shows_each_operation_with_an_example(db, client):
+    schema = yaml.safe_load(client.get("/api/v1/schema/").content)["paths"]
     page = client.get("/api/v1/docs/").content.decode()
+    commands = re.findall(r"https://lab.example.org([^\s<]+)", page)
 
+    assert len(commands) == sum(map(len, schema.values())) > 50
+    assert all(resolve(path) and not {"{", "}"} & {*path} for path in commands)
+    for path, methods in schema.items():
+        assert all(f"<code>{method.upper()} {path}</code>" in page for method in methods)
     assert "<style" not in page
-    assert "<script>" not in page
+    assert "swagger" not in page
+
+
+def test_the_schema_has_an_example_of_each_body_and_answer(db, client):
+    paths = yaml.safe_load(client.get("/api/v1/schema/").content)["paths"]
+    operations = [one for methods in paths.values() for one in methods.values()]
+    bodies = [
+        content
+        for one in operations
+        for body in (one.get("requestBody", {}), *one["responses"].values())
+        for content in body.get("content", {}).values()
+    ]
+
+    assert len(bodies) > 200
+    assert all(body.keys() & {"example", "examples"} for body in bodies)
