@@ -49,8 +49,7 @@ def latexml() -> Iterator[Callable[[str], str | None]]:
             " Install it (apt-get install latexml) or set ARQLAB_LATEXML=0."
         )
     command = ["perl", str(SCRIPT), str(SECONDS)]
-    pipe = subprocess.PIPE
-    quiet = subprocess.DEVNULL
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True) as process:  # noqa: S603 no input
         try:
             yield lambda latex: _converted(process, latex)
@@ -60,13 +59,8 @@ def latexml() -> Iterator[Callable[[str], str | None]]:
 
 def _converted(process: "subprocess.Popen[str]", latex: str) -> str | None:
     source = unescape(latex).strip()
-    if (
-        not source
-        or len(source) > LONGEST
-        or _READS_FILES.search(source)
-        or not process.stdin
-        or not process.stdout
-    ):
+    is_refused = not source or len(source) > LONGEST or _READS_FILES.search(source)
+    if is_refused or not process.stdin or not process.stdout:
         return None
     inner = _ENVIRONMENT.sub(_inner_environment, on_one_line(source))
     process.stdin.write(json.dumps(f"${inner}$") + "\n")
@@ -90,29 +84,17 @@ def _inner_environment(match: re.Match[str]) -> str:
 RULES = 3
 
 
-class Converter(NamedTuple):
-    """A conversion of a formula, without dollars, to MathML, or None if it fails.
-
-    `name` identifies the engines and the rules.
-    """
-
-    name: str
-    convert: Callable[[str], str | None]
-
-
 @contextmanager
-def converter(*, exact: bool) -> Iterator[Converter]:
-    """Yield the converter for many formulas: LaTeXML with Temml as fallback if `exact`, else Temml.
+def converter(*, exact: bool) -> Iterator[Callable[[str], str | None]]:
+    """Yield what converts formulas, or returns None: LaTeXML, else Temml, if `exact`, else Temml.
 
     Raises RuntimeError if LaTeXML is needed but not installed.
     """
     if not exact:
-        yield Converter(converter_name(exact=False), presentation_mathml)
+        yield presentation_mathml
         return
     with latexml() as convert:
-        yield Converter(
-            converter_name(exact=True), lambda latex: convert(latex) or presentation_mathml(latex)
-        )
+        yield lambda latex: convert(latex) or presentation_mathml(latex)
 
 
 def converter_name(*, exact: bool) -> str:
@@ -155,8 +137,8 @@ def latex_layouts(batch: Sequence[str], *, exact: bool) -> list[ConvertedLatex]:
 
 
 def _layouts(batch: Sequence[str], exact: bool) -> list[ConvertedLatex]:
-    with converter(exact=exact) as used:
-        mathml = [used.convert(latex) for latex in batch]
+    with converter(exact=exact) as convert:
+        mathml = [convert(latex) for latex in batch]
     results = zip(batch, mathml, layout_strings(mathml), strict=True)
     return [
         ConvertedLatex(latex, layout, None if layout else NO_LAYOUT if text else NO_MATHML)

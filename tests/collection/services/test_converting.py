@@ -1,13 +1,13 @@
 """Conversion of LaTeX without MathML to layout strings."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import polars as pl
 import pytest
 
 from arqkit.texts.maths import conversion
-from arqkit.texts.maths.conversion import Converter, converter
+from arqkit.texts.maths.conversion import converter
 from collection.models import Collection
 from collection.selectors.collections import scan_columns
 from collection.services import visual_maps
@@ -65,11 +65,9 @@ def test_another_engine_converts_everything_again(collection, monkeypatch):
 
 def test_a_formula_that_makes_its_batch_fail_is_found(collection, monkeypatch):
     @contextmanager
-    def falling(**_: bool) -> Iterator[Converter]:
+    def falling(**_: bool) -> Iterator[Callable[[str], str | None]]:
         with converter(exact=False) as real:
-            yield Converter(
-                "falling", lambda latex: fall() if latex == BAD else real.convert(latex)
-            )
+            yield lambda latex: fall() if latex == BAD else real(latex)
 
     monkeypatch.setattr(conversion, "converter", falling)
 
