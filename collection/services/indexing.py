@@ -25,10 +25,8 @@ from collection.services.importing.import_records import Progress
 from collection.services.parquet_files import store_file
 
 BATCH = 1000  # the size of a range of post keys
-MAX_TITLE_LENGTH, MAX_BODY_LENGTH = (
-    5_000,
-    500_000,
-)  # characters; PostgreSQL takes about a megabyte of different words
+# Characters; PostgreSQL takes about a megabyte of different words.
+MAX_TITLE_LENGTH, MAX_BODY_LENGTH = 5_000, 500_000
 SMALL = 50_000  # the number of posts or formulas up to which a user can wait for the index
 INDEX_CLAIM = timedelta(hours=1)
 """A process that builds an index of pairs counts as dead after this time.
@@ -67,20 +65,15 @@ def index_if_small(*, collection: Collection) -> None:
 
 def unindexed_collections() -> QuerySet[Collection]:
     """Return the collections with posts that may lack words."""
-    return Collection.objects.filter(
-        Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes"))
-    )
+    is_behind = Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes"))
+    return Collection.objects.filter(is_behind)
 
 
 def unindexed_visual_maps() -> QuerySet[VisualMap]:
     """Return the newest visual ids of the collections that lack an index of symbol pairs."""
-    newer = VisualMap.objects.filter(
-        collection=OuterRef("collection"), version__gt=OuterRef("version")
-    )
-    lacking = VisualMap.objects.filter(~Exists(newer), pairs="").exclude(
-        collection__formulas_index=""
-    )
-    return lacking.select_related("collection")
+    later = {"collection": OuterRef("collection"), "version__gt": OuterRef("version")}
+    lacking = VisualMap.objects.filter(~Exists(VisualMap.objects.filter(**later)), pairs="")
+    return lacking.exclude(collection__formulas_index="").select_related("collection")
 
 
 def update_search_indexes(*, seconds: float) -> None:
@@ -126,9 +119,8 @@ def _store_pairs(version: VisualMap) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.parquet"
         pair_index(layouts).write_parquet(path, row_group_size=GROUP)
-        return store_file(
-            slug=version.collection.slug, what=f"visual-{version.version}-pairs", path=path
-        )
+        what = f"visual-{version.version}-pairs"
+        return store_file(slug=version.collection.slug, what=what, path=path)
 
 
 def _ranges(collection: Collection) -> Iterator[int]:
@@ -143,9 +135,8 @@ def _index_batch(collection: Collection, first: int) -> int:
     known = PostWords.objects.filter(pk=OuterRef("pk"))
     posts = Post.objects.filter(pk__gte=first, pk__lt=first + BATCH).filter(~Exists(known))
     # Lock the posts, so that no text changes before its words are stored.
-    rows = list(
-        posts.filter(collection=collection, is_searched=True).select_for_update().order_by("pk")
-    )
+    searched = posts.filter(collection=collection, is_searched=True)
+    rows = list(searched.select_for_update().order_by("pk"))
     tags = _thread_tags(collection, rows)
     PostWords.objects.bulk_create((_words(post, tags) for post in rows), ignore_conflicts=True)
     return len(rows)
@@ -155,9 +146,7 @@ def _thread_tags(collection: Collection, posts: Iterable[Post]) -> dict[str, lis
     """Return the tags of threads, because answers are found by the tags of their question."""
     tags = {post.thread_id: post.tags for post in posts if post.kind == Post.Kind.QUESTION}
     others = {post.thread_id for post in posts} - tags.keys()
-    questions = Post.objects.filter(
-        collection=collection, kind=Post.Kind.QUESTION, thread_id__in=others
-    )
+    questions = collection.posts.filter(kind=Post.Kind.QUESTION, thread_id__in=others)
     return tags | dict(questions.values_list("thread_id", "tags"))
 
 

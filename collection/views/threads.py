@@ -165,9 +165,7 @@ def _without_questions(links: Links, closed: Set[str]) -> Links:
             if (link.post.thread_id if link.post else link.post_id) not in closed
         )
 
-    return Links(
-        *map(kept, (links.duplicate_of, links.duplicates, links.linked, links.linked_from))
-    )
+    return Links(*map(kept, links))
 
 
 READER = "X-Judging-User"  # the judging page's user, who may have signed out since

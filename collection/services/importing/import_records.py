@@ -58,13 +58,9 @@ class TakenOverError(UserError):
 
 def file_digest(path: Path, *options: object) -> str:
     """Return the sha256 of a file, or of all files below a folder, and of the import options."""
-    files = (
-        sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
-        if path.is_dir()
-        else [path]
-    )
+    below = sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
     whole = hashlib.sha256(repr(options).encode())
-    for file_path in files:
+    for file_path in below if path.is_dir() else [path]:
         with file_path.open("rb") as file:
             whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
@@ -129,9 +125,7 @@ def start_import(
 
 def is_overtaken(record: Import) -> bool:
     """Return whether a file of the same name with other contents or window was imported later."""
-    others = Import.objects.filter(
-        collection=record.collection, kind=record.kind, source=record.source
-    )
+    others = record.collection.imports.filter(kind=record.kind, source=record.source)
     is_done = record.state == Import.State.DONE
     return is_done and others.filter(finished_at__gt=record.finished_at).exists()
 
@@ -170,9 +164,8 @@ def stopped_on_error(record: Import) -> Iterator[None]:
     except BaseException:
         # A broken transaction allows no writes. The import then becomes stale.
         if not connection.needs_rollback:
-            Job.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(
-                state=Import.State.STOPPED
-            )
+            running = Job.objects.filter(pk=record.pk, state=Import.State.RUNNING)
+            running.update(state=Import.State.STOPPED)
         raise
 
 
@@ -199,12 +192,9 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     # The current time and not `at` shows that this process is alive. Of two processes, one wins:
     # that of the last heartbeat.
     last, record.updated_at = record.updated_at, max(at, timezone.now())
-    if not Job.objects.filter(pk=record.pk, updated_at=last).update(
-        state=record.state,
-        problem_count=record.problem_count,
-        problem_groups=record.problem_groups,
-        updated_at=record.updated_at,
-    ):
+    names = ("state", "problem_count", "problem_groups", "updated_at")
+    changes = {name: getattr(record, name) for name in names}
+    if not Job.objects.filter(pk=record.pk, updated_at=last).update(**changes):
         raise TakenOverError(
             f"Another process took over the import of {record.source} because this process made "
             f"no progress for {STALE_AFTER.seconds} seconds, or other files were loaded instead. "
