@@ -62,10 +62,8 @@ class LabRow:
     @property
     def next_deadline(self) -> datetime | None:
         """Return the earliest deadline of the open tasks, or None."""
-        return min(
-            (row.task.deadline for row in self.tasks if row.state == "open" and row.task.deadline),
-            default=None,
-        )
+        open_tasks = (row.task for row in self.tasks if row.state == "open")
+        return min((task.deadline for task in open_tasks if task.deadline), default=None)
 
 
 @dataclass(frozen=True)
@@ -154,12 +152,8 @@ def person_named(name: str) -> User:
     """
     # A user name may contain @ and equal the address of another user. A name with @ is therefore
     # looked up as an address only.
-    known = (
-        User.objects.filter(email__iexact=name)
-        if "@" in name
-        else User.objects.filter(username=name)
-    )
-    person = known.first()
+    field = "email__iexact" if "@" in name else "username"
+    person = User.objects.filter(**{field: name}).first()
     if person is None:
         raise UserError(
             f"No account found for {name}. Check the spelling, or ask them to sign up first.",
@@ -219,9 +213,9 @@ def lab_rows(labs: QuerySet[Lab], *, tasks: QuerySet[Task], at: datetime) -> lis
 
     Takes two queries.
     """
-    counted_labs = labs.annotate(
-        teams_count=Count("teams", filter=Q(teams__is_lab=False))
-    ).prefetch_related(Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics"))))
+    counted = Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics")))
+    participating = Count("teams", filter=Q(teams__is_lab=False))
+    counted_labs = labs.annotate(teams_count=participating).prefetch_related(counted)
     rows = [_lab_row(lab, at) for lab in counted_labs]
     return sorted(rows, key=lambda row: LAB_STATES.index(row.state))
 
@@ -233,18 +227,12 @@ def lab_row(lab: Lab, *, tasks: QuerySet[Task], at: datetime) -> LabRow:
 
 def _lab_row(lab: Any, at: datetime) -> LabRow:
     tasks = tuple(
-        TaskRow(
-            task=task,
-            state="archived" if task.archived_at else task.state(at),
-            topics=task.topics_count,
-        )
+        TaskRow(task, "archived" if task.archived_at else task.state(at), task.topics_count)
         for task in lab.tasks.all()
     )
     states = {row.state for row in tasks}
-    state = next(
-        (state for state in ("open", "upcoming") if state in states),
-        "closed" if tasks else "upcoming",
-    )
+    known = [state for state in ("open", "upcoming") if state in states]
+    state: str = known[0] if known else "closed" if tasks else "upcoming"
     if not lab.is_public:
         state = "draft"
     if lab.archived_at:
@@ -295,17 +283,19 @@ def listed_topics(task: Task) -> pl.DataFrame:
             topic.title_html,
             topic.formula_html,
             ", ".join(topic.tags),
-            _plain_text(topic),
+            " ".join(
+                (
+                    topic.query_id,
+                    strip_tags(f"{topic.title} {topic.body}"),
+                    *topic.tags,
+                    topic.latex,
+                )
+            ),
             *(str(topic.facts.get(name) or "") or None for name in TOPIC_FILTERS),
         )
         for topic in task.topics.order_by("position").defer("body_html")
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-
-
-def _plain_text(topic: Topic) -> str:
-    text = strip_tags(f"{topic.title} {topic.body}")
-    return " ".join([topic.query_id, text, *topic.tags, topic.latex])
 
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:

@@ -34,9 +34,7 @@ def typeset_formulas(
     to read and at most one to write.
     """
     if corrected:
-        corrections = {
-            (latex, block): (corrected.get(latex, latex), block) for latex, block in formulas
-        }
+        corrections = {key: (corrected.get(key[0], key[0]), key[1]) for key in formulas}
         done = typeset_formulas(corrections.values())
         return {key: done[correction] for key, correction in corrections.items()}
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}

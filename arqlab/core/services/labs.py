@@ -62,9 +62,8 @@ def change_task(
         with_overrides(task.preset, overrides)
     except OverrideRefusedError as error:
         raise UserError(str(error), code="protocol") from error
-    changed = save_changes(
-        task, changes | {"overrides": overrides}, allowed=TASK_FIELDS | {"overrides"}
-    )
+    changes = changes | {"overrides": overrides}
+    changed = save_changes(task, changes, allowed=TASK_FIELDS | {"overrides"})
     if changed:
         record_event("task.change", task, by, changes=changed)
     return task

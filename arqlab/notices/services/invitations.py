@@ -54,13 +54,8 @@ def invite_people(
     for invitation in new:
         _queue_mail(invitation, by=by, at=now)
     if new:
-        record_event(
-            "invitation.create",
-            f"{len(new)} as {new[0].words}",
-            by,
-            lab=lab,
-            addresses=[invitation.address for invitation in new],
-        )
+        what, invited = f"{len(new)} as {new[0].words}", [invitation.address for invitation in new]
+        record_event("invitation.create", what, by, lab=lab, addresses=invited)
     left = [(key, address) for key, address in once.items() if key in waiting | having]
     return Invited(
         new,
