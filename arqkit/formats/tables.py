@@ -42,10 +42,7 @@ NUMBER = re.compile(r"^\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?%?\s*$")
 def table_lines(
     columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row], *, ending: str
 ) -> Iterator[bytes]:
-    """Yield a table as the lines of a file with one of the endings of `CONTENT_TYPES`.
-
-    JSON is a list of objects; LaTeX is a `tabular` that needs booktabs.
-    """
+    """Yield a table as the lines of a file with one of the endings of `CONTENT_TYPES`."""
     return _WRITERS[ending](columns, rows)
 
 

@@ -124,10 +124,7 @@ def named_files(app: str = "", *, using: str = "default") -> Iterator[str]:
 
 
 def task_named(path: str) -> Task:
-    """Return the task that a command names as `LAB/TASK`.
-
-    Raises `UserError` with the known tasks if there is no such task.
-    """
+    """Return the task that a command names as `LAB/TASK`, or raise `UserError` with the tasks."""
     lab_slug, _, task_slug = path.partition("/")
     task = Task.objects.select_related("lab").filter(lab__slug=lab_slug, slug=task_slug).first()
     if task is None:
@@ -146,10 +143,7 @@ def lab_named(slug: str) -> Lab:
 
 
 def person_named(name: str) -> User:
-    """Return the user with an email address (ignoring case) or a user name.
-
-    Raises `UserError` if there is no such user.
-    """
+    """Return the user with an email address (in any case) or user name, or raise `UserError`."""
     # A user name may contain @ and equal the address of another user. A name with @ is therefore
     # looked up as an address only.
     field = "email__iexact" if "@" in name else "username"
@@ -209,10 +203,7 @@ def _lab_roles(user: User, memberships: list[Membership]) -> LabRoles:
 
 
 def lab_rows(labs: QuerySet[Lab], *, tasks: QuerySet[Task], at: datetime) -> list[LabRow]:
-    """Return labs with the states of those of `tasks` that they have, open labs first.
-
-    Takes two queries.
-    """
+    """Return labs with the states of those of `tasks` that they have, by state, in two queries."""
     counted = Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics")))
     participating = Count("teams", filter=Q(teams__is_lab=False))
     counted_labs = labs.annotate(teams_count=participating).prefetch_related(counted)
@@ -241,10 +232,7 @@ def _lab_row(lab: Any, at: datetime) -> LabRow:
 
 
 def own_labs(user: User, *, tasks: QuerySet[Task], at: datetime) -> list[OwnLab]:
-    """Return the labs in which a user has a role, with those of `tasks`, in three queries.
-
-    Archived labs are left out.
-    """
+    """Return the unarchived labs of a user, with the roles and those of `tasks`: three queries."""
     memberships: dict[int, list[Membership]] = {}
     for membership in roles_of(user):
         memberships.setdefault(membership.lab_id, []).append(membership)
@@ -323,10 +311,7 @@ def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
 
 
 def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Corrections:
-    """Return the corrections of a lab (or its slug), with `until` only those made before.
-
-    Takes one query.
-    """
+    """Return the corrections of a lab (or its slug), if asked only those made `until` a time."""
     known = {"lab__slug": lab} if isinstance(lab, str) else {"lab": lab}
     corrections = Correction.objects.filter(**known, **({"made_at__lt": until} if until else {}))
     by_kind: dict[str, dict[str, str]] = {kind: {} for kind in Correction.Kind.values}

@@ -37,10 +37,7 @@ def collection_named(slug: str) -> Collection:
 
 
 def posts_frame(lab: Lab) -> pl.DataFrame | None:
-    """Return post_id, type (question or answer) and thread_id of the lab's posts.
-
-    Return None if no posts are loaded.
-    """
+    """Return post_id, type and thread_id of the lab's posts, or None without posts."""
     collection = collection_of(lab)
     file = collection and collection.posts_index
     return _posts(str(file.name)) if file else None

@@ -38,10 +38,7 @@ Nine million formulas take a quarter of it.
 def index_posts(
     *, collection: Collection, seconds: float | None = None, progress: Progress | None = None
 ) -> int:
-    """Index the searched posts of a collection that lack words. Return their number.
-
-    Stops after `seconds`; the next call continues.
-    """
+    """Index the searched posts that lack words, for some seconds at most. Return their number."""
     state, _ = TextIndex.objects.get_or_create(collection=collection)
     end, done = time.monotonic() + seconds if seconds is not None else None, 0
     for first in _ranges(collection):
@@ -87,10 +84,7 @@ def update_search_indexes(*, seconds: float) -> None:
 
 
 def index_formulas(*, version: VisualMap) -> VisualMap:
-    """Build the index of symbol pairs if a version has none. Return the updated version.
-
-    The version still has no index while another process builds it.
-    """
+    """Return a version with its index of pairs, unless another process builds that."""
     waiting = VisualMap.objects.filter(pk=version.pk, pairs="")
     now = timezone.now()
     free = Q(pairs_claimed_at=None) | Q(pairs_claimed_at__lt=now - INDEX_CLAIM)
@@ -105,10 +99,7 @@ def index_formulas(*, version: VisualMap) -> VisualMap:
 
 
 def ready_for_formulas(version: VisualMap) -> VisualMap:
-    """Return the version, after building its index of pairs if it is missing and small.
-
-    The periodic task builds large ones.
-    """
+    """Return the version with its index of pairs, if that is there or small enough to build."""
     if version.pairs or scan_columns(version.forms).select(pl.len()).collect().item() > SMALL:
         return version
     return index_formulas(version=version)

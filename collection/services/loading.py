@@ -141,10 +141,7 @@ def _import_all(
 
 @transaction.atomic
 def assign_collection(*, lab: Lab, collection: Collection) -> None:
-    """Assign a collection to a lab.
-
-    Raise `UserError` if the lab has another one, because its runs were checked against that.
-    """
+    """Assign a collection to a lab. Raise `UserError` if its runs were checked against another."""
     link, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
     if link.collection_id != collection.pk:
         raise UserError(

@@ -131,10 +131,7 @@ class Parts:
 
 
 class IndexRows(Parts):
-    """The rows of a formula index without layouts, in parts of `ROWS` rows, with the ids' parts.
-
-    The last part may be shorter.
-    """
+    """The rows of a formula index without layouts, in parts of at most `ROWS`, with ids' parts."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

@@ -63,10 +63,7 @@ HTMX = ("HX-Request", "HX-History-Restore-Request")
 
 @pages.read("posts/", "post-list", access=looked_up_lab_or_404)
 def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Show the search of the lab's collection.
-
-    With `pane=1`, or for htmx, return only the form and the results.
-    """
+    """Show the search of the lab's collection; with `pane=1`, or for htmx, its form and results."""
     form = LookUpForm(request.GET or None)
     context: dict[str, Any] = {"form": form, "collection": collection_of(lab)}
     context["in_pane"] = request.GET.get("pane") == "1"
@@ -234,10 +231,7 @@ def _is_other_reader(request: HttpRequest) -> bool:
 
 
 def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-    """Render the page, or for the judging page only the thread.
-
-    Offline trips store the page; its reader is named there, too.
-    """
+    """Render the page, or the thread alone for judging, with its reader for offline trips."""
     is_panel = READER in request.headers
     response = render(request, "collection/_thread_panel.html" if is_panel else page, context)
     patch_vary_headers(response, [READER])
@@ -248,10 +242,7 @@ def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> 
 def _visible_thread(
     request: HttpRequest, lab: Lab, collection: Collection, post_id: str
 ) -> Thread | None:
-    """Return the thread of a post without links to closed threads, or None for an unknown post.
-
-    Raises 404 if the thread is closed.
-    """
+    """Return a thread without links to closed ones, or None; raise 404 for a closed thread."""
     thread = find_thread(collection, post_id, corrections_of(lab))
     closed = closed_threads(request.user, collection)
     if thread and thread.thread_id in closed:

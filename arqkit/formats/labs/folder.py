@@ -247,10 +247,7 @@ class _Head(NamedTuple):
 
 
 def read_lab(folder: Path) -> LabFile:
-    """Return the lab in a folder.
-
-    Raise FileRefusedError with every problem of lab.toml and of all files that it names.
-    """
+    """Return the lab in a folder. Raise FileRefusedError with every problem of all its files."""
     mistakes = Mistakes(folder / "lab.toml")
     root = mistakes.read_root()
     table = root.table("collection", required=False)

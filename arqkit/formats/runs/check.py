@@ -320,10 +320,7 @@ def _is_other_format(table: RunTable, rules: RunRules) -> bool:
 
 
 def row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
-    """Run every check of rows.
-
-    Items in another task's format are not looked up, because all of them would be unknown.
-    """
+    """Run every check of rows. Items in another task's format are not looked up."""
     rows = table.rows
     if not rows.height:
         return

@@ -161,10 +161,7 @@ def split_lines(data: bytes) -> pl.Series:
 
 
 def cut_lines(lines: pl.Series, widths: Collection[int]) -> Cells:
-    """Cut lines at tabs.
-
-    They are cut at another separator if most lines have no tab, or no line has one of these widths.
-    """
+    """Cut lines at tabs, or at another separator if most have no tab or none has these widths."""
     numbered = pl.DataFrame({"line": pl.int_range(1, lines.len() + 1, eager=True), "text": lines})
     is_blank = lines.str.contains(r"^\s*$")
     blank = numbered.filter(is_blank)

@@ -132,10 +132,7 @@ def reads_commas(rows: pl.DataFrame) -> bool:
 
 
 def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
-    """Find scores that cannot be ordered.
-
-    They are not numbers, NaN, infinite, beyond 32-bit floats, or have a decimal comma.
-    """
+    """Find scores that cannot be ordered, such as NaN, or have a decimal comma."""
     text, value = pl.col("score_text"), pl.col("score_text").cast(pl.Float64, strict=False)
     wrong = rows.filter(pl.col("score").is_null() | text.str.contains(DECIMAL_COMMA))
     if not wrong.height:

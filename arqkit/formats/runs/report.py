@@ -210,10 +210,7 @@ def listed(places: Iterable[Place]) -> pl.DataFrame:
 def find_rows(
     kind: str, rows: pl.DataFrame, actual: pl.Expr | str, expected: pl.Expr | str, **facts: object
 ) -> Iterator[Finding]:
-    """Yield a finding with an occurrence for each row, or nothing if there are no rows.
-
-    As a string, `actual` is the name of a column and `expected` a text.
-    """
+    """Yield a finding of rows, if any; `actual` may name a column, and `expected` be a text."""
     if rows.height:
         expected = pl.lit(expected) if isinstance(expected, str) else expected
         yield Finding(kind, occurrences(rows, actual=actual, expected=expected), facts)
@@ -226,10 +223,7 @@ def named_list(parts: Sequence[str]) -> str:
 
 
 def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
-    """Return a finding with its message and what to do about it.
-
-    Without `can_repair` no repair is offered: the file as a whole cannot be rewritten.
-    """
+    """Return a finding with its message and what to do; without `can_repair`, no repair."""
     kind = KINDS[finding.kind]
     repairable = can_repair and finding.repairable and "repair" in kind
     severity = finding.severity or Severity(kind["severity"])

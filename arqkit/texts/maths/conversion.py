@@ -98,10 +98,7 @@ def converter(*, exact: bool) -> Iterator[Callable[[str], str | None]]:
 
 
 def converter_name(*, exact: bool) -> str:
-    """Return the name of a converter without starting it.
-
-    Conversions under different names are not comparable.
-    """
+    """Return the name of a converter; conversions under different names are not comparable."""
     engines = f"{latexml_name()}, {_temml_name()}" if exact else _temml_name()
     return f"{engines}, rules {RULES}"
 

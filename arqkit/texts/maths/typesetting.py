@@ -55,10 +55,7 @@ def prepared(latex: str) -> str:
 def next_attempt(
     latex: str, display: bool, macros: dict[str, str], error: str
 ) -> tuple[str, bool] | None:
-    """Return the next attempt after an error, or None.
-
-    An unknown macro is shown by its name, as in MathJax.
-    """
+    """Return the next attempt after an error, or None. An unknown macro is shown by its name."""
     if "Error: " not in error:  # out of time, memory or stack: a retry would fail again
         return None
     if "display mode" in error and not display:
@@ -189,10 +186,7 @@ def typeset(latex: str, *, display: bool) -> Typeset:
 
 
 def can_be_set(source: str) -> bool:
-    """Return whether a formula is safe for the engine and the database.
-
-    QuickJS crashes on unpaired surrogates.
-    """
+    """Return whether the engine, which crashes on unpaired surrogates, and the database take it."""
     return 0 < len(source) <= LONGEST and not _UNSETTABLE.search(source)
 
 
@@ -231,10 +225,7 @@ _GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])",
 
 
 def on_one_line(latex: str) -> str:
-    """Return LaTeX without tags, and without line ends outside groups and environments.
-
-    Temml would turn such lines into a table.
-    """
+    """Return LaTeX without tags and line ends, of which Temml would make a table."""
     depth, parts = 0, []
     for part in _GROUPS.split(_LOOSE.sub(" ", latex)):
         depth += part.startswith((r"\begin", "{")) - part.startswith((r"\end", "}"))

@@ -288,10 +288,7 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
 
 
 def query_formula(title: str, body: str, *, size: Callable[[str], Size]) -> TextFormula | None:
-    """Return the largest formula of the title, or of the body if the title has none.
-
-    Ties go to the first formula.
-    """
+    """Return the largest formula of the title, else of the body; the first of several."""
     formulas = text_formulas(title) or text_formulas(body)
     return max(formulas, key=lambda formula: size(formula.latex), default=None)
 

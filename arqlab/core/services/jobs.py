@@ -131,10 +131,7 @@ def repeat_job(
     by: User,
     store: Callable[[Job], None] | None = None,
 ) -> None:
-    """Let a job that is over without success wait again, confirmed or with corrected files.
-
-    Raise `UserError` (`not-over`) if it waits or runs already, or is done.
-    """
+    """Let a job that is over without success wait again. Raise `UserError` (`not-over`)."""
     if job.state in REPEATABLE and store:
         store(job)
     if not _change(
@@ -189,10 +186,7 @@ def run_next_job(*, at: datetime) -> bool:
 
 
 def run_waiting_job(*, job_id: int, at: datetime) -> bool:
-    """Run a job and store its report. Return False if it was not waiting.
-
-    Safe to call twice and by several workers at once.
-    """
+    """Run a job and store its report. Return False if it does not wait, as for a second worker."""
     waiting = Job.objects.filter(pk=job_id, state=State.WAITING)
     now = timezone.now()
     if not _change(waiting, State.RUNNING, "Running.", at=now, attempts=F("attempts") + 1):

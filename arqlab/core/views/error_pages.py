@@ -104,10 +104,7 @@ def sign_in_url(path: str) -> str:
 
 
 def form_to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect a signed-out user to the sign-in page and back to the form; return 401 to a script.
-
-    The browser keeps the contents of the form (keep-forms.js).
-    """
+    """Redirect to the sign-in page and back to the form (keep-forms.js); for a script, 401."""
     url = sign_in_url(page_of_form(request))
     message = NOT_SAVED if request.method == "POST" else SIGNED_OUT
     if wants_json(request):

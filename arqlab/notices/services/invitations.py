@@ -76,10 +76,7 @@ def invite_new_team(
 
 @transaction.atomic
 def resend_invitation(*, invitation: Invitation, by: User) -> None:
-    """Send the email of an open invitation again, with the same link.
-
-    Raise `UserError` if the invitation is not open or this server sends no email.
-    """
+    """Send the email of an invitation again. Raise `UserError` if it is not open, or no email."""
     if not settings.SENDS_MAIL:
         raise UserError(
             "This server sends no email. Copy the link and send it yourself.", code="no-mail"

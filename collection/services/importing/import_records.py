@@ -98,10 +98,7 @@ def add_import_changes(
 def start_import(
     *, collection: Collection, kind: str, source: str, sha256: str, at: datetime
 ) -> Import:
-    """Return the record of an import: new, resumed after it was stopped or died, or done.
-
-    Raise `UserError` if another process is running the import.
-    """
+    """Return the record of an import: new, resumed or done. Raise `UserError` if one runs."""
     fields = {"kind": kind, "source": source[-300:], "state": Import.State.RUNNING}
     times = {"created_at": at, "updated_at": timezone.now()}
     record, is_new = Import.objects.get_or_create(
@@ -139,10 +136,7 @@ def open_import(
     window: Window = WHOLE,
     starts_over: Callable[[Import], bool] = is_overtaken,
 ) -> Import:
-    """Return the record of the import of a file, as `start_import` does.
-
-    If it `starts_over`, it is read again from the first row.
-    """
+    """Return the record of the import of a file, to be read from its start if it `starts_over`."""
     digest = import_digest(kind, path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
     if starts_over(record):

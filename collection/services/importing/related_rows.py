@@ -116,10 +116,7 @@ def _add(
 
 
 def _statement(table: str, key: str, columns: Sequence[str], rows: int) -> str:
-    """Return an UPDATE that adds to many rows, which the ORM cannot express.
-
-    Its text has only names from our models.
-    """
+    """Return an UPDATE that adds to many rows, with only names from our models in its text."""
     # `column1`, `column2` are what both databases call the columns of VALUES.
     added = ", ".join(
         f"{name} = {name} + more.column{place}" for place, name in enumerate(columns, 2)

@@ -91,7 +91,7 @@ def test_conversions_before_an_interruption_are_saved(collection, monkeypatch):
         convert_latex(collection=collection, progress=stop)
 
     assert converted_latex(collection).height == 1
-    assert convert_latex(collection=collection).converted == 2
+    assert convert_latex(collection=collection)[0] == 2
 
 
 def test_a_collection_without_formulas_has_nothing_to_convert():
