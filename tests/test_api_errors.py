@@ -70,14 +70,14 @@ def test_the_addresses_are_all_below_api() -> None:
     paths = addresses().values()
 
     assert len(paths) > 20
-    assert all(path.startswith("/api/") for path in paths)
+    assert all(path.startswith("/api/v1/") for path in paths)
 
 
 def test_an_address_below_another_one_is_unknown(scene: Scene, client_of: Any) -> None:
     found = statuses(lambda path: client_of(scene.organizer).get(f"{path}none/none/"))
 
     assert set(found) == {404}
-    assert_shape(client_of(scene.organizer).post("/api/none/"))
+    assert_shape(client_of(scene.organizer).post("/api/v1/none/"))
 
 
 def test_a_visitor_may_not(scene: Scene, client: Client) -> None:
@@ -148,7 +148,7 @@ def test_a_session_without_a_csrf_token(scene: Scene) -> None:
     client.force_login(scene.organizer)
 
     assert set(statuses(client.post)) == {403}
-    assert client.post("/api/labs/").json()["code"] == "csrf"
+    assert client.post("/api/v1/labs/").json()["code"] == "csrf"
 
 
 def test_too_many_requests(scene: Scene, client: Client, monkeypatch: Any) -> None:
@@ -157,7 +157,7 @@ def test_too_many_requests(scene: Scene, client: Client, monkeypatch: Any) -> No
 
     assert set(found) == {403, 429}
     assert judging(found[429]) == set()
-    assert client.get("/api/labs/")["Retry-After"]
+    assert client.get("/api/v1/labs/")["Retry-After"]
 
 
 def test_a_body_that_is_too_large(scene: Scene, client_of: Any) -> None:

@@ -22,6 +22,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+API = "api/v1/"
 LAB = "labs/<slug:lab>/"
 TASK = f"{LAB}tasks/<slug:task>/"
 READ = ("GET", "HEAD")
@@ -36,7 +37,7 @@ class Page:
     returns the subject of the page, such as a task, or raises `Http404`; the template gets its lab
     and task. `section` is the tab that is marked on the page. An action `in_archive` also answers
     in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
-    the room on the server. A page with `api` answers with a file, also at its address below `api/`.
+    the room on the server. A page with `api` answers with a file, also at its address below `API`.
     """
 
     access: Callable[..., object] | None = None
@@ -111,7 +112,7 @@ class Pages:
             self.urls.append(path(self.under + route, page.answer(view), name=name))
             if page.api:
                 api = _api_of(view, page)
-                self.urls.append(path(f"api/{self.under}{route}", api, name=f"api-{name}"))
+                self.urls.append(path(f"{API}{self.under}{route}", api, name=f"api-{name}"))
             return view
 
         return declared

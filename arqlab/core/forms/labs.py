@@ -8,7 +8,7 @@ from django import forms
 from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
 from arqkit.protocols.presets import MOST, with_overrides
-from arqkit.protocols.scales import is_relevant_possible, read_scale
+from arqkit.protocols.scales import grades_of, is_relevant_possible, read_scale
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
@@ -206,8 +206,10 @@ class TaskForm(TaskDatesForm, VersionedForm):
         labels = self.cleaned_data["labels"]
         if labels == OWN_LABELS == self._labels:
             return self.task.overrides["labels"]
+        preset = self.task.preset
         try:
-            return "" if not labels or read_scale(labels) == self.task.preset.labels else labels
+            known = (read_scale(labels), grades_of(labels)) if labels else None
+            return "" if known in (None, (preset.labels, preset.grades)) else labels
         except ValueError as error:
             raise forms.ValidationError(f"Unknown labels. Enter {error}.") from error
 
@@ -248,8 +250,8 @@ _HELP = {
     "The first is the main measure and orders the leaderboard. ",
     "pooling_order": "Frozen pools keep theirs. ",
     "order": "Submitted ranks are always checked and kept. ",
-    "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
-    "labels they were made with. ",
+    "labels": "arqmath, trec-binary, ntcir (the sum of two assessors’ labels from 0 to 2), or a "
+    "range such as 0-2. Pools and qrels keep the labels they were made with. ",
     "scored_submissions": "Only if teams see means: the limit for each team, and for each person "
     "across all teams. Withdrawn runs count, too. ",
     "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",

@@ -86,7 +86,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         task=task,
         name=choice.name,
         items=items_at(task, choice.level).value,
-        relevant_from=task.protocol.relevant_from,
+        relevant_from=draft.relevant_from,
         scale=draft.scale.rows(),
         is_complete=choice.complete,
         dropped=[_dropped_row(topic, choice) for topic in draft.dropped],
