@@ -197,7 +197,8 @@ NAME_COLUMNS = (
     "compressed as .gz or .bz2."
 )
 _TEXT_ID = r'^[^\s"<>&]{1,300}$'
-_ID = r"^(?:q_)?[0-9]{1,18}$"
+# Those with a dot are ours: of a post or a comment.
+_ID = r"^(?:q_)?[0-9]{1,18}$|^c?[0-9]{1,18}\.[0-9]{1,9}$"
 _POST_ID = r"^(?:[0-9]{1,18}|[A-Z]\.[0-9]{1,9})$"
 _THREAD_ID = r"^[0-9]{1,18}$"
 

@@ -38,17 +38,18 @@ def latexml_name() -> str | None:
 
 
 @contextmanager
-def latexml() -> Iterator[Callable[[str], str | None]]:
+def latexml(*, content: bool = False) -> Iterator[Callable[[str], str | None]]:
     """Start LaTeXML and yield a function that converts a formula, without dollars, or returns None.
 
-    Raises RuntimeError if LaTeXML is not installed or its process ends.
+    It returns Presentation MathML, or Content MathML: an operator tree. Raises RuntimeError if
+    LaTeXML is not installed or its process ends.
     """
     if latexml_name() is None:
         raise RuntimeError(
             "LaTeXML is not installed."
             " Install it (apt-get install latexml) or set ARQLAB_LATEXML=0."
         )
-    command = ["perl", str(SCRIPT), str(SECONDS)]
+    command = ["perl", str(SCRIPT), str(SECONDS), str(int(content))]
     pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True) as process:  # noqa: S603 no input
         try:
@@ -109,6 +110,15 @@ def _temml_name() -> str:
     return f"temml {version[1] if version else 'of unknown version'}"
 
 
+def latex_mathml(batch: Sequence[str], *, exact: bool, content: bool = False) -> list[str | None]:
+    """Return the MathML of formulas, without dollars; None for those that cannot be converted.
+
+    Content MathML needs LaTeXML. Raises RuntimeError if that is needed but not installed.
+    """
+    with latexml(content=True) if content else converter(exact=exact) as convert:
+        return [convert(latex) for latex in batch]
+
+
 NO_MATHML = "The converter returns no MathML."
 NO_LAYOUT = "The MathML from the converter cannot be read."
 
@@ -134,8 +144,7 @@ def latex_layouts(batch: Sequence[str], *, exact: bool) -> list[ConvertedLatex]:
 
 
 def _layouts(batch: Sequence[str], exact: bool) -> list[ConvertedLatex]:
-    with converter(exact=exact) as convert:
-        mathml = [convert(latex) for latex in batch]
+    mathml = latex_mathml(batch, exact=exact)
     results = zip(batch, mathml, layout_strings(mathml), strict=True)
     return [
         ConvertedLatex(latex, layout, None if layout else NO_LAYOUT if text else NO_MATHML)

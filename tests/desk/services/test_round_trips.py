@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from io import StringIO
+from uuid import UUID
 
 import pytest
 from django.core.files.base import ContentFile
@@ -108,11 +109,14 @@ def test_runs_are_read_with_their_teams_as_they_were_written_whatever_the_quota(
     submitted(scene, "first", withdrawn_at=AT, withdrawal_reason="A bug")
     submitted(scene, "second", submitted_at=AT, **told)
     submitted(scene, "bad", b"A.1\tno number\n")
+    system = {"system": UUID(int=7), "is_trained": True}
+    submitted(scene, "bad", RUN.replace(b"9.5", b"9.25"), withdrawn_at=AT, **system)
+    submitted(scene, "bad", RUN.replace(b"9.5", b"9.75"))
     submitted(scene, "late", is_post_hoc=True, is_primary=False)
     submitted(scene, "ours", is_baseline=True, team=lab_team(scene.lab))
     path = tmp_path / "runs.zip"
     files = zipped(scene.task, path)
-    assert loaded(path) == "0 runs loaded, 5 unchanged.\n"
+    assert loaded(path) == "0 runs loaded, 7 unchanged.\n"
 
     Run.objects.all().delete()
     Upload.objects.all().delete()
@@ -121,12 +125,12 @@ def test_runs_are_read_with_their_teams_as_they_were_written_whatever_the_quota(
     Task.objects.update(overrides={"quota": 1}, deadline=AT)
 
     assert loaded(path).splitlines() == [
-        "5 runs loaded, 0 unchanged.",
+        "7 runs loaded, 0 unchanged.",
         "Created the teams Alpha.",
         "1 run with errors: see the reports.",
     ]
     assert zipped(scene.task, path) == files
-    assert loaded(path) == "0 runs loaded, 5 unchanged.\n"
+    assert loaded(path) == "0 runs loaded, 7 unchanged.\n"
 
 
 def documents(lab):
