@@ -26,7 +26,7 @@ from assessment.assignments.selectors.grid import TOPIC_TEXTS
 from assessment.guidelines.selectors.versions import current_guideline, guideline_source
 from assessment.guidelines.services.versions import guidelines_json
 from assessment.judging.services.turkle import turkle_chunks
-from assessment.models import Judgment, Pool, QrelSet
+from assessment.models import Assignment, Judgment, Pool, QrelSet
 from assessment.models.kinds import KINDS, RoundKind
 from assessment.pools.selectors.frozen import contributions_of, pool_file, pooled_tops
 from assessment.qrels.selectors.drafts import task_scale
@@ -267,6 +267,17 @@ def _topic_info(task: Task) -> Iterable[bytes]:
     yield write_topic_info(facts, fields)
 
 
+def _assignments(task: Task) -> Iterable[bytes]:
+    """Yield the assignments that have not ended, as `assign_topics` reads them."""
+    columns: dict[str, Callable[[Assignment], object]] = {
+        "topic": attrgetter("topic.query_id"),
+        "assessor": attrgetter("assessor.username"),
+    }
+    running = Assignment.objects.filter(topic__task=task, ended_at=None)
+    rows = running.select_related("topic", "assessor").order_by("topic__position", "pk")
+    return tsv_lines(columns, rows, exact=True)
+
+
 def _guidelines(task: Task) -> Iterable[bytes]:
     yield guideline_source(task, current_guideline(task), task_scale(task)).encode()
 
@@ -384,6 +395,7 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
         partial(official_table, with_names=True),
     ),
     Export("topic-info.csv", "The information about each topic.", Audience.ORGANIZERS, _topic_info),
+    Export("assignments.tsv", "Topics and their assessors.", Audience.ORGANIZERS, _assignments),
     Export("guidelines.html", "The current guidelines.", Audience.ORGANIZERS, _guidelines),
     Export(
         "guidelines.json", "All versions of the guidelines.", Audience.ORGANIZERS, guidelines_json
