@@ -1,6 +1,6 @@
 """A server of ArqLab from Python: topics, runs, leaderboards and qrels as data frames.
 
-    lab = Lab("https://lab.example.org", token)
+    lab = LabServer("https://lab.example.org", token)
     lab.leaderboard("arqmath-x/task1")
 
 A task is named LAB/TASK, as in all commands. Every method raises `ServerRefusedError` with the
@@ -53,7 +53,7 @@ def _problem(problem: dict[str, Any]) -> str:
     return f"  {place}{'; '.join([*parts, problem.get('todo') or ''])}"
 
 
-class Lab:
+class LabServer:
     """The labs of a server, seen with the rights of a token; without one, as a visitor sees them.
 
     Use it as a context manager, or `close` it. `wait` waits some seconds.
@@ -71,7 +71,7 @@ class Lab:
             transport=httpx.HTTPTransport(retries=2),
         )
 
-    def __enter__(self) -> "Lab":
+    def __enter__(self) -> "LabServer":
         """Return the lab itself."""
         return self
 

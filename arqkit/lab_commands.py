@@ -27,7 +27,7 @@ from arqkit.extras import needs_extra
 from arqkit.formats.runs.results import report_text
 
 if TYPE_CHECKING:
-    from arqkit.client import Lab
+    from arqkit.client import LabServer
 
 VALID, INVALID, MISUSED, REFUSED, UNREACHABLE = 0, 1, 2, 3, 4
 """What the command exits with: it did what was asked and all runs are valid, a run has errors, it
@@ -118,13 +118,13 @@ def _task(name: str) -> str:
 
 
 @contextmanager
-def logged_in() -> Iterator["Lab"]:
+def logged_in() -> Iterator["LabServer"]:
     """Yield the server of the login or of the environment. Raises MisuseError without one."""
     with needs_extra("client"):
-        from arqkit.client import Lab
+        from arqkit.client import LabServer
     login = _known_login()
     try:
-        lab = Lab(*login)
+        lab = LabServer(*login)
     except ValueError as error:
         raise MisuseError(str(error)) from error
     with lab:
@@ -160,12 +160,12 @@ def _known_login() -> Login:
 
 def _login(options: Namespace) -> int:
     with needs_extra("client"):
-        from arqkit.client import Lab
+        from arqkit.client import LabServer
     token = os.environ.get("ARQKIT_TOKEN") or (
         getpass("Token, from your account page: ") if sys.stdin.isatty() else sys.stdin.readline()
     )
     try:
-        with Lab(options.url, token.strip()) as lab:
+        with LabServer(options.url, token.strip()) as lab:
             me, url = lab.me(), lab.url
     except ValueError as error:
         raise MisuseError(str(error)) from error
@@ -216,7 +216,7 @@ READING: Mapping[str, tuple[Callable[[Namespace], int], str]] = {
 
 
 def _shown(
-    options: Namespace, read: Callable[["Lab"], pl.DataFrame], columns: Iterable[str] = ()
+    options: Namespace, read: Callable[["LabServer"], pl.DataFrame], columns: Iterable[str] = ()
 ) -> int:
     """Print a table: all of it as JSON, or some columns for people."""
     with logged_in() as lab:
@@ -277,7 +277,7 @@ def _download(options: Namespace, name: str) -> int:
     return VALID
 
 
-def downloaded(lab: "Lab", task: str, name: str) -> bytes:
+def downloaded(lab: "LabServer", task: str, name: str) -> bytes:
     """Return a file of a task's downloads, with a bar of its progress in a terminal."""
     from rich.progress import Progress
 

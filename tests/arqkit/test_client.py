@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 
 from arqkit.__main__ import main
-from arqkit.client import Lab
+from arqkit.client import LabServer
 from arqkit.records import ServerRefusedError
 from arqlab.core.services.tokens import create_token
 from evaluation.services.releasing import release_leaderboard
@@ -82,7 +82,7 @@ def test_a_team_runs_its_campaign_from_the_command_line(campaign, scene, tmp_pat
 
 
 def test_python_gets_data_frames(live_server, scene, token):
-    with Lab(f"{live_server.url}/labs/arqmath-x/", token) as lab:
+    with LabServer(f"{live_server.url}/labs/arqmath-x/", token) as lab:
         [first] = lab.submit(TASK, GOOD_RUN, name="Alpha-task1-a-auto-both-A.tsv", is_manual=True)
         [second] = lab.submit(TASK, GOOD_RUN, name="Alpha-task1-b-auto-both-A.tsv")
         assert lab.report(TASK, first)["valid"]
@@ -117,7 +117,7 @@ def test_the_example_of_the_readme_runs(live_server, scene, token, tmp_path, mon
     exec(submitting, found)
     qrels = make_qrels(scene.task, {"A.1": {"10": 3}, "A.2": {"12": 2}})
     release_leaderboard(qrel_set=qrels, by=scene.organizer, at=timezone.now())
-    with Lab(live_server.url, token) as lab:
+    with LabServer(live_server.url, token) as lab:
         exec(dedent(f"    lab.leaderboard({results}"), found | {"lab": lab})
         assert lab.leaderboard(TASK)["id"].to_list() == [found["run"]]
 
@@ -139,7 +139,7 @@ def test_the_client_waits_for_what_the_server_computes():
     waited = []
     with ThreadingHTTPServer(("127.0.0.1", 0), Computing) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        with Lab(f"http://127.0.0.1:{server.server_port}", wait=waited.append) as lab:
+        with LabServer(f"http://127.0.0.1:{server.server_port}", wait=waited.append) as lab:
             assert (lab.me(), waited) == ({"username": "alice"}, [3.0])
         server.shutdown()
 
@@ -150,7 +150,7 @@ def test_a_long_list_comes_whole(live_server, scene, token):
         for n in range(3, 250)
     ]
     scene.task.topics.bulk_create(topics)
-    with Lab(live_server.url, token) as lab:
+    with LabServer(live_server.url, token) as lab:
         assert lab.topics(TASK)["query_id"].to_list() == [f"A.{n}" for n in range(1, 250)]
 
 
@@ -169,7 +169,7 @@ def test_a_kept_token_is_sent_to_no_other_server(campaign, monkeypatch, live_ser
 
 
 def test_what_the_server_refuses_is_shown_in_its_words(live_server, scene, token):
-    with Lab(live_server.url, token) as lab, pytest.raises(ServerRefusedError) as refused:
+    with LabServer(live_server.url, token) as lab, pytest.raises(ServerRefusedError) as refused:
         lab.submit(TASK, GOOD_RUN, name="Beta-task1-a.tsv", team="Nobody")
 
     assert (refused.value.status, refused.value.code) == (400, "invalid")
