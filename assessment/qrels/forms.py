@@ -7,7 +7,7 @@ from django import forms
 
 from arqkit.judgments.qrels import Level
 from arqlab.core.models import Task
-from assessment.qrels.selectors.drafts import levels_of, task_scale
+from assessment.qrels.selectors.drafts import groups_to_freeze, levels_of, task_scale
 from assessment.qrels.services.versions import QrelsChoice
 
 LEVELS = {
@@ -33,6 +33,7 @@ class FreezeForm(forms.Form):
     level = forms.ChoiceField(
         label="Items", choices=[(level.value, text) for level, text in LEVELS.items()]
     )
+    group = forms.ChoiceField(label="Labels", required=False)
     complete = forms.BooleanField(
         label="Complete",
         required=False,
@@ -49,6 +50,12 @@ class FreezeForm(forms.Form):
             del self.fields["complete"]
         if len(levels_of(task)) == 1:
             del self.fields["level"]
+        if groups := groups_to_freeze(task):
+            own = [(group, f"Of the group {group} only") for group in groups]
+            choices: Any = self.fields["group"]
+            choices.choices = [("", "The sum of two assessors"), *own]
+        else:
+            del self.fields["group"]
 
     def choice(self, *, topics: Mapping[str, str], runs: Mapping[int, str]) -> QrelsChoice:
         """Return the version to freeze, without the topics and runs that have a reason."""
@@ -56,6 +63,7 @@ class FreezeForm(forms.Form):
             name=self.cleaned_data["name"],
             level=Level(self.cleaned_data.get("level", Level.INSTANCES)),
             complete=self.cleaned_data.get("complete", False),
+            group=self.cleaned_data.get("group", ""),
             topics=topics,
             runs=runs,
         )

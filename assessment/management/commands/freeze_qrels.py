@@ -35,6 +35,11 @@ class Command(CeremonyCommand):
             "help": "items of formula retrieval (default: instances)",
         },
         "--complete": switch("include labels that are not judgments"),
+        "--group": {
+            "metavar": "GROUP",
+            "default": "",
+            "help": "labels of a group on the roster, not the sums of two assessors",
+        },
         "--without-topic": reasons("TOPIC"),
         "--out-of-competition": reasons("RUN"),
         "--current": switch("make the version current"),
@@ -66,6 +71,7 @@ def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:
         name=options["name"],
         level=Level(options["level"]),
         complete=options["complete"],
+        group=options["group"],
         topics=topics,
         runs=reasons_by_run(runs, pairs) if pairs else None,
     )

@@ -17,7 +17,13 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.models import Qrel, QrelSet
-from assessment.qrels.selectors.drafts import DroppedTopic, draft_of, items_at, levels_of
+from assessment.qrels.selectors.drafts import (
+    DroppedTopic,
+    draft_of,
+    groups_to_freeze,
+    items_at,
+    levels_of,
+)
 from submissions.services.left_out import set_out_of_competition
 
 
@@ -53,12 +59,14 @@ class QrelsChoice:
     """The name and contents of a version.
 
     `topics` has the reasons of the topics that the organizers leave out by hand, and `runs` those
-    of the runs out of competition; without it, these stay as they are.
+    of the runs out of competition; without it, these stay as they are. With a `group` of assessors,
+    the version has its labels, and not the sums of two labels.
     """
 
     name: str
     level: Level = Level.INSTANCES
     complete: bool = False
+    group: str = ""
     topics: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[int, str] | None = None
 
@@ -67,14 +75,14 @@ class QrelsChoice:
 def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: datetime) -> QrelSet:
     """Freeze the draft as the task's next version.
 
-    Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`), or
-    no topic has enough judgments (`nothing-judged`).
+    Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`) or
+    group (`group`), or no topic has enough judgments (`nothing-judged`).
     """
     # Lock the task: of two organizers who freeze at once, the second waits and then finds the name
     # taken or gets the next version.
     Task.objects.select_for_update().get(pk=task.pk)
     _require_freezable(task, choice)
-    draft = draft_of(task).without(choice.topics)
+    draft = draft_of(task, group=choice.group).without(choice.topics)
     frame = draft.qrels(choice.level, complete=choice.complete)
     if frame.is_empty():
         raise UserError(
@@ -89,6 +97,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         relevant_from=draft.relevant_from,
         scale=draft.scale.rows(),
         is_complete=choice.complete,
+        group=choice.group,
         dropped=[_dropped_row(topic, choice) for topic in draft.dropped],
         out_of_competition=set_out_of_competition(task, choice.runs),
         made_by=by,
@@ -102,6 +111,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         version=new.version,
         sha256=new.sha256,
         lines=len(frame),
+        group=choice.group,
         topics=dict(choice.topics),
         out_of_competition=new.out_of_competition,
     )
@@ -157,6 +167,13 @@ def _require_freezable(task: Task, choice: QrelsChoice) -> None:
             f"The qrels of {task} have no level {choice.level}: the task does not retrieve "
             "formulas.",
             code="level",
+        )
+    if choice.group and choice.group not in groups_to_freeze(task):
+        known = ", ".join(groups_to_freeze(task)) or "no groups whose labels are added"
+        raise UserError(
+            f"{task} has no group {choice.group!r} of assessors, but {known}. Use one of them, or "
+            "the labels of everyone.",
+            code="group",
         )
     if QrelSet.objects.filter(task=task, name=choice.name).exists():
         raise UserError(
