@@ -230,9 +230,8 @@ def expected(tag: str, measure: str, labels: Labels, relevant_from: int) -> floa
         for topic, items in RUNS[tag].items()
     }
     evaluator = pytrec_eval.RelevanceEvaluator(labels, {measure}, relevance_level=relevant_from)
-    [key] = evaluator.measures
-    found = evaluator.evaluate(run)
-    return mean(values[key.replace(".", "_")] for values in found.values())
+    key = measure.replace(".", "_")
+    return mean(values[key] for values in evaluator.evaluate(run).values())
 
 
 def read_leaderboard(it: Weeks, qrels: str, labels: Labels, relevant_from: int) -> None:
