@@ -244,7 +244,7 @@ def read_leaderboard(it: Weeks, qrels: str, labels: Labels, relevant_from: int) 
     assert figures.keys() == {*RUNS, "Best possible"}
     for tag in RUNS:
         shown = figures[tag]
-        for heading, measure in (("P@5", "P.5"), ("MAP", "map"), ("nDCG′", "ndcg")):
+        for heading, measure in (("P@5", "P.5"), ("P@10", "P.10"), ("nDCG′", "ndcg")):
             close(shown[heading], expected(tag, measure, labels, relevant_from), digits=4)
 
 
