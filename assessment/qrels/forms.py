@@ -7,6 +7,7 @@ from django import forms
 
 from arqkit.judgments.qrels import Level
 from arqlab.core.models import Task
+from arqlab.core.selectors import info_values
 from assessment.qrels.selectors.drafts import groups_to_freeze, levels_of, task_scale
 from assessment.qrels.services.versions import QrelsChoice
 
@@ -34,6 +35,11 @@ class FreezeForm(forms.Form):
         label="Items", choices=[(level.value, text) for level, text in LEVELS.items()]
     )
     group = forms.ChoiceField(label="Labels", required=False)
+    split = forms.ChoiceField(
+        label="Topics",
+        required=False,
+        help_text="Topics of another split, or without one, are left out of this version.",
+    )
     complete = forms.BooleanField(
         label="Complete",
         required=False,
@@ -56,6 +62,13 @@ class FreezeForm(forms.Form):
             choices.choices = [("", "The sum of two assessors"), *own]
         else:
             del self.fields["group"]
+        if splits := info_values(task.topics.only("info", "info_edits"), "split"):
+            self.fields["split"].choices = [  # type: ignore[attr-defined]
+                ("", "All topics"),
+                *((split, f"Split {split}") for split in splits),
+            ]
+        else:
+            del self.fields["split"]
 
     def choice(self, *, topics: Mapping[str, str], runs: Mapping[int, str]) -> QrelsChoice:
         """Return the version to freeze, without the topics and runs that have a reason."""
@@ -66,4 +79,5 @@ class FreezeForm(forms.Form):
             group=self.cleaned_data.get("group", ""),
             topics=topics,
             runs=runs,
+            split=self.cleaned_data.get("split", ""),
         )

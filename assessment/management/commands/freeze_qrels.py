@@ -40,6 +40,7 @@ class Command(CeremonyCommand):
             "default": "",
             "help": "labels of a group on the roster, not the sums of two assessors",
         },
+        "--split": {"default": "", "help": "only topics with this split, such as test"},
         "--without-topic": reasons("TOPIC"),
         "--out-of-competition": reasons("RUN"),
         "--current": switch("make the version current"),
@@ -74,4 +75,5 @@ def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:
         group=options["group"],
         topics=topics,
         runs=reasons_by_run(runs, pairs) if pairs else None,
+        split=options["split"],
     )

@@ -27,7 +27,7 @@ from arqlab.web.cells import COUNT, HASH, ID, PROSE, TIME, CellKind, chip
 from arqlab.web.cells import label as label_html
 from arqlab.web.downloads import exact_response
 from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import FreezeForm
@@ -346,7 +346,7 @@ def _reason(row: dict[str, Any]) -> str:
     return " ".join(filter(None, parts))
 
 
-@pages.read("", "qrels-list")
+@pages.read("", "qrels-list", api=ROWS)
 def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
     draft = draft_topics(task)
@@ -382,13 +382,23 @@ def _versions_table(task: Task) -> Table:
                 ),
                 css="nowrap",
             ),
+            Column("", "is_current", name="current"),
             Column("Lines", "lines", COUNT),
             Column("Topics", "topics", COUNT),
             Column("Created", "created_at", TIME),
             Column("By", "made_by.name"),
             Column("SHA-256", "sha256", HASH),
-            Column("State", lambda qrels: chip("done", "current") if qrels.is_current else None),
-            Column("Actions", template="assessment/_version_actions.html", hides_heading=True),
+            Column(
+                "State",
+                lambda qrels: chip("done", "current") if qrels.is_current else None,
+                name=None,
+            ),
+            Column(
+                "Actions",
+                template="assessment/_version_actions.html",
+                hides_heading=True,
+                name=None,
+            ),
         ],
         qrel_versions(task),
         empty=Empty(
@@ -419,7 +429,7 @@ def _topics_table(topics: Sequence[JudgedTopic], labels: LabelScale, *, is_draft
     )
 
 
-@pages.read("draft/", "qrels-draft")
+@pages.read("draft/", "qrels-draft", api=FILE)
 def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     """Return the draft as a file, by instance or with `level=visual` by formula.
 
@@ -437,7 +447,7 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     return _file(file, task, "draft" if level == Level.INSTANCES else f"draft-{level}")
 
 
-@pages.read("<int:version>/", "qrels-detail")
+@pages.read("<int:version>/", "qrels-detail", api=ROWS)
 def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version: its facts, labels per topic and dropped topics.
 
