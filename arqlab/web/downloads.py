@@ -63,10 +63,7 @@ def file_response(lines: Iterable[bytes], name: str) -> StreamingHttpResponse:
 
 
 def exact_response(content: bytes | str, name: str) -> HttpResponse:
-    """Return a file that programs read again, byte by byte: runs, pools, qrels, topics.
-
-    Those who call it are listed in a test, each with its reason.
-    """
+    """Return a file that programs read again, byte by byte; a test lists who may."""
     return HttpResponse(content, **_of_file(name))
 
 

@@ -203,16 +203,12 @@ def _placeholders(pattern: URLPattern) -> list[int]:
 
 
 def number_of(text: str) -> int | None:
-    """Return the whole number that an address or a form has, or None if it is no number or is too
-    long for the database.
-    """
+    """Return the whole number in a text, or None if it is none or too long for the database."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def json_of(text: str) -> Any:
-    """Return the value of JSON that a form sends back, or None if it is malformed or has text
-    that no database holds.
-    """
+    """Return the JSON value of a text, or None if it is malformed or no database holds it."""
     try:
         value = json.loads(text)
         json.dumps(value, ensure_ascii=False).encode()
