@@ -79,8 +79,8 @@ def with_examples(result: Any, generator: Any, **_: Any) -> Any:
     known = result["components"]["schemas"]
     for path in result["paths"].values():
         for operation in path.values():
-            bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
-            for body in bodies:
+            answers = [one for status, one in operation["responses"].items() if status[0] == "2"]
+            for body in (operation.get("requestBody", {}), *answers):
                 for content in body.get("content", {}).values():
                     if "examples" not in content and (schema := content.get("schema")):
                         content["example"] = example_of(schema, known)
