@@ -37,6 +37,7 @@ class Page:
     and task. `section` is the tab that is marked on the page. An action `in_archive` also answers
     in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
     the room on the server. A page with `api` answers with a file, also at its address below `api/`.
+    `guide` is the chapter of the guides about it, if it is not that of its section.
     """
 
     access: Callable[..., object] | None = None
@@ -45,6 +46,7 @@ class Page:
     in_archive: bool = False
     takes_loads: bool = False
     api: bool = False
+    guide: str = ""
     methods: tuple[str, ...] = READ
 
     def asked(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

@@ -35,8 +35,8 @@ class Command(CeremonyCommand):
             "help": "items of formula retrieval (default: instances)",
         },
         "--complete": switch("include labels that are not judgments"),
-        "--without-topic": reasons("TOPIC"),
-        "--out-of-competition": reasons("RUN"),
+        "--without-topic": reasons("TOPIC", "leave out this topic"),
+        "--out-of-competition": reasons("RUN", 'list this run, named "TEAM TAG", apart'),
         "--current": switch("make the version current"),
         "--delete": switch("delete the version"),
     }
