@@ -60,17 +60,24 @@ _QUESTION_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "difficulty": ("easy", "medium", "hard"),
     "dependency": ("text", "formula", "both"),
     "multi_part": ("yes", "no"),
+    "split": ("train", "test"),
 }
 _FORMULA_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "complexity": ("low", "medium", "high"),
+    "text_dependence": ("low", "medium", "high"),
     "elements": (),
+    "split": ("train", "test"),
 }
 # Synonyms across the editions of the lab.
 _SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {
     "category": {"calculation": "computation"},
     "difficulty": {"low": "easy", "high": "hard"},
+    "split": {"training": "train", "testing": "test"},
 }
-_HEADINGS: Final[Mapping[str, str]] = {"multi_part": "Multi-Part"}
+_HEADINGS: Final[Mapping[str, str]] = {
+    "multi_part": "Multi-Part",
+    "text_dependence": "Text dependence",
+}
 
 QUERY_TEXTS: Final = ("scenario", "criteria")
 """Information that assessors read with the query: its scenario, and its criteria of relevance."""

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, include, path
 
-from arqlab.web.pages import TASK, pages_in
+from arqlab.web.pages import API, TASK, pages_in
 from assessment.judging.apis import views as apis
 
 app_name = "assessment"
@@ -30,9 +30,11 @@ trip_patterns = [
     path("trip/end/", apis.TripEndApi.as_view(), name="api-judging-trip-end"),
 ]
 urlpatterns = [
-    path(f"api/{TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)),
     path(
-        f"api/{TASK}rounds/<slug:round>/topics/<str:query_id>/judging/",
+        f"{API}{TASK}topics/<str:query_id>/judging/", include(_judging_patterns() + trip_patterns)
+    ),
+    path(
+        f"{API}{TASK}rounds/<slug:round>/topics/<str:query_id>/judging/",
         include(_judging_patterns("round-")),
     ),
     *pages_in("assessment"),

@@ -197,7 +197,7 @@ def assessor(place: Place, number: int) -> Callable[[], None]:
     """
     ask = asking(
         place.port,
-        f"/api/labs/bench/tasks/task1/topics/A.{number + 1}/judging/",
+        f"/api/v1/labs/bench/tasks/task1/topics/A.{number + 1}/judging/",
         place.sessions[number],
     )
     item = ask("GET", "next/", None)["item"]
@@ -519,7 +519,7 @@ def most_queries(session: str, judgments: int) -> int:
 
     client, counts = Client(), []
     client.cookies["sessionid"] = session
-    base = "/api/labs/bench/tasks/task1/topics/A.1/judging/"
+    base = "/api/v1/labs/bench/tasks/task1/topics/A.1/judging/"
     item = client.get(f"{base}next/").json()["item"]
     for _ in range(judgments):
         label = {"instance": item["instances"][0]["instance"], "label": 2, "key": str(uuid4())}

@@ -112,7 +112,7 @@ def measure(bench: Benchmark, name: str, site: Busy) -> None:
 class Busy(Site):
     """A site with a lab of real posts, teams with tokens, and assessors with a topic each."""
 
-    api = "/api/labs/bench/tasks/task1/"
+    api = "/api/v1/labs/bench/tasks/task1/"
 
     def __init__(self, folder: Path, server: str, queue: str, size: Size) -> None:
         self.size = size

@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from arqlab.web.pages import TASK, pages_in
+from arqlab.web.pages import API, TASK, pages_in
 from evaluation import apis
 
 app_name = "evaluation"
 urlpatterns = [
     *pages_in("evaluation"),
-    path(f"api/{TASK}leaderboard/", apis.LeaderboardApi.as_view(), name="api-leaderboard"),
-    path(f"api/{TASK}runs/<int:run>/scores/", apis.RunScoresApi.as_view(), name="api-run-scores"),
+    path(f"{API}{TASK}leaderboard/", apis.LeaderboardApi.as_view(), name="api-leaderboard"),
+    path(f"{API}{TASK}runs/<int:run>/scores/", apis.RunScoresApi.as_view(), name="api-run-scores"),
 ]

@@ -24,6 +24,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Return the submissions, without the runs that were only checked."""
         return self.filter(check_only=False)
 
+    def holding_tags(self) -> RunQuerySet:
+        """Return the runs whose tags their teams cannot use again: not withdrawn, not invalid."""
+        return self.submitted().filter(withdrawn_at=None).exclude(status="invalid")
+
     def with_standing(self, holds: Callable[[Standing], bool]) -> RunQuerySet:
         """Return the runs without those of a standing for which a rule does not hold."""
         refused = [standing.field for standing in STANDINGS[1:] if not holds(standing)]

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from arqlab.web.pages import TASK, pages_in
+from arqlab.web.pages import API, TASK, pages_in
 from submissions import apis
 
 app_name = "submissions"
@@ -13,4 +13,4 @@ api_patterns = [
     path("<int:run>/submit/", apis.RunSubmitApi.as_view(), name="api-run-submit"),
     path("<int:run>/report/", apis.RunReportApi.as_view(), name="api-run-report"),
 ]
-urlpatterns = [*pages_in("submissions"), path(f"api/{TASK}runs/", include(api_patterns))]
+urlpatterns = [*pages_in("submissions"), path(f"{API}{TASK}runs/", include(api_patterns))]

@@ -88,5 +88,5 @@ def load_small_lab(folder: Path, environment: Mapping[str, str]) -> None:
 def first_score(port: int, worker: subprocess.Popen[str]) -> float:
     """Read what a process logs until it has scored the run. Return the run's main measure."""
     wait_for_line(worker.stderr, "Scored runs of small/task1")
-    [run] = ask(port, "/api/labs/small/tasks/task1/leaderboard/")["runs"]
+    [run] = ask(port, "/api/v1/labs/small/tasks/task1/leaderboard/")["runs"]
     return float(next(iter(run["scores"].values())))

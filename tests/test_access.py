@@ -202,6 +202,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "key": lambda: confirmation_key(scene),
         "finding": lambda: vanished_finding(scene),
         "uidb36": lambda: "1",
+        "path": lambda: "index.html",
         "api_token": lambda: first_key(scene.member.api_tokens),
         "name": lambda: "audit.tsv" if name.endswith("lab-download") else "runs.zip",
     }
@@ -410,7 +411,7 @@ def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
     path = address(name, filled.draft, filled.draft_run.pk)
     answers = [answer_to("GET", path, filled.cookies[role]) for role in ("visitor", "outsider")]
 
-    assert {answer.status_code for answer in answers} <= {302, 403, 404, 405}
+    assert {answer.status_code for answer in answers} <= {302, 401, 403, 404, 405}
 
 
 @pytest.mark.parametrize(

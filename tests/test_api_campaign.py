@@ -18,7 +18,7 @@ from tests.submissions.factories import GOOD_RUN
 
 pytestmark = pytest.mark.django_db
 REPAIRABLE = GOOD_RUN + GOOD_RUN.splitlines(keepends=True)[-1]
-TASK = "/api/labs/{lab}/tasks/{task}/"
+TASK = "/api/v1/labs/{lab}/tasks/{task}/"
 RUN = TASK + "runs/{run}/"
 
 
@@ -27,7 +27,7 @@ class Program:
 
     def __init__(self, token: str, commits: Any) -> None:
         self.client, self.commits = Client(headers={"Authorization": f"Bearer {token}"}), commits
-        self.paths = yaml.safe_load(self.client.get("/api/schema/").content)["paths"]
+        self.paths = yaml.safe_load(self.client.get("/api/v1/schema/").content)["paths"]
 
     def ask(self, method: str, path: str, data: Any = None, **place: Any) -> Any:
         """Return the answer to a described request, whose status the schema names."""
@@ -56,7 +56,7 @@ def program(scene, django_capture_on_commit_callbacks):
 
 
 def test_a_program_runs_the_campaign_of_a_team(program, scene):
-    me = program.ask("get", "/api/me/").json()
+    me = program.ask("get", "/api/v1/me/").json()
     topics = program.ask("get", TASK + "topics/").json()["results"]
     broken = program.submit(REPAIRABLE, "bm25")
     repaired = program.ask("get", RUN + "repaired/", run=broken["id"]).content
@@ -85,12 +85,12 @@ def test_a_program_runs_the_campaign_of_a_team(program, scene):
 
 
 def test_a_program_that_has_the_answer_gets_only_its_mark(program, scene):
-    first = program.client.get("/api/labs/")
+    first = program.client.get("/api/v1/labs/")
     known = {"headers": {"If-None-Match": first["ETag"]}}
 
-    assert program.client.get("/api/labs/", **known).status_code == 304
+    assert program.client.get("/api/v1/labs/", **known).status_code == 304
     scene.lab.tasks.update(slug="task2")
-    assert program.client.get("/api/labs/", **known).status_code == 200
+    assert program.client.get("/api/v1/labs/", **known).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["withdraw/", "submit/", ""])
@@ -117,7 +117,7 @@ def test_what_a_page_refuses_the_api_refuses_in_the_same_words(program, scene, c
 
 def test_topics_have_the_notes_of_organizers_only_for_them(scene, client_of):
     scene.task.topics.filter(query_id="A.1").update(info={"HM": "3", "difficulty": "hard"})
-    path = "/api/labs/arqmath-x/tasks/task1/topics/"
+    path = "/api/v1/labs/arqmath-x/tasks/task1/topics/"
     shown = {
         role: client_of(getattr(scene, role)).get(path).json()["results"][0]["info"]
         for role in ("member", "organizer")

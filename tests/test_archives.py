@@ -41,6 +41,7 @@ READING = {
 }
 COLLECTIONS = {
     "clean_posts",
+    "export_collection",
     "export_visual_ids",
     "import_formulas",
     "index_posts",

@@ -22,7 +22,7 @@ from tests.factories import Scene
 from tests.faults.site import disk_at
 
 UPLOAD = "/labs/arqmath-x/tasks/task1/runs/upload/"
-API = "/api/labs/arqmath-x/tasks/task1/runs/"
+API = "/api/v1/labs/arqmath-x/tasks/task1/runs/"
 BIG = b"A.1\t10\t1\t2.5\tours\n" * 80_000
 
 

@@ -71,7 +71,7 @@ def test_every_address_asks_to_come_back_later(no_database: None, known: Client,
 def test_a_page_says_what_happened_and_the_api_says_it_in_json(
     no_database: None, known: Client
 ) -> None:
-    page, api = known.get("/labs/"), known.get("/api/labs/")
+    page, api = known.get("/labs/"), known.get("/api/v1/labs/")
 
     assert says(page, TEXTS["no-database"])
     assert api.json() == error_body(sentences(TEXTS["no-database"]), "busy")
@@ -80,7 +80,7 @@ def test_a_page_says_what_happened_and_the_api_says_it_in_json(
 def test_a_token_is_answered_later_too(no_database: None) -> None:
     client = Client(raise_request_exception=False, headers={"authorization": "Token abc"})
 
-    assert client.get("/api/labs/").status_code == 503
+    assert client.get("/api/v1/labs/").status_code == 503
 
 
 def test_a_request_without_a_database_is_one_line_of_the_log(

@@ -63,7 +63,7 @@ def test_a_table_of_a_signed_in_person_is_not_stored_as_a_file(filled: Filled, d
 
 def test_an_answer_to_a_token_is_not_stored(filled: Filled, db: None) -> None:
     assert ask(token_of(filled.public.member)).headers["Cache-Control"] == NOT_STORED
-    assert "Cache-Control" not in Client().get("/api/labs/").headers
+    assert "Cache-Control" not in Client().get("/api/v1/labs/").headers
 
 
 def test_a_form_that_signs_somebody_in_is_not_stored(filled: Filled, db: None) -> None:

@@ -97,7 +97,7 @@ def test_killed_processes_are_replaced_and_none_outlives_its_server(tmp_path: Pa
                 kill(child)
         ask(port, "/health/live")
         load_small_lab(tmp_path, environment_of(tmp_path))
-        ask(port, "/api/labs/small/tasks/task1/runs/", form_with_a_run())
+        ask(port, "/api/v1/labs/small/tasks/task1/runs/", form_with_a_run())
         assert first_score(port, server) == pytest.approx(1.0)
         ends = [os.pidfd_open(child) for child in children(server.pid)]
         server.kill()
@@ -127,7 +127,7 @@ def test_uploads_and_sign_in_need_no_redis(tmp_path: Path, state: str) -> None:
         if state == "down":
             redis.close()
         with serving(tmp_path, REDIS_URL=address) as (_, port):
-            runs = "/api/labs/small/tasks/task1/runs/"
+            runs = "/api/v1/labs/small/tasks/task1/runs/"
             [sent] = ask(port, runs, form_with_a_run())
             assert [run["id"] for run in ask(port, runs)["results"]] == [sent["id"]]
             assert sign_in(port) == "/"

@@ -241,12 +241,14 @@ class GroupPair(NamedTuple):
     """Kendall's tau-b of the rankings of the runs by two groups of topics (names).
 
     It is over the `runs` with scores in both, and None if either group ranks all of them equal.
+    `swaps` is the number of pairs of runs that the groups rank in opposite order.
     """
 
     first: str
     second: str
     runs: int
     tau: float | None
+    swaps: int
 
 
 def topic_group(name: str, scores: Reals, *, ranked: int | None = None) -> TopicGroup:
@@ -298,8 +300,8 @@ def group_pairs(groups: Sequence[TopicGroup]) -> list[GroupPair]:
     for first, second in combinations(groups, 2):
         effects = ranking_effects(_ranking(first), _ranking(second))
         effect = effects.get("")
-        runs, tau = (effect.runs, effect.tau) if effect else (0, None)
-        pairs.append(GroupPair(first.name, second.name, runs, tau))
+        found = (effect.runs, effect.tau, len(effect.swaps)) if effect else (0, None, 0)
+        pairs.append(GroupPair(first.name, second.name, *found))
     return pairs
 
 

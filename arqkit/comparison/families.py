@@ -18,6 +18,8 @@ from arqkit.comparison.differences import (
 )
 from arqkit.measures.columns import Reals
 
+SIGNIFICANT = 0.05
+"""The p-value below which a difference is called significant."""
 NODES = 200
 """The points at which a normal distribution is evaluated."""
 SMALL_FREEDOM, NODES_SMALL, NODES_LARGE = 30, 400, 64

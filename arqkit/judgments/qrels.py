@@ -6,10 +6,10 @@ topic, item (what an assessor sees as one item: a post, a visual id or a generat
 tells which labels are not judgments.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import polars as pl
 
@@ -91,6 +91,36 @@ class JudgedTopic:
     labels: Mapping[int, int]
     relevant: int
     reason: str = ""
+
+
+class Range(NamedTuple):
+    """The least and most of the numbers of some topics, and their mean."""
+
+    least: int
+    most: int
+    mean: float
+
+    @classmethod
+    def of(cls, numbers: Sequence[int]) -> Self:
+        """Return the range of one number or more."""
+        return cls(min(numbers), max(numbers), sum(numbers) / len(numbers))
+
+
+class LabelledTopics(NamedTuple):
+    """The topics of qrels: the judged items per topic, and those above the lowest label."""
+
+    judged: Mapping[str, int]
+    positive: Mapping[str, int]
+
+    @classmethod
+    def of(cls, topics: Iterable[JudgedTopic], scale: LabelScale) -> Self:
+        """Count the labels of topics that are judgments."""
+        *above, lowest = sorted((label.value for label in scale.judgments), reverse=True)
+        judged, positive = {}, {}
+        for topic in topics:
+            positive[topic.topic] = sum(topic.labels[value] for value in above)
+            judged[topic.topic] = positive[topic.topic] + topic.labels[lowest]
+        return cls(judged, positive)
 
 
 def qrels_item_kind(kind: TaskKind, level: Level) -> ItemKind:

@@ -14,7 +14,15 @@ from typing import Literal
 
 from arqkit.labels import LabelScale
 from arqkit.measures.names import parse_measures
-from arqkit.protocols.scales import ARQMATH, NTCIR, SCALES, TREC_BINARY, read_scale
+from arqkit.protocols.scales import (
+    ARQMATH,
+    NTCIR,
+    NTCIR_GRADES,
+    SCALES,
+    TREC_BINARY,
+    grades_of,
+    read_scale,
+)
 from arqkit.ranking import OrderBy
 from arqkit.records import ItemKind, TaskKind
 
@@ -92,7 +100,9 @@ class TaskProtocol:
     - max_characters: the length of the longest generated answer.
     - quota: the number of runs per team.
     - scored_submissions: how many runs of a team have means before the release, if any have.
-    - labels: the scale.
+    - labels: the scale of the qrels.
+    - grades: the scale of each of two assessors if a label of the qrels is the sum of theirs, or
+      None if one assessor gives the labels of the qrels.
     - relevant_from: the lowest relevant label.
     - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
     - order: score items in the order of scores or of submitted ranks.
@@ -106,6 +116,7 @@ class TaskProtocol:
     quota: int = 5
     scored_submissions: int = 3
     labels: LabelScale = ARQMATH
+    grades: LabelScale | None = None
     relevant_from: int = 2
     min_relevant: int = 2
     order: OrderBy = "score"
@@ -118,6 +129,17 @@ class TaskProtocol:
     answered_only: bool = False
     """Task 3: whether means are over the topics the run answered, not over all topics."""
     pool: PoolProtocol = field(default_factory=PoolProtocol)
+
+    def adds(self, scale: LabelScale) -> bool:
+        """Return whether labels of this scale are those of one of two assessors, to be added."""
+        return scale == self.grades
+
+    def relevant_in(self, scale: LabelScale) -> int:
+        """Return the lowest relevant label of a scale on which items are judged.
+
+        Two equal labels are relevant from there: 2 and 2, because 1 and 1 are below 3 (003 §4).
+        """
+        return -(-self.relevant_from // 2) if self.adds(scale) else self.relevant_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +190,7 @@ def _ntcir(
     formulas = TaskProtocol(
         limit=limit,
         labels=NTCIR,
+        grades=NTCIR_GRADES,
         relevant_from=3,
         min_relevant=0,
         pooling_order="rank",
@@ -285,7 +308,8 @@ class OverrideRefusedError(ValueError):
 def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> TaskProtocol:
     """Return the protocol with some fields replaced, as written in a lab file or form.
 
-    A scale given by name sets its lowest relevant label too, unless that is replaced as well.
+    A scale given by name sets its lowest relevant label too, unless that is replaced as well. Only
+    a scale of sums, given by name, is judged by two assessors.
 
     Raises OverrideRefusedError with every unknown field and every invalid value.
     """
@@ -294,6 +318,8 @@ def with_overrides(protocol: TaskProtocol, overrides: Mapping[str, object]) -> T
     read: dict[str, object] = {}
     if isinstance(preset, str) and preset in SCALES:
         read["relevant_from"] = SCALES[preset].relevant_from
+    if preset is not None:
+        read["grades"] = grades_of(preset)
     for name, value in overrides.items():
         try:
             read[name] = _READERS[name](value)

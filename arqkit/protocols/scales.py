@@ -57,21 +57,32 @@ NTCIR = LabelScale(
         *_REPORTS,
     )
 )
-"""The sum of the labels 0, 1, 2 of two assessors (003 §4)."""
+"""The sum of the labels `NTCIR_GRADES` of two assessors (003 §4)."""
+
+NTCIR_GRADES = LabelScale(
+    (
+        ScaleLabel(2, "2", "R", "Relevant", "deep-green"),
+        ScaleLabel(1, "1", "P", "Partially relevant", "light-green"),
+        ScaleLabel(0, "0", "N", "Not relevant", "grey"),
+        *_REPORTS,
+    )
+)
+"""The labels of one assessor of NTCIR (003 §4)."""
 
 
 class ScalePreset(NamedTuple):
-    """A scale, and its lowest relevant label."""
+    """A scale, its lowest relevant label, and the scale of two assessors if it is their sum."""
 
     scale: LabelScale
     relevant_from: int
+    grades: LabelScale | None = None
 
 
 SCALES: Mapping[str, ScalePreset] = MappingProxyType(
     {
         "arqmath": ScalePreset(ARQMATH, 2),
         "trec-binary": ScalePreset(TREC_BINARY, 1),
-        "ntcir": ScalePreset(NTCIR, 3),
+        "ntcir": ScalePreset(NTCIR, 3, NTCIR_GRADES),
     }
 )
 """The scales that a lab may name."""
@@ -80,6 +91,11 @@ _EXPECTED = (
     f"a list of labels, one of {', '.join(SCALES)}, "
     f'or a range of 0 to {HIGHEST_OF_RANGE}, like "0-4"'
 )
+
+
+def grades_of(value: object) -> LabelScale | None:
+    """Return the scale of each assessor if labels written like this are sums, or None."""
+    return SCALES[value].grades if isinstance(value, str) and value in SCALES else None
 
 
 class ScaleFault(NamedTuple):

@@ -139,6 +139,15 @@ MOST_ORPHANS = 0.1
 _PRIME_KINDS = ("nDCG", "AP", "P")
 
 
+class Harm(NamedTuple):
+    """The mean and largest change of a run's score, the largest of its rank, and the lowest tau."""
+
+    mean: float | None
+    largest: float | None
+    ranks: int | None
+    tau: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class LeftOut:
     """The results without the items that only one party, a team or a run, contributed.
@@ -158,6 +167,13 @@ class LeftOut:
         listed = pl.col("party").is_in(list(parties))
         changed = self.changes.filter(pl.col("run").is_in(list(runs)))
         return LeftOut(self.parties.filter(listed), changed)
+
+    def harm(self, measure: Measure) -> Harm:
+        """Return how much leaving out the parties changes scores and ranks by a measure."""
+        changes = self.changes.filter(pl.col("measure") == measure.name)
+        size, ranks = changes["change"].abs(), changes["rank_change"].abs()
+        values = size.mean(), size.max(), ranks.max(), self.parties[measure.name].min()
+        return Harm(*values)  # type: ignore[arg-type]  # polars knows only literals
 
 
 class Certificate(NamedTuple):

@@ -98,8 +98,9 @@ class Round(models.Model):
     """A round in which people judge items in addition to the official judging of a task.
 
     Its pool has a copy of each item for each of its assessors. Their labels never enter the qrels,
-    except those of the adjudication. In a round of special questions, an item has an instance for
-    each question, and the labels of the pool are the answers.
+    except those of the adjudication, and second ones if the task adds two assessors' labels. In a
+    round of special questions, an item has an instance for each question, and the labels of the
+    pool are the answers.
     """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="rounds")

@@ -7,6 +7,7 @@ from django import forms
 
 from arqkit.judgments.qrels import Level
 from arqlab.core.models import Task
+from arqlab.core.selectors import info_values
 from assessment.qrels.selectors.drafts import levels_of, task_scale
 from assessment.qrels.services.versions import QrelsChoice
 
@@ -33,6 +34,11 @@ class FreezeForm(forms.Form):
     level = forms.ChoiceField(
         label="Items", choices=[(level.value, text) for level, text in LEVELS.items()]
     )
+    split = forms.ChoiceField(
+        label="Topics",
+        required=False,
+        help_text="Topics of another split, or without one, are left out of this version.",
+    )
     complete = forms.BooleanField(
         label="Complete",
         required=False,
@@ -49,6 +55,13 @@ class FreezeForm(forms.Form):
             del self.fields["complete"]
         if len(levels_of(task)) == 1:
             del self.fields["level"]
+        if splits := info_values(task.topics.only("info", "info_edits"), "split"):
+            self.fields["split"].choices = [  # type: ignore[attr-defined]
+                ("", "All topics"),
+                *((split, f"Split {split}") for split in splits),
+            ]
+        else:
+            del self.fields["split"]
 
     def choice(self, *, topics: Mapping[str, str], runs: Mapping[int, str]) -> QrelsChoice:
         """Return the version to freeze, without the topics and runs that have a reason."""
@@ -58,4 +71,5 @@ class FreezeForm(forms.Form):
             complete=self.cleaned_data.get("complete", False),
             topics=topics,
             runs=runs,
+            split=self.cleaned_data.get("split", ""),
         )

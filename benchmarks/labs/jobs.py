@@ -15,7 +15,7 @@ from assessment.pools.selectors.choices import choice_of
 from assessment.pools.selectors.frozen import pool_numbered
 from assessment.pools.services.freezing import compute_pool
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
-from assessment.rounds.selectors.second import pair_agreement, second_pairs
+from assessment.rounds.selectors.votes import round_agreement
 from benchmarks.labs.judged import JudgedLab
 from benchmarks.labs.rounds import judge_again
 from desk.services.backups import make_backup
@@ -54,5 +54,4 @@ def jobs_of() -> Iterator[tuple[str, int, Callable[[], object]]]:
 
 def _agreement(task: Task) -> object:
     again = Round.objects.select_related("task").get()
-    scale, relevant_from = task.protocol.labels, task.protocol.relevant_from
-    return pair_agreement(second_pairs(again), scale, relevant_from=relevant_from)
+    return round_agreement(again)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
-from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 from django.core.management import call_command
 
 from arqkit.comparison.correlation import correlations
+from arqkit.judgments.qrels import LabelledTopics, Range
 from arqkit.leaderboard import Board
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import topic_judgments, version_topics
@@ -105,19 +105,19 @@ def _values(board: Board) -> dict[str, float]:
 
 
 def _counted(one: Judged) -> Iterator[Figure]:
-    topics = version_topics(_qrels(one.lab, one.task, one.qrels))
+    chosen = _qrels(one.lab, one.task, one.qrels)
+    topics = version_topics(chosen)
     if one.topics_of:
         named = _qrels(one.lab, one.task, one.topics_of.removeprefix("-"))
         others = set(topic_judgments(named))
         is_without = one.topics_of.startswith("-")
         topics = [topic for topic in topics if (topic.topic in others) != is_without]
     yield Figure(one.table, f"{one.what}, topics", one.topics, len(topics))
-    judged = [topic.labelled for topic in topics]
-    relevant = [sum(n for label, n in topic.labels.items() if label > 0) for topic in topics]
-    both = (("judged", one.judged, judged), ("relevant", one.relevant, relevant))
+    labelled = LabelledTopics.of(topics, chosen.label_scale)
+    both = (("judged", one.judged, labelled.judged), ("relevant", one.relevant, labelled.positive))
     for name, printed, counts in both:
-        ours = (min(counts), max(counts), fmean(counts))
-        for word, figure, value in zip(("least", "most", "mean"), printed, ours, strict=True):
+        ours = Range.of(list(counts.values()))
+        for word, figure, value in zip(Range._fields, printed, ours, strict=True):
             if figure:
                 differs = one.differs if (name, word) == ("judged", "mean") else ""
                 yield Figure(one.table, f"{one.what}, {name}, {word}", figure, value, differs)

@@ -9,7 +9,7 @@ import tomli_w
 from django.contrib.auth.models import AnonymousUser
 from django.template.loader import render_to_string
 
-from arqkit.formats.tables import exact_table
+from arqkit.formats.tables import exact_table, frame_text
 from arqlab.core.models import Lab, Membership, Role, Task
 from arqlab.core.permissions import tasks_visible_to
 from collection.selectors.collections import collection_of
@@ -19,9 +19,21 @@ from desk.services.run_files import run_files
 from desk.services.static_site import site_files
 from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import released_board, released_leaderboard
+from evaluation.services.certificates import (
+    Certification,
+    certificate_frames,
+    certification_of,
+    opened_certification,
+)
 
 PUBLISHED = {"pool.tsv", "pool.json", "guidelines.html", "guidelines.json", "topic-info.csv"}
 """The organizers' files of a task that are published with its leaderboard."""
+CERTIFICATE = {
+    "teams": "the scores of runs without the judgments that only their team contributed",
+    "runs": "the scores of runs without the judgments that only they contributed",
+    "depths": "the rankings of the runs by shallower pools",
+}
+"""What is in the files of a certificate."""
 REMARKS = {"comment", "reason", "marks", "active_ms"}
 """The columns of judgments that are not published."""
 
@@ -80,6 +92,8 @@ def _all(task: Task) -> Iterator[Document]:
         # Files with names instead of those with pseudonyms, which belong to this server.
         if not (name.endswith(".zip") or f"{name.removesuffix('.tsv')}-with-names.tsv" in exports):
             yield Document(f"{task.slug}/{name}", export.contents, export.chunks(task))
+    for qrel_set in task.qrel_sets.filter(is_current=True).select_related("task__lab"):
+        yield from _certificate(certification_of(qrel_set, computes=True), task)
     yield from _runs(task)
 
 
@@ -95,9 +109,20 @@ def _released(task: Task) -> Iterator[Document]:
         contents = "All judgments with history. Assessors have pseudonyms."
         chunks = official_table(task, without=REMARKS)
         yield Document(f"{task.slug}/judgments.tsv", contents, chunks)
+        if access.may_open_certificate(qrel_set := access.leaderboard.qrel_set):
+            certified = certification_of(qrel_set, computes=True)
+            yield from _certificate(opened_certification(certified, access), task)
         rows = released_board(access.leaderboard).rows
         keys = [row.run.key for row in rows if access.may_open(row.run)]
         yield from _runs(task, pk__in=keys)
+
+
+def _certificate(certified: Certification, task: Task) -> Iterator[Document]:
+    for part, frame in certificate_frames(certified).items():
+        contents = f"Reusability certificate of the qrels: {CERTIFICATE[part]}."
+        yield Document(
+            f"{task.slug}/certificate.{part}.tsv", contents, [frame_text(frame).encode()]
+        )
 
 
 def _site(lab: Lab) -> Iterator[Document]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from django.core.files import File
 from django.db import transaction
@@ -94,6 +95,8 @@ RUN_COLUMNS: dict[str, RunColumn] = {
     "out_of_competition": _column("out_of_competition", _text(300), "at most 300 characters"),
     "post_hoc": _flag("is_post_hoc"),
     "standing": RunColumn(attrgetter("standing.key")),
+    "trained": _flag("is_trained"),
+    "system": _column("system", UUID, "a UUID"),
     "data": _one_of("data_used", Run.DataUsed.values),
     "answers": _one_of("answer_kind", Run.AnswerKind.values),
     "items": _one_of("items", Task.Items.values),
@@ -144,6 +147,7 @@ class FoundRun:
     """A run file of a folder: what its name and the manifest say, and where to report a problem.
 
     `stored` has the fields of `Run` that no team gives, such as the time of the submission.
+    `holds_tag` is False for a run that was withdrawn or invalid, whose tag another may have.
     """
 
     path: Path
@@ -153,6 +157,7 @@ class FoundRun:
     team: str
     metadata: RunMetadata
     stored: Mapping[str, Any] = field(default_factory=dict)
+    holds_tag: bool = True
 
     @property
     def key(self) -> tuple[str, str]:
@@ -280,6 +285,7 @@ def _rows(
             *(file, name, source, line, row.get("team") or read_name(name).team or ""),
             metadata=replace(metadata_from_name(name), **own),
             stored={key: value for key, value in values.items() if key not in _DESCRIBED},
+            holds_tag=not row.get("withdrawn") and row.get("status") != Run.Status.INVALID,
         )
 
 
@@ -301,14 +307,13 @@ def _values(row: Mapping[str, str], line: int, problems: FileProblems) -> dict[s
 
 def _new_runs(task: Task, found: list[FoundRun]) -> tuple[list[FoundRun], list[Problem]]:
     """Return the runs that the task does not have, and a problem for each tag that is taken."""
-    submitted = Run.objects.submitted().filter(task=task).select_related("team", "upload")
-    known: Counter[tuple[tuple[str, str], str]] = Counter()
-    taken = set()
-    for run in submitted:
-        key = ("" if run.is_baseline else team_key(run.team.name), run.tag)
-        known.update({(key, sha256): 1 for sha256 in {run.sha256, run.upload.sha256}})
-        if run.withdrawn_at is None and run.status != Run.Status.INVALID:
-            taken.add(key)
+    runs = Run.objects.filter(task=task).select_related("team", "upload")
+    known = Counter(
+        (_key(run), sha256)
+        for run in runs.submitted()
+        for sha256 in {run.sha256, run.upload.sha256}
+    )
+    taken = {_key(run) for run in runs.holding_tags()}
     new, problems = [], []
     for one in found:
         with one.path.open("rb") as file:
@@ -316,14 +321,19 @@ def _new_runs(task: Task, found: list[FoundRun]) -> tuple[list[FoundRun], list[P
         if known[content]:
             known[content] -= 1
             continue
-        if one.key in taken:
+        if one.holds_tag and one.key in taken:
             todo = "Give each run its own tag, or withdraw the earlier run."
             given = f"the tag {one.metadata.tag} of {one.team} again"
             problems.append(one.problem(given, "a tag that the team has not used", todo))
-        if not one.stored.get("withdrawn_at"):
+        if one.holds_tag:
             taken.add(one.key)
         new.append(one)
     return new, problems
+
+
+def _key(run: Run) -> tuple[str, str]:
+    """Return what `FoundRun.key` returns for the file of a run."""
+    return "" if run.is_baseline else team_key(run.team.name), run.tag
 
 
 @transaction.atomic

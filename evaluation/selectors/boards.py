@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from django.db.models import JSONField, QuerySet, TextField
 
-from arqkit.comparison.families import mean_intervals, p_values_against
+from arqkit.comparison.families import SIGNIFICANT, mean_intervals, p_values_against
 from arqkit.leaderboard import Board, BoardRun, by_mean, with_runs
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure, parse_measures
@@ -138,7 +138,6 @@ def scores_by_topic(
     return scores
 
 
-SIGNIFICANT = 0.05
 READING = 3e-6
 """The seconds to read a score from the database."""
 BOOTSTRAP = 3e-6
@@ -341,7 +340,7 @@ def with_post_hoc(board: Board, qrel_set: QrelSet, runs: QuerySet[Run]) -> Board
     """
     scores = live_scores(qrel_set, runs)
     scored = runs.filter(pk__in=list(scores)).select_related("team")
-    added = [_board_run(run, scores[run.pk]) for run in scored]
+    added = [board_run(run, scores[run.pk]) for run in scored]
     return with_runs(board, [*(row.run for row in board.rows), *added]) if added else board
 
 
@@ -357,11 +356,12 @@ def board_of(
     facts = qrels_facts(qrel_set, measures)
     board = Board(str(qrel_set.task), qrel_set.name, facts.topics, measures, facts.ceilings)
     return with_runs(
-        board, [_board_run(run, scores.get(run.pk, {}), apart=run.pk in apart) for run in runs]
+        board, [board_run(run, scores.get(run.pk, {}), apart=run.pk in apart) for run in runs]
     )
 
 
-def _board_run(run: Run, values: Mapping[str, float], *, apart: bool = False) -> BoardRun:
+def board_run(run: Run, values: Mapping[str, float], *, apart: bool = False) -> BoardRun:
+    """Return a run with its values, as a board lists it."""
     return BoardRun(
         key=run.pk,
         team=run.team.name,

@@ -19,6 +19,7 @@ from assessment.models import QrelSet
 from assessment.pools.selectors.frozen import PooledTops, contributions_of, pooled_tops
 from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import visual_ids
+from evaluation.permissions import ScoreAccess, visible_board
 from evaluation.selectors.boards import released_leaderboard
 from evaluation.selectors.pending_scores import formulas_index_of, measures_of, qrels_rules
 from evaluation.services.scoring import comparable_indexes
@@ -64,6 +65,35 @@ def certification_of(
     return certification._replace(
         certificate=known_value(key, compute, work=MINUTE, seconds=30 * DAY)
     )
+
+
+def opened_certification(certified: Certification, access: ScoreAccess) -> Certification:
+    """Return a certificate with the runs that a user may open: organizers, all."""
+    if access.organizes or certified.certificate is None:
+        return certified
+    visible = visible_board(access)
+    rows = visible.board.rows if visible else ()
+    runs = {str(row.run.key) for row in rows if access.may_open(row.run)}
+    names = {key: name for key, name in certified.names.items() if key in runs}
+    teams = {team for team, _ in names.values()}
+    part = certified.certificate.of_runs(runs=names, teams=teams)
+    return certified._replace(names=names, certificate=part)
+
+
+def certificate_frames(certified: Certification) -> dict[str, pl.DataFrame]:
+    """Return the files of a certificate by their part: its teams, runs and depths."""
+    if (certificate := certified.certificate) is None:
+        return {}
+    run, name = pl.col("run"), certified.names
+    names = {
+        "team": run.replace_strict({key: team for key, (team, _) in name.items()}),
+        "run": run.replace_strict({key: tag for key, (_, tag) in name.items()}),
+    }
+    frames = {
+        part: left.changes.drop("party").with_columns(**names).select("team", pl.exclude("team"))
+        for part, left in (("teams", certificate.teams), ("runs", certificate.each_run))
+    }
+    return {**frames, "depths": certificate.depths}
 
 
 def compute_certificate(job: RunningJob) -> list[str]:

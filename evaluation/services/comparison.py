@@ -27,7 +27,7 @@ from arqkit.comparison.differences import (
     run_pairs,
     wins_ties_losses,
 )
-from arqkit.comparison.families import FAMILY_TESTS, PairFamily, pair_family
+from arqkit.comparison.families import FAMILY_TESTS, SIGNIFICANT, PairFamily, pair_family
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.measures.names import Measure
@@ -42,7 +42,6 @@ from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.scoring import comparable_indexes, scoring_work
 from submissions.models import Run
 
-SIGNIFICANT = 0.05
 PAIRS = {"t": 1e-7, "wilcoxon": 2e-7, "randomization": 8e-7, "tukey": 1e-7}
 """The seconds that a test takes for a topic of two runs."""
 PART = 25
@@ -263,7 +262,7 @@ def group_correlations(groups: Sequence[TopicGroup]) -> list[GroupPair]:
     facts = [(group.name, group.means.tobytes(), group.ranked) for group in groups]
     ranked = max((group.ranked for group in groups), default=0)
     work = TAU * ranked**2 * math.comb(len(groups), 2)
-    return cached_value(key_of("group-pairs-1", facts), lambda: group_pairs(groups), work=work)
+    return cached_value(key_of("group-pairs-2", facts), lambda: group_pairs(groups), work=work)
 
 
 class RunSimilarity(NamedTuple):

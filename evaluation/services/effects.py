@@ -29,6 +29,7 @@ from assessment.qrels.selectors.drafts import (
     host_of,
     items_at,
     levels_of,
+    task_scale,
 )
 from assessment.qrels.selectors.versions import qrels_named
 from assessment.rounds.selectors.items import question_labels
@@ -93,9 +94,8 @@ def round_answers(round_: Round) -> RoundAnswers:
     votes = round_votes(round_.pool).filter(scale.is_judged())
     answers = votes.select(*_ITEM, "label", question="doc_id")
     runs = [row for task in _tasks(round_) for row in _run_rows(task, answers, round_)]
-    relevant = question_labels(round_).select(
-        *_ITEM, relevant=pl.col("label") >= round_.task.protocol.relevant_from
-    )
+    lowest = round_.task.protocol.relevant_in(task_scale(round_.task))
+    relevant = question_labels(round_).select(*_ITEM, relevant=pl.col("label") >= lowest)
     questions = [
         _question(share, answers, relevant, scale.judgments)
         for share in answer_shares(answers, round_.questions)
@@ -244,9 +244,13 @@ class DraftScores(NamedTuple):
 
 @dataclass(frozen=True)
 class _Contest:
-    """The runs of a task that can be scored against its draft, and how."""
+    """The runs of a task that can be scored against its draft, and how.
+
+    The effect of a label is its effect on the draft of one assessor, where two are added.
+    """
 
     task: Task
+    adds: bool
     level: Level
     like: QrelSet
     measures: tuple[Measure, ...]
@@ -255,7 +259,7 @@ class _Contest:
     @cached_property
     def draft(self) -> Draft:
         """Return the draft, which reads every label."""
-        return draft_of(self.task)
+        return draft_of(self.task, adds=self.adds)
 
     def qrels(self, judged: pl.DataFrame, *, with_dropped: bool = False) -> pl.DataFrame:
         draft = replace(self.draft, judged=judged)
@@ -274,7 +278,7 @@ def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
     The official qrels are compared with the same qrels with the second labels of `pairs`, which
     are judgments (`only_judged_pairs`). An adjudicated label does not count here.
     """
-    contest = _contest(round_.task)
+    contest = _contest(round_.task, adds=False)
     judged = contest.draft.judged
     qrels = {
         side: contest.qrels(_relabelled(judged, pairs.select("topic", "doc_id", label=side)))
@@ -308,7 +312,7 @@ def second_effect(round_: Round, pairs: pl.DataFrame) -> SecondEffect:
 
 def draft_scores(task: Task, *, computes: bool) -> DraftScores:
     """Return the scores of all runs against a task's draft; compute missing ones only if asked."""
-    contest, draft = _contest(task), draft_topics(task)
+    contest, draft = _contest(task, adds=True), draft_topics(task)
 
     def compute() -> pl.DataFrame:
         qrels = contest.qrels(contest.draft.judged)
@@ -331,7 +335,7 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
     effect is the largest change of the mean of a run in the main measure, over the labels of an
     instance and the runs. Only the first `MOST_CHANGES` rows are computed.
     """
-    contest, some = _contest(task), changes.head(MOST_CHANGES)
+    contest, some = _contest(task, adds=False), changes.head(MOST_CHANGES)
     names = pl.format("{}\t{}", "topic", pl.int_range(pl.len()))
     some = some.with_columns(name=names)
     base = contest.qrels(contest.draft.judged)
@@ -356,8 +360,7 @@ def label_effects(task: Task, changes: pl.DataFrame) -> Mapping[int, float]:
 
 def main_measure(task: Task) -> Measure | None:
     """Return the measure by which `label_effects` compares runs."""
-    like = QrelSet(task=task, relevant_from=task.protocol.relevant_from)
-    return next(iter(_ranking_measures(like)), None)
+    return next(iter(_contest(task, adds=False).measures), None)
 
 
 def _ranking_measures(like: QrelSet) -> tuple[Measure, ...]:
@@ -385,19 +388,17 @@ def _largest_changes(
     return largest
 
 
-def _contest(task: Task) -> _Contest:
+def _contest(task: Task, *, adds: bool) -> _Contest:
     current = qrels_named(task)
     levels = {str(items_at(task, level)): level for level in levels_of(task)}
     level = levels.get(current.items if current else "", levels_of(task)[-1])
-    like = QrelSet(
-        task=task,
-        name="draft",
-        items=items_at(task, level),
-        relevant_from=task.protocol.relevant_from,
-    )
+    rules = task.protocol
+    relevant_from = rules.relevant_from if adds else rules.relevant_in(task_scale(task))
+    items = items_at(task, level)
+    like = QrelSet(task=task, name="draft", items=items, relevant_from=relevant_from)
     runs = task.runs.competing().select_related("team")
     ordered = list(runs.order_by("pk"))
-    return _Contest(task, level, like, _ranking_measures(like), ordered)
+    return _Contest(task, adds, level, like, _ranking_measures(like), ordered)
 
 
 def _relabelled(judged: pl.DataFrame, labels: pl.DataFrame) -> pl.DataFrame:

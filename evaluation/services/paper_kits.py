@@ -13,19 +13,14 @@ from arqkit.formats.papers.figures import (
     scores_figure,
     topics_figure,
 )
-from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, kit_archive, main_document
-from arqkit.formats.papers.sentences import (
-    AssessmentFacts,
-    KappaFacts,
-    PoolFacts,
-    agreement_sentence,
-    assessment_sentences,
-    pool_sentences,
-    results_sentences,
-    runs_sentence,
+from arqkit.formats.papers.listings import (
+    ListTable,
+    certificate_table,
+    submitted_runs,
+    topic_listing,
 )
+from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, kit_archive, main_document
 from arqkit.formats.papers.tables import (
-    PAPER_WORDS,
     PaperRun,
     PaperTable,
     ScoreColumn,
@@ -35,31 +30,28 @@ from arqkit.formats.papers.tables import (
     measure_notes,
     question_note,
 )
-from arqkit.leaderboard import MAIN_MEASURES, Board
+from arqkit.leaderboard import MAIN_MEASURES, Board, BoardRun, main_measures
 from arqkit.measures.names import Measure
-from arqkit.protocols.presets import PoolProtocol
-from arqkit.records import ItemKind, TaskKind
+from arqkit.records import ItemKind
 from arqlab.core.caches import DAY, cached_value, computed_values
 from arqlab.core.models import Task, Visitor
 from arqlab.core.oddities import counted
 from arqlab.core.services.jobs import RunningJob
 from assessment.models import Pool, QrelSet
-from assessment.models.kinds import Comparison
-from assessment.pools.selectors.choices import POOL_KINDS, WRITTEN
-from assessment.pools.selectors.frozen import pool_sizes, topic_sizes
+from assessment.pools.selectors.choices import WRITTEN
 from assessment.qrels.selectors.drafts import host_of
 from assessment.qrels.selectors.versions import version_topics
-from assessment.rounds.selectors.rounds import round_rows
-from assessment.rounds.selectors.second import IMPORTED
-from assessment.rounds.selectors.votes import GOLD, round_agreement
-from assessment.timesheets.selectors.figures import OFFICIAL, SheetPart, time_sheet_of
 from evaluation.permissions import VisibleBoard, visible_board
 from evaluation.selectors.boards import (
+    board_run,
+    certainties,
     live_board,
     released_board,
     released_leaderboard,
     topic_matrix,
+    topic_rows,
 )
+from evaluation.services.certificates import certification_of
 from evaluation.services.further_measures import (
     ProgressTask,
     first_answers,
@@ -69,6 +61,7 @@ from evaluation.services.further_measures import (
     question_rounds,
     system_progress,
 )
+from evaluation.services.paper_sentences import kappa_facts, paper_sentences
 from submissions.models import Run
 
 FEWEST = 3
@@ -77,30 +70,52 @@ LOWER_IS_BETTER = ("MG", "UI")
 """The special questions of 004, whose best value is the lowest. Others have no best value."""
 DEEP = ("baseline-primary", WRITTEN)
 """The kinds of baselines that are pooled like primary runs: all answers of Task 3 are."""
-UNNUMBERED = {GOLD: "Gold", IMPORTED: "Imported"}
-"""What a paper calls labels that are no assessor's."""
+KitTable = PaperTable | CorrelationTable | ListTable
 Values = dict[int, dict[str, float]]
 Trained = Mapping[int, Iterable[str]]
 
 
-def paper_tables(user: Visitor, visible: VisibleBoard) -> list[PaperTable | CorrelationTable]:
+def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     """Return the tables for which the board has data, as an organizer sees them."""
     if not visible.board.rows:
         return []
+    submitted = submitted_runs(
+        visible.qrel_set.task.lab.name,
+        {task.name: paper_runs(task) for task in visible.qrel_set.task.lab.tasks.all()},
+    )
     by_lab = _by_lab(user, visible)
     # A lab whose systems have no runs in other labs gets the table of its results only.
     has_others = len({column.panel for column in by_lab.columns}) > 1
-    tables: Iterable[PaperTable | CorrelationTable | None] = (_results(visible),)
+    tables: Iterable[KitTable | None] = (_results(visible),)
     if visible.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
         first = _first_answers(user, visible)
         tables = (_generated(visible), _correlations(visible), first)
-    return [table for table in (*tables, by_lab if has_others else None) if table]
+    tables = (submitted, *tables, by_lab if has_others else None, _certificate(visible.qrel_set))
+    return [table for table in tables if table]
+
+
+def topics_appendix(visible: VisibleBoard) -> ListTable:
+    """Return the appendix: the topics with their labels, and the scores of the runs that count."""
+    qrel_set, main = visible.qrel_set, main_measures(visible.board.measures)[:1]
+    scores = {}
+    for measure in main:
+        rows = topic_rows(visible.board, run=0, qrel_set=qrel_set, measure=measure.name)
+        scores = {row.query_id: (row.median, row.best) for row in rows}
+    heading = main[0].heading if main else ""
+    return topic_listing(version_topics(qrel_set), qrel_set.label_scale, scores, heading)
+
+
+def _certificate(qrel_set: QrelSet) -> ListTable | None:
+    certified = certification_of(qrel_set)
+    if certified.certificate is None:
+        return None
+    return certificate_table(certified.certificate, certified.measures)
 
 
 def _results(visible: VisibleBoard) -> PaperTable:
     """Return the table of 000 (A1, A2)."""
     task, board = visible.qrel_set.task, visible.board
-    rows, measures = _rows(task, board), board.measures[:MAIN_MEASURES]
+    rows, measures = _with_lower(visible, _rows(task, board)), board.measures[:MAIN_MEASURES]
     title = f"{task.name} results, averaged over {counted(board.topics, 'topic')}"
     if visible.qrel_set.items == ItemKind.VISUAL_IDS:
         title += " and computed over deduplicated ranked lists of visually distinct formulae"
@@ -129,7 +144,7 @@ def _by_lab(user: Visitor, visible: VisibleBoard) -> PaperTable:
             values[key].update(known)
             if cell.run and cell.run.is_trained:
                 trained[key].update(known)
-    rows = _rows(task, visible.board, values, trained)
+    rows = _with_lower(visible, _rows(task, visible.board, values, trained))
     return _with_letters(
         "results-by-lab",
         f"{task.lab.name} {task.name} results",
@@ -164,7 +179,7 @@ def _generated(visible: VisibleBoard) -> PaperTable:
             notes[key] = question_note(question, answer)
             for run, share in column.values.items():
                 values[run][key] = share
-    rows = _rows(task, board, values)
+    rows = _with_lower(visible, _rows(task, board, values))
     title = f"{task.lab.name} {task.name} results"
     return _with_letters("results", title, columns, rows, " ".join(notes.values()))
 
@@ -224,108 +239,53 @@ def _rows(
     task: Task, board: Board, values: Values | None = None, trained: Trained | None = None
 ) -> tuple[PaperRun, ...]:
     """Return the runs of a board with further values, and with their part in the pools."""
+    runs = [
+        replace(row.run, values={**row.run.values, **(values or {}).get(row.run.key, {})})
+        for row in board.rows
+    ]
+    return tuple(
+        replace(row, trained=frozenset((trained or {}).get(row.run.key, ())))
+        for row in paper_runs(task, runs)
+    )
+
+
+def _with_lower(visible: VisibleBoard, rows: Iterable[PaperRun]) -> tuple[PaperRun, ...]:
+    """Return runs with the measures in which they are significantly below the best run."""
+    measures = [measure for measure in visible.board.measures if measure.is_rating]
+    known = {
+        measure.name: certainties(visible.board, qrel_set=visible.qrel_set, measure=measure)
+        for measure in measures[:MAIN_MEASURES]
+    }
+    return tuple(
+        replace(
+            row,
+            lower=frozenset(
+                name
+                for name, runs in known.items()
+                if row.run.key in runs and runs[row.run.key].is_lower
+            ),
+        )
+        for row in rows
+    )
+
+
+def paper_runs(task: Task, runs: Iterable[BoardRun] | None = None) -> list[PaperRun]:
+    """Return runs of a task, by default those that compete, with their part in the pools."""
+    if runs is None:
+        runs = [board_run(run, {}) for run in task.runs.competing().select_related("team")]
     pools = Pool.official.filter(task=host_of(task) or task)
     kinds = {row["run"]: row["kind"] for pool in pools for row in pool.runs}
     generated = Run.objects.filter(task=task, answer_kind=Run.AnswerKind.GENERATIVE)
     generative = set(generated.values_list("pk", flat=True))
-    rows = []
-    for run in (row.run for row in board.rows):
-        kind, further = kinds.get(run.key), (values or {}).get(run.key, {})
-        rows.append(
-            PaperRun(
-                replace(run, values={**run.values, **further}),
-                is_deep=kind in DEEP if kinds else run.is_primary,
-                is_pooled=kind is not None if kinds else None,
-                is_generative=run.key in generative,
-                trained=frozenset((trained or {}).get(run.key, ())),
-            )
-        )
-    return tuple(rows)
-
-
-def pooling_facts(task: Task) -> PoolFacts:
-    """Return the numbers of a task's official pools; answers of Task 3 may be in Task 1's."""
-    pools = list(Pool.official.filter(task=host_of(task) or task).order_by("number"))
-    if not pools:
-        return PoolFacts(0, 0, 0, {})
-    sizes = pool_sizes(pools).values()
-    topics = {size.query_id for pool in pools for size in topic_sizes(pool) if size.items}
-    runs = [row for pool in pools for row in pool.runs]
-    deep, shallow = (
-        sorted({str(row["tag"]) for row in runs if row["kind"] == kind})
-        for kind in ("baseline-primary", "baseline-alternate")
-    )
-    return PoolFacts(
-        topics=len(topics),
-        items=sum(size.items for size in sizes),
-        labels=sum(size.labels for size in sizes),
-        depths=_depths(pools[0], {row["kind"] for row in runs}),
-        deep=deep,
-        shallow=shallow,
-        supplements=len(pools) - 1,
-    )
-
-
-def _depths(pool: Pool, kinds: Iterable[str]) -> dict[str, int]:
-    protocol = PoolProtocol(**pool.settings)
-    if protocol.method != "depth":
-        return {}
-    depths = {"primary": protocol.primary, "alternate": protocol.alternate}
-    if protocol.manual is not None:
-        depths["manual"] = protocol.manual
-    return {kind: depth for kind, depth in depths.items() if kind in set(kinds)}
-
-
-def assessment_facts(qrel_set: QrelSet) -> AssessmentFacts:
-    """Return the numbers of the judged items of qrels, and the time of the official judging."""
-    topics, scale = version_topics(qrel_set), qrel_set.label_scale
-    values = [label.value for label in scale.judgments]
-    lowest = min(values)
-    task = host_of(qrel_set.task) or qrel_set.task
-    sheet = time_sheet_of(task.lab).part(SheetPart(task=task, kinds={OFFICIAL}))
-    work = sheet.total
-    timed = work.labels - work.untimed
-    return AssessmentFacts(
-        judged={topic.topic: sum(topic.labels[value] for value in values) for topic in topics},
-        positive={
-            topic.topic: sum(topic.labels[value] for value in values if value > lowest)
-            for topic in topics
-        },
-        dropped=[row["topic"] for row in qrel_set.dropped if not row.get("by_hand")],
-        binarization=binarization(scale, qrel_set.relevant_from),
-        any_relevance=binarization(scale, lowest + 1),
-        seconds=work.active_ms / 1000 / timed if timed else None,
-        hours=work.active_hours,
-        assessors=len(sheet.people),
-    )
-
-
-def kappa_facts(task: Task) -> list[KappaFacts]:
-    """Return the agreement in the rounds that compare labels, when organizers see them."""
     return [
-        KappaFacts(
-            title=str(row.round),
-            is_training=row.round.rules.compares is Comparison.VOTES,
-            items=agreement.items,
-            assessors={
-                name: (graded.assessors[key].value, binary.assessors[key].value)
-                for key, name in _numbered(graded.assessors).items()
-            },
-            total=(graded.total.value, binary.total.value),
-            fleiss=(graded.fleiss.value, binary.fleiss.value),
+        PaperRun(
+            run,
+            is_deep=kinds.get(run.key) in DEEP if kinds else run.is_primary,
+            is_pooled=run.key in kinds if kinds else None,
+            is_generative=run.key in generative,
         )
-        for row in round_rows(task)
-        if row.done and row.shows_labels and not row.round.archived_at
-        if (agreement := round_agreement(row.round, resamples=0)) is not None and agreement.items
-        for graded, binary in [(agreement.graded, agreement.binary)]
+        for run in runs
     ]
-
-
-def _numbered(assessors: Mapping[str, object]) -> dict[str, str]:
-    """Return numbers for the keys of assessors: a paper names nobody."""
-    people = sorted((key for key in assessors if key not in UNNUMBERED), key=int)
-    names = {key: str(number) for number, key in enumerate(people, start=1)}
-    return names | {key: name for key, name in UNNUMBERED.items() if key in assessors}
 
 
 DRAWING = 2.0
@@ -341,11 +301,15 @@ class PaperKit(NamedTuple):
     name: str
     texts: Mapping[str, str]
     figures: tuple[PaperFigure, ...]
+    is_certified: bool = True
+    """Whether the certificate is in the cache, or the qrels cannot have one."""
 
     @property
     def is_drawn(self) -> bool:
-        """Return whether the images of all figures are in the cache."""
-        return all(computed_values.has_key(_key(figure)) for figure in self.figures)
+        """Return whether the certificate and the images of all figures are in the cache."""
+        return self.is_certified and all(
+            computed_values.has_key(_key(figure)) for figure in self.figures
+        )
 
     @property
     def parts(self) -> dict[str, list[str]]:
@@ -378,9 +342,13 @@ def paper_board(qrel_set: QrelSet) -> VisibleBoard:
 
 
 def draw_figures(job: RunningJob) -> list[str]:
-    """Draw the figures of the paper kit of the version of the qrels that is the job's key."""
+    """Draw the figures of the paper kit of the version of the qrels that is the job's key.
+
+    The certificate is computed too, if it is not in the cache.
+    """
     drawn = 0
     for qrel_set in QrelSet.objects.select_related("task__lab").filter(pk=job.job.key):
+        certification_of(qrel_set, computes=True)
         figures = paper_figures(paper_board(qrel_set))
         for drawn, figure in enumerate(figures, start=1):
             figure_images(figure)
@@ -393,10 +361,11 @@ def paper_kit(qrel_set: QrelSet, user: Visitor) -> PaperKit:
     task, visible = qrel_set.task, paper_board(qrel_set)
     tables = paper_tables(user, visible)
     files = {"preamble.tex": PREAMBLE}
-    for table in tables:
+    topics = topics_appendix(visible)
+    for table in (*tables, topics):
         files[f"tables/{table.name}.tex"] = table.latex()
         files[f"tables/{table.name}.tsv"] = table.tsv()
-    sentences = _sentences(visible)
+    sentences = paper_sentences(visible)
     files |= {f"sentences/{name}.tex": f"{text}\n" for name, text in sentences.items()}
     figures = paper_figures(visible)
     for figure in figures:
@@ -406,37 +375,17 @@ def paper_kit(qrel_set: QrelSet, user: Visitor) -> PaperKit:
     results = sections.setdefault("Results", [])
     results += [f"tables/{table.name}" for table in tables]
     results += [f"figures/{figure.name}" for figure in figures]
+    sections["Topics"] = [f"tables/{topics.name}"]
     title = f"{task.lab.name}, {task.name}, qrels {qrel_set.name}"
     files["main.tex"] = main_document(title, sections.items())
     name = f"{task.lab.slug}_{task.slug}_qrels-{qrel_set.name}_paper-kit"
-    return PaperKit(name, files, figures)
+    certified = certification_of(qrel_set)
+    is_certified = bool(certified.obstacle or certified.certificate)
+    return PaperKit(name, files, figures, is_certified)
 
 
 def _key(figure: PaperFigure) -> str:
     return f"paper-figure:{figure.key}"
-
-
-def _sentences(visible: VisibleBoard) -> dict[str, str]:
-    """Return the texts that have numbers, by name, in the order of a paper."""
-    qrel_set, board = visible.qrel_set, visible.board
-    task, scale = qrel_set.task, qrel_set.label_scale
-    words = PAPER_WORDS[ItemKind(qrel_set.items)]
-    pooled = PAPER_WORDS[POOL_KINDS[TaskKind(task.kind)]]
-    threshold = binarization(scale, qrel_set.relevant_from)
-    kappas = [
-        agreement_sentence(facts, ways=len(scale.judgments), binarization=threshold)
-        for facts in kappa_facts(task)
-    ]
-    texts = {
-        "runs": runs_sentence([row.run for row in board.rows]),
-        "pools": pool_sentences(pooling_facts(task), item=pooled.many),
-        "assessment": assessment_sentences(
-            assessment_facts(qrel_set), item=words.many, labelled=words.label
-        ),
-        "agreement": "\n\n".join(filter(None, kappas)),
-        "results": results_sentences(board, board.measures[:MAIN_MEASURES]),
-    }
-    return {name: text for name, text in texts.items() if text}
 
 
 def paper_figures(visible: VisibleBoard) -> tuple[PaperFigure, ...]:

@@ -1,6 +1,7 @@
 """The pages of a board by groups of topics, and by instances of formulas."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -16,11 +17,12 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import may_organize, organized_task_or_404, task_or_404
 from arqlab.core.selectors import PUBLIC_INFO
-from arqlab.web.cells import COUNT, SCORE, TAU
+from arqlab.web.cells import COUNT, SCORE, TAU, TENTHS
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
-from assessment.qrels.selectors.versions import qrels_named
+from assessment.qrels.selectors.versions import qrels_named, version_topics
+from assessment.qrels.views.labels import label_columns
 from evaluation.permissions import VisibleBoard
 from evaluation.selectors.boards import live_board, number_or_none, topic_matrix
 from evaluation.services.comparison import ComparedRuns, group_correlations
@@ -145,10 +147,15 @@ def _taus_table(first: Column, rows: Sequence[Any], pair: str, sides: str) -> Ta
     """Return the correlations of pairs of rankings, each with the path `pair` in its row."""
     return Table(
         "taus",
-        [first, Column("Runs", f"{pair}runs", COUNT), Column("Kendall’s tau", f"{pair}tau", TAU)],
+        [
+            first,
+            Column("Runs", f"{pair}runs", COUNT),
+            Column("Kendall’s tau", f"{pair}tau", TAU),
+            Column("Swaps", f"{pair}swaps", COUNT),
+        ],
         rows,
         caption=f"Kendall’s tau-b between the rankings {sides}: 1 for the same ranking, −1 for the "
-        "reverse.",
+        "reverse. Swaps are the pairs of runs whose order differs.",
     )
 
 
@@ -177,9 +184,7 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
         raise Http404
     topics, scores = compared.matrix
     values, ranked = attributes.get(chosen, {}), len(compared.competing.runs)
-    fields = [info_fields(TaskKind(kind)) for kind in Task.Kind.values]
-    usual = next((known[chosen] for known in fields if chosen in known), ())
-    groups = topic_groups(scores, topics, values, usual, ranked=ranked)
+    groups = topic_groups(scores, topics, values, _usual_values(chosen), ranked=ranked)
     columns = [topic_group("all", scores, ranked=ranked), *groups]
     context |= {
         "shows_instances": task.kind == Task.Kind.FORMULAS and may_organize(request.user, task.lab),
@@ -193,8 +198,14 @@ def breakdown(request: HttpRequest, task: Task) -> HttpResponse:
     tables = (
         _groups_table(chosen, columns, compared, context["visible"]),
         _taus_table(GROUPS, group_correlations(groups), "", "of the runs by two groups"),
+        _labels_table(context["visible"].qrel_set, values, [group.name for group in groups]),
     )
     return answer(request, "evaluation/breakdown.html", context, *tables if groups else ())
+
+
+def _usual_values(attribute: str) -> tuple[str, ...]:
+    fields = [info_fields(TaskKind(kind)) for kind in Task.Kind.values]
+    return next((known[attribute] for known in fields if attribute in known), ())
 
 
 def _groups_table(
@@ -226,6 +237,32 @@ def _groups_table(
         foot=[["", "Mean gap", "", *(group.gap for group in columns)]],
         css="group-table",
         file=board_file_name(visible.board, visible.board.qrels, "by", by),
+    )
+
+
+def _labels_table(qrel_set: QrelSet, values: Mapping[str, str], groups: Sequence[str]) -> Table:
+    """Return the mean number of items with each label by group of topics (003 figure 2)."""
+    topics = version_topics(qrel_set)
+    labels = qrel_set.label_scale.judgments
+    rows = []
+    for name in groups:
+        of_group = [topic for topic in topics if values.get(topic.topic) == name]
+        means = {
+            label.value: fmean(topic.labels[label.value] for topic in of_group)
+            for label in labels
+            if of_group
+        }
+        rows.append({"group": name, "topics": len(of_group), "means": means})
+    return Table(
+        "labels",
+        [
+            Column("Group", lambda row: row["group"].capitalize(), is_head=True),
+            Column("Topics", "topics", COUNT),
+            *label_columns(labels, "means", TENTHS),
+        ],
+        rows,
+        caption="The mean number of items with each label in the topics of a group.",
+        file=f"{qrel_set.task.lab.slug}-{qrel_set.task.slug}-{qrel_set.name}-labels-by-group",
     )
 
 

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from arqkit.comparison.differences import DECIMALS, run_pairs
-from arqkit.comparison.families import FAMILY_TESTS, TUKEY, PairFamily
+from arqkit.comparison.families import FAMILY_TESTS, SIGNIFICANT, TUKEY, PairFamily
 from arqkit.leaderboard import BoardRun
 from arqkit.measures.columns import Reals
 from arqkit.texts.html.rendering import title_text
@@ -36,7 +36,6 @@ from arqlab.web.tables import Column, Table, answer
 from evaluation.permissions import ScoreAccess, VisibleBoard, all_runs_of
 from evaluation.selectors.boards import number_or_none
 from evaluation.services.comparison import (
-    SIGNIFICANT,
     ComparedRuns,
     ComparedTopic,
     PairSummary,

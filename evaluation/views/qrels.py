@@ -1,6 +1,5 @@
 """What follows from qrels: their effect on the board, their certificate and the paper kit."""
 
-from operator import itemgetter
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -9,21 +8,25 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
 from arqkit.comparison.correlation import RankingEffect, ranking_effects
-from arqkit.formats.tables import tsv_lines
 from arqkit.measures.names import Measure
 from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.jobs import page_of_job, requested
 from arqlab.web.cells import COUNT, MEASURE, SCORE, SIGNED, TAU, TENTHS, CellKind
-from arqlab.web.downloads import file_response
+from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Chart, Column, Table, answer, to
 from assessment.models import QrelSet
-from evaluation.permissions import ScoreAccess, score_access_of, visible_board
+from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import live_board, live_scores
 from evaluation.selectors.pending_scores import measures_of
-from evaluation.services.certificates import Certification, certification_of
+from evaluation.services.certificates import (
+    Certification,
+    certificate_frames,
+    certification_of,
+    opened_certification,
+)
 from evaluation.services.paper_kits import paper_kit
 from evaluation.views.tables import FEW_BARS, file_words
 
@@ -47,12 +50,15 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
         raise Http404
     if request.method == "POST" and sight.organizes:
         return requested(request, "certificate", qrel_set.pk, task)
-    certified = _opened(certification_of(qrel_set), sight)
+    certified = opened_certification(certification_of(qrel_set), sight)
     context: dict[str, Any] = {"qrel_set": qrel_set, "sight": sight}
     context |= {"certified": certified, "measures": certified.measures}
     if certificate := certified.certificate:
         if request.GET.get("format") == "tsv":
-            return _file(certified, certificate, request.GET.get("part", ""), qrel_set)
+            part, names = request.GET.get("part", ""), (task.lab.slug, task.slug, qrel_set.name)
+            if (frame := certificate_frames(certified).get(part)) is None:
+                raise Http404
+            return table_response(frame, f"certificate-{'-'.join(names)}-{part}.tsv")
         name = request.GET.get("measure", "")
         measures = [measure for measure in certified.measures if name in (measure.name, "")]
         if not measures:
@@ -60,18 +66,6 @@ def certificate_detail(request: HttpRequest, task: Task, version: int) -> HttpRe
         context |= _tables(certified, certificate, measures[0])
     template = "evaluation/certificate_detail.html"
     return page_of_job(request, template, context, "certificate", qrel_set.pk)
-
-
-def _opened(certified: Certification, sight: ScoreAccess) -> Certification:
-    if sight.organizes or certified.certificate is None:
-        return certified
-    visible = visible_board(sight)
-    rows = visible.board.rows if visible else ()
-    runs = {str(row.run.key) for row in rows if sight.may_open(row.run)}
-    names = {key: name for key, name in certified.names.items() if key in runs}
-    teams = {team for team, _ in names.values()}
-    part = certified.certificate.of_runs(runs=names, teams=teams)
-    return certified._replace(names=names, certificate=part)
 
 
 def _tables(certified: Certification, certificate: Certificate, measure: Measure) -> dict[str, Any]:
@@ -127,7 +121,14 @@ def _findings_table(certified: Certification, certificate: Certificate, measure:
                 )
             ),
         ],
-        [_finding(certificate, certified_measure) for certified_measure in certified.measures],
+        [
+            {
+                "measure": known,
+                "teams": certificate.teams.harm(known),
+                "runs": certificate.each_run.harm(known),
+            }
+            for known in certified.measures
+        ],
         caption="Changes in scores and ranks of the runs when their team, or the run itself, is "
         "left out. Tau is the lowest Kendall’s tau-b between the rankings of all runs with and "
         "without the judgments.",
@@ -246,41 +247,6 @@ def _named(certified: Certification, changes: pl.DataFrame) -> list[dict[str, An
         row | dict(zip(("team", "tag"), certified.names[row["run"]], strict=True))
         for row in changes.sort("rank", "run").to_dicts()
     ]
-
-
-def _finding(certificate: Certificate, measure: Measure) -> dict[str, Any]:
-    """Return how much leaving out teams and runs changes a measure."""
-    finding: dict[str, Any] = {"measure": measure}
-    for name, left in (("teams", certificate.teams), ("runs", certificate.each_run)):
-        changes = _only(left.changes, measure)
-        size = changes["change"].abs()
-        finding[name] = {
-            "mean": size.mean(),
-            "largest": size.max(),
-            "ranks": changes["rank_change"].abs().max(),
-            "tau": left.parties[measure.name].min(),
-        }
-    return finding
-
-
-def _file(
-    certified: Certification, certificate: Certificate, part: str, qrel_set: QrelSet
-) -> HttpResponseBase:
-    frames = {"teams": certificate.teams.changes, "runs": certificate.each_run.changes}
-    if part in frames:
-        teams = {key: team for key, (team, _) in certified.names.items()}
-        tags = {key: tag for key, (_, tag) in certified.names.items()}
-        run = pl.col("run")
-        names = {"team": run.replace_strict(teams), "run": run.replace_strict(tags)}
-        frame = frames[part].drop("party").with_columns(**names)
-        frame = frame.select("team", pl.exclude("team"))
-    elif part == "depths":
-        frame = certificate.depths
-    else:
-        raise Http404
-    columns = {name: itemgetter(name) for name in frame.columns}
-    name = f"certificate-{qrel_set.task.lab.slug}-{qrel_set.task.slug}-{qrel_set.name}-{part}.tsv"
-    return file_response(tsv_lines(columns, frame.to_dicts()), name)
 
 
 @pages.form("<int:version>/paper-kit/", "paper-kit-detail", in_archive=True)

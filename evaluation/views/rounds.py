@@ -51,7 +51,6 @@ from assessment.rounds.selectors.second import (
     only_judged_pairs,
     own_consistency,
     own_pairs,
-    pair_agreement,
     pair_confusion,
     second_pairs,
 )
@@ -114,13 +113,13 @@ def _agreement(request: HttpRequest, seen: SeenRound) -> Part:
 def _again(request: HttpRequest, seen: SeenRound) -> Part:
     """Return what labels of items judged again say; with `effect=yes`, also on the leaderboard."""
     round_ = seen.round
-    if not shows_labels(round_):
+    agreement = round_agreement(round_) if shows_labels(round_) else None
+    if agreement is None:
         return {}
     scale, every = task_scale(round_.task), second_pairs(round_)
     pairs = only_judged_pairs(every, scale)
-    relevant_from = round_.task.protocol.relevant_from
+    relevant_from = round_.task.protocol.relevant_in(scale)
     own = only_judged_pairs(own_pairs(round_), scale)
-    agreement = pair_agreement(pairs, scale, relevant_from=relevant_from)
     confusion = pair_confusion(pairs, scale)
     return {
         "pairs": pairs.height,

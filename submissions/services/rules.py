@@ -96,7 +96,8 @@ def warn_of_identical_runs(run: Run) -> None:
 class Sender:
     """A user who acts for a team in a task at a time. `by` is None for a command on the server.
 
-    `loads` tells that an organizer loads runs, which neither a deadline nor a quota binds.
+    `loads` tells that an organizer loads runs, which neither a deadline nor a quota binds, and
+    whose tags the load has checked with those of all its runs.
     """
 
     task: Task
@@ -225,9 +226,8 @@ def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
     """
     Team.objects.select_for_update().get(pk=sender.team.pk)
     taken = set(
-        Run.objects.submitted()
-        .filter(task=sender.task, team=sender.team, withdrawn_at=None, tag__in=tags)
-        .exclude(status=Run.Status.INVALID)
+        Run.objects.holding_tags()
+        .filter(task=sender.task, team=sender.team, tag__in=tags)
         .values_list("tag", flat=True)
     )
     twice = taken | {tag for tag in tags if tags.count(tag) > 1}
@@ -251,10 +251,11 @@ def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> No
                 "Only organizers can add baselines. Submit the file as a run of your team.",
                 code="role",
             )
-    elif not (sender.loads and sender.has_organizer_rights):
+    elif not sender.loads:
         require_open(sender, post_hoc=True)
         require_quota(sender, runs=len(tags))
-    require_free_tags(sender, tags=tags)
+    if not sender.loads:
+        require_free_tags(sender, tags=tags)
 
 
 def require_change(sender: Sender, run: Run) -> None:

@@ -14,9 +14,12 @@ def test_questions_and_formulas_have_fields_of_their_own():
         "difficulty",
         "dependency",
         "multi_part",
+        "split",
     ]
     assert info_fields(TaskKind.GENERATED_ANSWERS) == info_fields(TaskKind.ANSWERS)
-    assert list(info_fields(TaskKind.FORMULAS)) == ["complexity", "elements"]
+    assert list(info_fields(TaskKind.FORMULAS)) == [
+        *("complexity", "text_dependence", "elements", "split")
+    ]
 
 
 def test_an_edit_overrides_the_folder_field_by_field():
@@ -41,13 +44,18 @@ def test_the_columns_are_named_as_in_the_labs():
         {"A.1": {"category": "proof", "multi_part": "no"}}, info_fields(TaskKind.ANSWERS)
     )
 
-    assert data == b"Topic,Category,Difficulty,Dependency,Multi-Part\nA.1,proof,,,no\n"
+    assert data == b"Topic,Category,Difficulty,Dependency,Multi-Part,Split\nA.1,proof,,,no,\n"
 
 
 def test_what_was_written_is_read_again():
     facts = {
-        "B.1": {"complexity": "low", "elements": 'sum, "limit"'},
-        "B.2": {"complexity": "", "elements": ""},
+        "B.1": {
+            "complexity": "low",
+            "text_dependence": "high",
+            "elements": 'sum, "limit"',
+            "split": "train",
+        },
+        "B.2": dict.fromkeys(info_fields(TaskKind.FORMULAS), ""),
     }
     data = write_topic_info(facts, info_fields(TaskKind.FORMULAS))
 
@@ -61,7 +69,9 @@ def test_the_real_information_is_read_again_field_by_field():
     fields = info_fields(TaskKind.ANSWERS)
     again = read_topic_info(write_topic_info(real, fields), path="again.csv")
 
-    assert again == {topic: {name: facts[name] for name in fields} for topic, facts in real.items()}
+    assert again == {
+        topic: {name: facts.get(name, "") for name in fields} for topic, facts in real.items()
+    }
 
 
 def test_a_file_changes_values_that_differ():

@@ -11,6 +11,7 @@ from arqkit.protocols.presets import PoolProtocol
 from arqkit.protocols.scales import SYSTEM_FAILURE
 from arqlab.core.models import Task, Topic, User
 from assessment.models import Assignment, Judgment, Pool, PoolInstance, PoolItem, Ticket
+from assessment.qrels.selectors.drafts import task_scale
 from collection.selectors.collections import collection_of
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -53,7 +54,7 @@ def make_written_pool(task: Task, answers: Mapping[str, Mapping[str, str]], **fi
 def _make(task: Task, items: Formulas, kind: str, fields: Mapping[str, Any]) -> Pool:
     values = {
         "settings": asdict(PoolProtocol(primary=10)),
-        "scale": task.protocol.labels.rows(),
+        "scale": task_scale(task).rows(),
         "seed": 1,
         "runs": [],
         "sha256": sha256(repr(items).encode()).hexdigest(),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from assessment.models import PoolItem, QrelSet
 from assessment.pools.selectors.choices import PoolChoice
@@ -19,6 +20,7 @@ from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
 from tests.assessment.factories import NOW, assign, judge, raise_ticket
 from tests.assessment.judging.desk import Desk
+from tests.assessment.rounds.factories import round_of, vote
 from tests.collection.factories import load_small
 from tests.evaluation.factories import make_run
 from tests.factories import AssessorFactory, TeamFactory
@@ -96,14 +98,20 @@ def test_documents_are_pooled_judged_by_their_id_and_frozen_as_documents(
         ("documents", item) for item in ("0704.0005_3", "0704.0005_4", "math/9801_1")
     }
     for item in PoolItem.objects.filter(pool=pool):
-        judge(assessor, item.instances.get(), 3 if item.item == "0704.0005_4" else 0)
+        judge(assessor, item.instances.get(), 2 if item.item == "0704.0005_4" else 0)
+    with pytest.raises(UserError, match="No topic of arxiv/main has enough judgments"):
+        freeze_qrels(task=documents, choice=QrelsChoice("own"), by=None, at=NOW)
+    second = AssessorFactory(lab=documents.lab).user
+    again = round_of(documents, "second", second)
+    for item in pool.items.all():
+        vote(again, second, item.item, 1 if item.item == "0704.0005_4" else 0)
 
     freeze_qrels(task=documents, choice=QrelsChoice("own"), by=None, at=NOW)
 
     assert QrelSet.objects.get(name="own").items == "documents"
     score_waiting(at=NOW)
     found = RunScore.objects.get(run=run, qrel_set__name="own", measure="AP(rel=3)")
-    assert found.value == pytest.approx(1 / 2)
+    assert found.value == pytest.approx(1 / 2)  # 2 + 1, the only sum from 3
 
 
 def test_the_judging_page_names_a_document_without_text(

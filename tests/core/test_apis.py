@@ -13,7 +13,7 @@ from tests.factories import TaskFactory, make_lab
 def test_the_list_has_the_labs_that_the_user_may_see(scene, client):
     make_lab("secret", is_public=False)
 
-    found = client.get("/api/labs/").json()
+    found = client.get("/api/v1/labs/").json()
 
     assert [(lab["slug"], lab["tasks"]) for lab in found["results"]] == [("arqmath-x", ["task1"])]
 
@@ -21,15 +21,15 @@ def test_the_list_has_the_labs_that_the_user_may_see(scene, client):
 def test_a_draft_is_404_except_for_users_with_a_role(db, client, client_of):
     draft = make_lab("draft", is_public=False)
 
-    assert client.get("/api/labs/draft/").status_code == 404
-    assert client.get("/api/labs/draft/tasks/").status_code == 404
-    assert client_of(draft.member).get("/api/labs/draft/").json()["is_public"] is False
+    assert client.get("/api/v1/labs/draft/").status_code == 404
+    assert client.get("/api/v1/labs/draft/tasks/").status_code == 404
+    assert client_of(draft.member).get("/api/v1/labs/draft/").json()["is_public"] is False
 
 
 def test_a_task_has_its_rules_state_and_deadline(scene, client):
     Task.objects.update(deadline=datetime(2027, 5, 2, 12, tzinfo=UTC), overrides={"quota": 7})
 
-    task = client.get("/api/labs/arqmath-x/tasks/task1/").json()
+    task = client.get("/api/v1/labs/arqmath-x/tasks/task1/").json()
 
     assert (task["lab"], task["kind"], task["state"]) == ("arqmath-x", "answers", "open")
     assert task["deadline"] == "2027-05-02T12:00:00Z"
@@ -42,22 +42,22 @@ def test_the_number_of_queries_of_a_list_is_constant(scene, client, django_asser
         TaskFactory(lab=scene.lab)
 
     with django_assert_max_num_queries(3):
-        found = client.get("/api/labs/arqmath-x/tasks/").json()
+        found = client.get("/api/v1/labs/arqmath-x/tasks/").json()
     with django_assert_max_num_queries(3):
-        client.get("/api/labs/")
+        client.get("/api/v1/labs/")
 
     assert found["count"] == 6
 
 
 def test_the_api_changes_no_lab(scene, client_of):
-    assert client_of(scene.organizer).delete("/api/labs/arqmath-x/").status_code == 405
+    assert client_of(scene.organizer).delete("/api/v1/labs/arqmath-x/").status_code == 405
 
 
 @pytest.mark.parametrize(
     "path", ["labs/", "labs/{lab}/", "labs/{lab}/tasks/", "labs/{lab}/tasks/{task}/"]
 )
 def test_the_schema_describes_every_url(db, client, path):
-    assert f"/api/{path}:" in client.get("/api/schema/").content.decode()
+    assert f"/api/v1/{path}:" in client.get("/api/v1/schema/").content.decode()
 
 
 def test_the_schema_is_made_without_a_warning(db, tmp_path):
@@ -67,7 +67,7 @@ def test_the_schema_is_made_without_a_warning(db, tmp_path):
 
 
 def test_the_page_of_the_api_has_nothing_inline(db, client):
-    page = client.get("/api/docs/").content.decode()
+    page = client.get("/api/v1/docs/").content.decode()
 
     assert "<style" not in page
     assert "<script>" not in page

@@ -16,7 +16,7 @@ BAD = {
         "content_type": "multipart/form-data",
     },
     "fields": {"path": "/accounts/login/", "data": {str(each): "" for each in range(5_001)}},
-    "JSON": {"path": "/api/labs/", "data": b"{", "content_type": "application/json"},
+    "JSON": {"path": "/api/v1/labs/", "data": b"{", "content_type": "application/json"},
     "no CSRF token": {"path": "/accounts/login/", "data": {"login": "x"}},
 }
 

@@ -73,7 +73,7 @@ def test_a_page_leads_to_the_sign_in_page_and_back_once_the_session_is_lost(lost
 
 
 def test_the_api_and_sign_in_forms_decide_themselves(lost):
-    assert lost.post("/api/labs/arqmath-x/tasks/task1/runs/").status_code == 403
+    assert lost.post("/api/v1/labs/arqmath-x/tasks/task1/runs/").status_code == 401
     assert lost.post("/accounts/login/", {"login": "x"}).status_code == 200
     assert lost.post("/accounts/password/reset/", {"email": "x"}).status_code == 200
     assert lost.post("/accounts/logout/")["Location"] == "/"
@@ -112,7 +112,7 @@ BOARD = "/labs/arqmath-x/tasks/task1/leaderboard/"
 
 
 def test_no_address_and_no_form_has_the_character_nul(scene, client_of):
-    client, api = client_of(scene.organizer), f"/api{BOARD}"
+    client, api = client_of(scene.organizer), f"/api/v1{BOARD}"
     for path in (f"{BOARD}?qrels=%00", f"{BOARD}?a%00=1", f"{api}?qrels=%00"):
         assert client.get(path).status_code == 400
     assert client.post(EDIT, {"name": "a\0b"}).status_code == 400

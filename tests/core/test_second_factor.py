@@ -70,11 +70,11 @@ def test_organizers_and_administrators_must_have_one_where_it_is_demanded(
         if not name.startswith(ALLAUTH) and "api-judging" not in name:
             refused = answer.status_code in (403, 405)
             assert refused or answer["Location"] == reverse("mfa_activate_totp"), name
-    with_token = Client().get("/api/labs/", headers={"Authorization": f"Bearer {token}"})
+    with_token = Client().get("/api/v1/labs/", headers={"Authorization": f"Bearer {token}"})
     assert with_token.json()["code"] == "no-second-factor"
     set_up_directly(person)
     assert client.get("/").status_code == 200
-    assert client.get("/api/labs/").status_code == 200
+    assert client.get("/api/v1/labs/").status_code == 200
 
 
 def set_up_directly(person):

@@ -19,7 +19,7 @@ from arqlab.settings import ACCOUNT_RATE_LIMITS
 from tests.factories import make_lab
 
 pytestmark = pytest.mark.django_db
-PAGE, LABS = "/account/tokens/", "/api/labs/"
+PAGE, LABS = "/account/tokens/", "/api/v1/labs/"
 PASSWORD, NEW_PASSWORD = "a quiet blackboard", "another blackboard 9"
 
 

@@ -94,7 +94,7 @@ def test_the_pages_state_their_limits(scene, client_of, room):
         ("organizer", "/labs/arqmath-x/tasks/task1/load/topics/", 413),
         ("member", RUNS, 413),
         ("member", LOAD, 413),
-        ("member", "/api/labs/arqmath-x/tasks/task1/runs/", 413),
+        ("member", "/api/v1/labs/arqmath-x/tasks/task1/runs/", 413),
         ("visitor", "/accounts/login/", 413),
         ("visitor", LOAD, 302),
     ],

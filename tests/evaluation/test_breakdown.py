@@ -1,5 +1,6 @@
 """The page of a leaderboard by groups of topics: its figures, and who sees which runs."""
 
+from itertools import combinations
 from types import SimpleNamespace
 
 import pytest
@@ -91,7 +92,22 @@ def test_the_page_has_gaps_and_taus_and_says_what_is_left_out(broken_down, clien
     assert "Easy and hard" in text
     assert f'<td class="num">{stats.kendalltau(easy, hard).statistic:.3f}</td>' in text
     assert f'<td class="num">{(max(easy) - min(easy)) / 2 / 3:.4f}</td>' in text
+    swaps = sum(
+        (easy[one] - easy[other]) * (hard[one] - hard[other]) < 0
+        for one, other in combinations(range(len(VALUES)), 2)
+    )
+    assert f'<td class="num">{swaps}</td>' in text
+    assert swaps > 1
     assert "1 topic is in no group, because it has no difficulty." in text
+
+
+def test_each_group_has_the_mean_number_of_items_with_each_label(broken_down, client_of):
+    response = client_of(broken_down.organizer).get(url(broken_down))
+
+    assert [list(row.values()) for row in response.context["labels"].rows] == [
+        ["easy", 2, {3: 1.0, 2: 1.0, 1: 0.0, 0: 0.0}],
+        ["hard", 2, {3: 1.0, 2: 1.0, 1: 0.0, 0: 0.0}],
+    ]
 
 
 def test_topics_are_grouped_by_public_information_only(broken_down, client_of):

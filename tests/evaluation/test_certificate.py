@@ -76,7 +76,7 @@ def stored(qrels: QrelSet, tag: str, measure: str) -> float:
 
 
 def rows_of(office, part: str) -> list[dict[str, str]]:
-    text = b"".join(office.get(f"{PAGE}?format=tsv&part={part}").streaming_content).decode()
+    text = office.get(f"{PAGE}?format=tsv&part={part}").text
     return list(csv.DictReader(text.splitlines(), delimiter="\t"))
 
 

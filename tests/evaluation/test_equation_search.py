@@ -38,7 +38,7 @@ def address(name: str, *more: int, **query: str) -> str:
 def test_the_api_has_the_values_of_each_topic_and_their_means(searched, client_of):
     client = client_of(searched.scene.organizer)
 
-    found = client.get(f"/api{address('run-scores', searched.run.pk)}").json()
+    found = client.get(f"/api/v1{address('run-scores', searched.run.pk)}").json()
 
     for topic, values in BY_HAND.items():
         assert {label: found["topics"][topic][label] for label in values} == pytest.approx(values)

@@ -49,7 +49,7 @@ def shown(scene: Scene) -> Scene:
 
 def means_of(scene: Scene, client: Client) -> dict[str, dict[str, float]]:
     """Return the means that a user gets from the API, by run and measure."""
-    answer = client.get(f"/api{board(scene)}")
+    answer = client.get(f"/api/v1{board(scene)}")
     runs = answer.json()["runs"] if answer.status_code == 200 else []
     return {run["run"]: run["scores"] for run in runs}
 
@@ -98,7 +98,7 @@ def test_only_the_main_measures_are_shown_with_three_digits(shown, client_of):
     exact = RunScore.objects.get(measure="nDCG(judged_only=True)@1000").value
     assert list(scores) == ["nDCG'", "MAP'", "P'@10"]
     assert scores["nDCG'"] == round(exact, 3) != round(exact, 4)
-    data = client_of(shown.member).get(f"/api{board(shown)}").json()
+    data = client_of(shown.member).get(f"/api/v1{board(shown)}").json()
     assert (data["topics"], data["qrels"]) == (0, "")
     assert {one["ceiling"] for one in data["measures"]} == {None}
 

@@ -3,6 +3,7 @@
 import csv
 from io import BytesIO
 from pathlib import Path
+from statistics import median
 from types import SimpleNamespace
 from zipfile import ZipFile
 
@@ -17,8 +18,9 @@ from arqlab.core.caches import computed_values
 from arqlab.core.models import Job
 from arqlab.core.services.jobs import run_waiting_job
 from assessment.models import Judgment, PoolInstance
-from evaluation.models import RunScore
-from evaluation.services.paper_kits import paper_kit
+from evaluation.models import RunScore, TopicScore
+from evaluation.services.certificates import certification_of
+from evaluation.services.paper_kits import paper_board, paper_kit, paper_tables
 from evaluation.services.scoring import score_waiting
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.rounds.factories import round_of
@@ -65,6 +67,7 @@ def kit(kept_db) -> SimpleNamespace:
 def drawn(kit) -> dict[str, str | bytes]:
     """All files of the kit, with the images."""
     computed_values.clear()
+    certification_of(kit.qrels, computes=True)
     return paper_kit(kit.qrels, kit.scene.organizer).files()
 
 
@@ -108,10 +111,45 @@ def test_the_numbers_are_printed_as_in_the_papers(kit):
     assert "For MAP$'$ and P$'$@10, H+M binarization was used." in latex
 
 
-def test_a_lab_whose_systems_have_no_runs_elsewhere_gets_one_table(kit):
+def test_a_lab_whose_systems_have_no_runs_elsewhere_has_no_table_by_lab(kit):
     assert [path for path in kit.texts if path.startswith("tables/") and path.endswith(".tex")] == [
-        "tables/results.tex"
+        f"tables/{name}.tex" for name in ("runs", "results", "topics")
     ]
+
+
+def test_the_certificate_of_the_kit_is_that_of_its_page(kit, drawn, client):
+    client.force_login(kit.scene.organizer)
+    [table] = [
+        t
+        for t in paper_tables(kit.scene.organizer, paper_board(kit.qrels))
+        if t.name == "certificate"
+    ]
+
+    page = client.get(PAGE.replace("paper-kit", "certificate"))
+    findings = page.context["tables"]["findings"].rows
+    assert [[*row["teams"], *row["runs"]] for row in findings] == [row[1:] for row in table.rows]
+    assert "certificate" in paper_kit(kit.qrels, kit.scene.organizer).parts["tables"]
+
+
+def test_the_appendix_has_the_labels_and_scores_of_each_topic(kit):
+    first, second = rows_of(kit, "topics")
+    main = kit.scene.task.protocol.measures[0]
+    scores = TopicScore.objects.filter(qrel_set=kit.qrels, measure=main, query_id="A.1")
+    values = sorted(scores.values_list("value", flat=True))
+
+    labels = ["Items High", "Items Medium", "Items Low", "Items Not relevant"]
+    assert [first["Topic"], first["Items Judged"]] == ["A.1", "4"]
+    assert [first[label] for label in labels] == ["1", "1", "1", "1"]
+    assert [second[label] for label in labels] == ["0", "1", "0", "1"]
+    assert float(first["nDCG′ Median"]) == pytest.approx(median(values))
+    assert float(first["nDCG′ Best"]) == pytest.approx(values[-1])
+
+
+def test_the_runs_are_counted_by_team(kit):
+    rows = [list(row.values()) for row in rows_of(kit, "runs")]
+
+    assert rows[0] == ["Answer retrieval", "Baselines", "1", "", "", ""]
+    assert rows[-1] == ["Answer retrieval", "Totals (5 runs)", "2", "2", "", "1"]
 
 
 def test_the_archive_has_the_drawn_files(kit, drawn, client):

@@ -122,9 +122,8 @@ def cells_of(latex: str, tag: str) -> list[str]:
 
 def test_each_task_has_the_tables_of_its_data(tables):
     assert list(tables) == [
-        "results",
-        "results-by-lab",
-        *("third-results", "third-correlations", "third-first-answers"),
+        *("runs", "results", "results-by-lab"),
+        *("third-runs", "third-results", "third-correlations", "third-first-answers"),
     ]
 
 
@@ -138,7 +137,10 @@ def test_a_system_has_its_scores_in_each_lab(labs, tables):
     assert set(rows_of(rows)) == {"new", "alone"}
     for name in MEASURES:
         assert float(run[f"earlier/task1:{name}"]) == pytest.approx(stored[name], abs=1e-12)
-    assert cells_of(latex, "new")[4] == rf"\textbf{{{stored[MEASURES[0]]:.3f}}}\rlap{{$^\ddagger$}}"
+    assert (
+        cells_of(latex, "new")[4]
+        == rf"\textbf{{{stored[MEASURES[0]]:.3f}}}\rlap{{$^{{\ddagger}}$}}"
+    )
     assert cells_of(latex, "alone")[:7] == ["alone", "M", "", r"$\checkmark$", "--", "--", "--"]
     assert r"Earlier lab \\ 2 topics\end{tabular}}" in latex
     assert "Data: (M)ath, (B)oth text and math." in latex

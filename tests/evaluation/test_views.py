@@ -160,7 +160,7 @@ def test_each_role_sees_the_scores_it_may_see(state, role, expected, played, cli
 @pytest.mark.parametrize(("state", "role", "expected"), matrix(SCORES))
 def test_the_api_shows_scores_to_the_same_roles(state, role, expected, played, client_of):
     bring_to(state, played)
-    answer = client_of(played.people[role]).get(f"/api{scores_url(played)}")
+    answer = client_of(played.people[role]).get(f"/api/v1{scores_url(played)}")
 
     if (state, role) == ("unreleased, own shown", "member"):
         assert answer.json()["topics"] == {}
@@ -175,7 +175,7 @@ def test_the_api_and_the_files_show_boards_to_the_same_roles(
     bring_to(state, played)
     client = client_of(played.people[role])
 
-    answer = client.get(f"/api{board_url(played)}")
+    answer = client.get(f"/api/v1{board_url(played)}")
     assert answer.status_code == (404 if expected == "none" else 200)
     assert expected == "none" or len(answer.json()["runs"]) == (1 if expected == "own" else 2)
     file = client.get(board_url(played, format="json"))
@@ -232,7 +232,7 @@ def test_a_new_column_reaches_the_page_and_the_api(played, client_of, organizer,
     monkeypatch.setattr("arqkit.leaderboard.COLUMNS", (*COLUMNS, kind))
 
     page = client_of(organizer).get(board_url(played)).content.decode()
-    run = client_of(organizer).get(f"/api{board_url(played)}").json()["runs"][0]
+    run = client_of(organizer).get(f"/api/v1{board_url(played)}").json()["runs"][0]
 
     assert ">Kind<" in page
     assert f"<td>{run['kind']}</td>" in page
@@ -315,7 +315,7 @@ def test_a_team_sees_the_means_of_a_run_submitted_after_the_release(played, clie
     played.run = make_run(played.team, played.task, tag="late")
     score_waiting(at=NOW)
 
-    scores = f"/api{scores_url(played)}"
+    scores = f"/api/v1{scores_url(played)}"
     assert client_of(played.member).get(scores).json()["means"]["MAP'"] == 1
     assert client_of(played.other_member).get(scores).status_code == 404
 

@@ -119,7 +119,7 @@ class Found(NamedTuple):
 class Served:
     """A lab that is served by two web processes, which can be killed."""
 
-    api = "/api/labs/lab/tasks/task1/"
+    api = "/api/v1/labs/lab/tasks/task1/"
 
     def __init__(
         self, folder: Path, database: str | None, *, items: int, settings: str = "arqlab.settings"

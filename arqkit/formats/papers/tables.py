@@ -12,6 +12,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
 
+from arqkit.comparison.families import SIGNIFICANT
 from arqkit.formats.latex import latex_text
 from arqkit.formats.tables import table_text
 from arqkit.judgments.questions import SpecialQuestion
@@ -35,8 +36,10 @@ WIDEST = 6
 CHECK = r"$\checkmark$"
 LETTERS = {"Text": "T", "Math": "M", "Both": "B", "Links": "{*}L"}
 """The data of a run in one letter, as in 004 (3, 4)."""
-TRAINED = r"\rlap{$^\ddagger$}"
+TRAINED = r"\ddagger"
 """The mark of a value on topics that the system was trained on."""
+LOWER = r"\triangledown"
+"""The mark of a value significantly below that of the best run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class PaperRun:
     - is_pooled: whether it contributed to the pools; unknown (None) without pools.
     - is_generative: whether its answers were generated (Task 3).
     - trained: the keys of the columns with topics that the system was trained on.
+    - lower: the keys of the columns whose mean is significantly below that of the best run.
     """
 
     run: BoardRun
@@ -71,6 +75,7 @@ class PaperRun:
     is_pooled: bool | None = None
     is_generative: bool = False
     trained: frozenset[str] = frozenset()
+    lower: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -126,12 +131,15 @@ class PaperTable:
             for column in self.columns
         ]
         keys = [column.key for column in columns]
-        lines: list[list[object]] = [[*keys, "generative", "pooled", *names]]
+        lines: list[list[object]] = [
+            [*keys, "generative", "pooled", *names, "significantly below the best run in"]
+        ]
         for row in self.rows:
             cells = [_word(column.value(row.run)) for column in columns]
             pooled = "unknown" if row.is_pooled is None else _word(row.is_pooled)
             values = [row.run.values.get(column.key, "") for column in self.columns]
-            lines.append([*cells, _word(row.is_generative), pooled, *values])
+            lower = ", ".join(column.key for column in self.columns if column.key in row.lower)
+            lines.append([*cells, _word(row.is_generative), pooled, *values, lower])
         return table_text(lines)
 
     def _tabular(self, lines: Sequence[str]) -> list[str]:
@@ -275,7 +283,8 @@ class _Best:
                 text = rf"\textbf{{({text})}}" if rated >= rival else f"({text})"
             elif not run.is_baseline and rated == self.team:
                 text = rf"\textbf{{{text}}}"
-        return text + (TRAINED if key in row.trained else "")
+        marks = TRAINED * (key in row.trained) + LOWER * (key in row.lower)
+        return text + (rf"\rlap{{$^{{{marks}}}$}}" if marks else "")
 
 
 def _rated(run: BoardRun, column: ScoreColumn) -> float:
@@ -355,10 +364,7 @@ def correlations_caption(subject: str, runs: int) -> str:
 def caption(
     subject: str, rows: Sequence[PaperRun], *, notes: str = "", has_letters: bool = False
 ) -> str:
-    """Return the caption of a table of runs, in LaTeX.
-
-    It explains only the marks that are in the table.
-    """
+    """Return the caption of a table of runs, in LaTeX, which explains the marks of the table."""
     parts = [f"{latex_text(subject)}.", _marks(rows), notes]
     data = {row.run.data for row in rows}
     if has_letters and not data.isdisjoint(LETTERS):
@@ -373,7 +379,12 @@ def caption(
     if struck:
         parts.append(rf"$^\dagger$: run that was {' or '.join(sorted(struck))}.")
     if any(row.trained for row in rows):
-        parts.append(r"$^\ddagger$: the system was trained or tuned on these topics.")
+        parts.append(rf"$^{TRAINED}$: the system was trained or tuned on these topics.")
+    if any(row.lower for row in rows):
+        parts.append(
+            rf"$^{LOWER}$: significantly below the best run ($p<{SIGNIFICANT}$, paired "
+            "$t$ test over topics with Holm's correction)."
+        )
     return " ".join(filter(None, parts))
 
 

@@ -1,5 +1,5 @@
-# Convert LaTeX to Presentation MathML with LaTeXML: reads a JSON string per line, and writes a JSON
-# string or null per line.
+# Convert LaTeX to MathML (Presentation, or Content if the second argument is 1) with LaTeXML: reads
+# a JSON string per line, and writes a JSON string or null per line.
 #
 # The packages are loaded once. Every formula then runs in its own child process, so that its
 # definitions and failures do not affect the next one, and a formula that never ends is killed.
@@ -8,10 +8,11 @@ use warnings;
 use JSON::PP;
 use LaTeXML::Core;
 use LaTeXML::Post;
+use LaTeXML::Post::MathML::Content;
 use LaTeXML::Post::MathML::Presentation;
 use LaTeXML::Common::Error;
 
-my ($seconds) = @ARGV;
+my ($seconds, $is_content) = @ARGV;
 my $json = JSON::PP->new->ascii->allow_nonref;
 $| = 1;
 
@@ -42,7 +43,7 @@ sub converted {
   my $digested = $core->digestFile("literal:\\begin{document}$latex\\end{document}", noinitialize => 1);
   my $document = LaTeXML::Post::Document->new($core->convertDocument($digested), nocache => 1);
   my ($result) = LaTeXML::Post->new(verbosity => -3)->ProcessChain(
-    $document, LaTeXML::Post::MathML::Presentation->new());
+    $document, $is_content ? LaTeXML::Post::MathML::Content->new() : LaTeXML::Post::MathML::Presentation->new());
   my @found = $result->findnodes('//m:math');
   return undef if @found != 1;
   my $mathml = $found[0]->toString;

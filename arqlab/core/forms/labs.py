@@ -8,7 +8,7 @@ from django import forms
 from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
 from arqkit.protocols.presets import MOST, with_overrides
-from arqkit.protocols.scales import is_relevant_possible, read_scale
+from arqkit.protocols.scales import grades_of, is_relevant_possible, read_scale
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
 from arqlab.core.models import Task
@@ -170,9 +170,8 @@ class TaskForm(TaskDatesForm, VersionedForm):
             preset = _shown(name, getattr(task.preset, name)).replace("\n", ", ")
             if name == "labels":
                 self.initial[name] = self._labels
-            self.fields[
-                name
-            ].help_text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
+            text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
+            self.fields[name].help_text = text
         if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["max_characters"]
         if not task.words.has_threads:
@@ -188,9 +187,8 @@ class TaskForm(TaskDatesForm, VersionedForm):
 
     def clean_measures(self) -> list[str]:
         """Return the measures, one per line; reject unknown ones with the kernel's message."""
-        measures = [
-            line.strip() for line in self.cleaned_data["measures"].splitlines() if line.strip()
-        ]
+        lines = map(str.strip, self.cleaned_data["measures"].splitlines())
+        measures = list(filter(None, lines))
         try:
             parse_measures(measures)
         except MeasureRefusedError as error:
@@ -208,8 +206,10 @@ class TaskForm(TaskDatesForm, VersionedForm):
         labels = self.cleaned_data["labels"]
         if labels == OWN_LABELS == self._labels:
             return self.task.overrides["labels"]
+        preset = self.task.preset
         try:
-            return "" if not labels or read_scale(labels) == self.task.preset.labels else labels
+            known = (read_scale(labels), grades_of(labels)) if labels else None
+            return "" if known in (None, (preset.labels, preset.grades)) else labels
         except ValueError as error:
             raise forms.ValidationError(f"Unknown labels. Enter {error}.") from error
 
@@ -219,20 +219,13 @@ class TaskForm(TaskDatesForm, VersionedForm):
         given = {name: cleaned.get(name) for name in ("labels", "relevant_from")}
         preset = self.task.preset
         same = given["relevant_from"] == preset.relevant_from
-        rules = with_overrides(
-            preset,
-            {
-                name: value
-                for name, value in given.items()
-                if value and not (same and name == "relevant_from")
-            },
-        )
+        if same:
+            del given["relevant_from"]
+        rules = with_overrides(preset, {name: value for name, value in given.items() if value})
         if not self.errors and not is_relevant_possible(rules.labels, rules.relevant_from):
             highest = max(label.value for label in rules.labels.judgments)
-            self.add_error(
-                "relevant_from",
-                f"No label is relevant: the highest is {highest}. Enter a lower one.",
-            )
+            message = f"No label is relevant: the highest is {highest}. Enter a lower one."
+            self.add_error("relevant_from", message)
         return cleaned
 
     @property
@@ -257,8 +250,8 @@ _HELP = {
     "The first is the main measure and orders the leaderboard. ",
     "pooling_order": "Frozen pools keep theirs. ",
     "order": "Submitted ranks are always checked and kept. ",
-    "labels": "arqmath, trec-binary, ntcir, or a range such as 0-2. Pools and qrels keep the "
-    "labels they were made with. ",
+    "labels": "arqmath, trec-binary, ntcir (the sum of two assessors’ labels from 0 to 2), or a "
+    "range such as 0-2. Pools and qrels keep the labels they were made with. ",
     "scored_submissions": "Only if teams see means: the limit for each team, and for each person "
     "across all teams. Withdrawn runs count, too. ",
     "min_relevant": "Qrels leave out topics with fewer. 0 keeps every judged topic. ",

@@ -73,8 +73,9 @@ def keep_forecasts(
 
 def _decided(task: Task, kinds: Collection[str]) -> dict[int, int]:
     """Return the relevant items of the topics in which an adjudication decided labels."""
-    lowest = task.protocol.relevant_from
-    values = [label.value for label in task_scale(task).judgments if label.value >= lowest]
+    scale = task_scale(task)
+    lowest = task.protocol.relevant_in(scale)
+    values = [label.value for label in scale.judgments if label.value >= lowest]
     fields = ("instance__item__topic", "instance__item__item", "instance__doc_id")
     known = adjudicated_judgments(task).filter(instance__item__kind__in=kinds)
     decided = {

@@ -73,12 +73,9 @@ def guideline_text(task: Task, guideline: Guideline | None) -> str:
     """Return the source of a version, or without one the protocol's default text for the task."""
     if guideline:
         return guideline.text
-    return default_guideline(
-        TaskKind(task.kind),
-        task.lab.protocol,
-        scale=task_scale(task),
-        relevant_from=task.protocol.relevant_from,
-    )
+    kind, scale, rules = TaskKind(task.kind), task_scale(task), task.protocol
+    relevant_from = rules.relevant_in(scale)
+    return default_guideline(kind, task.lab.protocol, scale=scale, relevant_from=relevant_from)
 
 
 def guideline_source(task: Task, guideline: Guideline | None, scale: LabelScale) -> str:

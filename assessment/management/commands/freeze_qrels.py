@@ -35,6 +35,7 @@ class Command(CeremonyCommand):
             "help": "items of formula retrieval (default: instances)",
         },
         "--complete": switch("include labels that are not judgments"),
+        "--split": {"default": "", "help": "only topics with this split, such as test"},
         "--without-topic": reasons("TOPIC", "leave out this topic"),
         "--out-of-competition": reasons("RUN", 'list this run, named "TEAM TAG", apart'),
         "--current": switch("make the version current"),
@@ -68,4 +69,5 @@ def _choice(task: Task, options: dict[str, Any]) -> QrelsChoice:
         complete=options["complete"],
         topics=topics,
         runs=reasons_by_run(runs, pairs) if pairs else None,
+        split=options["split"],
     )

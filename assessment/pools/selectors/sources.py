@@ -11,6 +11,7 @@ from django.db.models import Max, Q
 
 from arqkit.formats.topics.files import threads_of
 from arqkit.formulas.visual_ids import as_formulas
+from arqkit.judgments.qrels import Level
 from arqkit.pooling.pools import PooledRun, PoolSources
 from arqlab.core.caches import cached_value, key_of
 from arqlab.core.errors import UserError
@@ -18,13 +19,12 @@ from arqlab.core.models import Task
 from arqlab.core.selectors import topic_ids
 from assessment.models import Pool, PoolInstance
 from assessment.pools.selectors.choices import PoolChoice, mixed_tasks, poolable_runs
-from assessment.qrels.selectors.drafts import task_scale
+from assessment.qrels.selectors.drafts import draft_of
 from assessment.qrels.selectors.frames import (
     adjudicated_judgments,
-    counting_labels,
-    judgment_frame,
     official_judgments,
     read_frame,
+    second_judgments,
 )
 from assessment.qrels.selectors.versions import judged_frame, qrels_named
 from collection.models import Collection, Import, Post, PostLink, VisualMap
@@ -282,7 +282,9 @@ def _relevant_posts(task: Task) -> pl.DataFrame:
     if qrels := qrels_named(first):
         labels, lowest = judged_frame(qrels), qrels.relevant_from
     else:
-        labels, lowest = _current_labels(first), first.protocol.relevant_from
+        draft = draft_of(first)
+        lowest = draft.relevant_from
+        labels = draft.qrels(Level.INSTANCES, complete=False, with_dropped=True)
     relevant = labels.filter(pl.col("label") >= lowest).rename({"topic": "first", "item": "post"})
     own = threads_of(
         task.topics.values_list("query_id", flat=True),
@@ -302,11 +304,9 @@ def _last_labels(task: Task) -> list[int | None]:
     """Return what changes whenever a label that counts does."""
     return [
         judgments.aggregate(last=Max("pk"))["last"]
-        for judgments in (official_judgments(task), adjudicated_judgments(task))
+        for judgments in (
+            official_judgments(task),
+            adjudicated_judgments(task),
+            second_judgments(task),
+        )
     ]
-
-
-def _current_labels(task: Task) -> pl.DataFrame:
-    official = judgment_frame(official_judgments(task), "topic", item="doc_id", label="label")
-    labels = counting_labels(official, task, by="item")
-    return task_scale(task).only_judged(labels)

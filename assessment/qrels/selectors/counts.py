@@ -164,9 +164,9 @@ def _kept(tasks: Iterable[Task]) -> list[_Kept]:
 
 
 def _kept_of(task: Task, pools: list[Pool], marks: Marks) -> _Kept:
-    lowest = task.protocol.relevant_from
-    known = pools[0].label_scale.judgments
-    relevant = [label.value for label in known if label.value >= lowest]
+    scale = pools[0].label_scale
+    lowest = task.protocol.relevant_in(scale)
+    relevant = [label.value for label in scale.judgments if label.value >= lowest]
     key = key_of("tallies-2", task.pk, [(pool.pk, pool.frozen_at) for pool in pools], relevant)
     kept: _Kept | None = computed_values.get(key)
     if kept and kept.marks[:4] == marks[:4] and kept.settled == marks.newest:

@@ -26,7 +26,14 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Task
 from assessment.models import Pool, PoolInstance, PoolItem
 from assessment.qrels.selectors.counts import judging_version
-from assessment.qrels.selectors.frames import adjudicated_judgments, counting_labels, read_frame
+from assessment.qrels.selectors.frames import (
+    added_labels,
+    adjudicated_judgments,
+    counting_labels,
+    read_frame,
+    second_judgments,
+    two_labels,
+)
 from assessment.qrels.selectors.versions import READING
 from collection.selectors.collections import collection_of, formula_files, visual_ids_among
 from collection.selectors.visual_maps import newest_map
@@ -71,11 +78,12 @@ def dropped_of(topics: Iterable[JudgedTopic]) -> list[DroppedTopic]:
 class Draft:
     """The instances in a task's pools with their current labels, their scale, and the topics.
 
-    The columns are those of `arqkit.judgments.qrels`.
+    The columns are those of `arqkit.judgments.qrels`; labels are relevant from `relevant_from`.
     """
 
     task: Task
     scale: LabelScale
+    relevant_from: int
     judged: pl.DataFrame
     topics: list[JudgedTopic]
 
@@ -123,8 +131,11 @@ def items_at(task: Task, level: Level) -> ItemKind:
     return qrels_item_kind(TaskKind(task.kind), level)
 
 
-def draft_of(task: Task) -> Draft:
-    """Return the draft of a task's qrels, in at most eight queries.
+def draft_of(task: Task, *, adds: bool = True) -> Draft:
+    """Return the draft of a task's qrels, in at most ten queries.
+
+    Where the labels of two assessors are added, only items with both have a label; without `adds`,
+    the draft has the first labels.
 
     The newest visual ids determine the formula of an instance, as for the runs that are scored
     against the qrels, because the pool's ids may have been merged or split since. Without a
@@ -135,7 +146,7 @@ def draft_of(task: Task) -> Draft:
     because Task 3 has the topics of Task 1 (004 §6).
     """
     host = host_of(task)
-    return _draft(task, host, _scale(task, host))
+    return _draft(task, host, _scale(task, host), adds=adds)
 
 
 def draft_topics(task: Task) -> DraftTopics:
@@ -158,40 +169,49 @@ def kept_by_judgments(
     """
     judged_in = host_of(task) or task
     version, labels = judging_version(judged_in)
-    decided = adjudicated_judgments(judged_in).aggregate(Count("pk"), Max("pk"), Sum("pk"))
+    decided, again = (
+        judgments.aggregate(Count("pk"), Max("pk"), Sum("pk"))
+        for judgments in (adjudicated_judgments(judged_in), second_judgments(judged_in))
+    )
     rules = [(one.kind, repr(one.protocol)) for one in (task, judged_in)]
-    state = version, decided, rules, formula_files(task.lab)
+    state = version, decided, again, rules, formula_files(task.lab)
     key = key_of(name, task.pk, *facts)
     return recent_value(key, state, compute, work=READING * (1 + labels))
 
 
-def _draft(task: Task, host: Task | None, scale: LabelScale) -> Draft:
-    judged = _judged(_without_mixed(task, _pooled(task, host)))
-    judged = counting_labels(judged, host or task, by="doc_id")
+def _draft(task: Task, host: Task | None, scale: LabelScale, *, adds: bool) -> Draft:
+    judged_in, judged = host or task, _judged(_without_mixed(task, _pooled(task, host)))
+    labels, relevant_from = scale, task.protocol.relevant_in(scale)
+    if adds and judged_in.protocol.adds(scale):
+        totals = added_labels(two_labels(judged_in), scale)
+        judged = judged.drop("label").join(totals, on=["topic", "doc_id"], how="left")
+        labels, relevant_from = judged_in.protocol.labels, task.protocol.relevant_from
+    else:
+        judged = counting_labels(judged, judged_in, by="doc_id")
     if task.kind == Task.Kind.FORMULAS and not judged.is_empty():
         judged = _by_newest_ids(task, judged)
-    rules = task.protocol
-    topics = judged_topics(
-        judged, scale=scale, relevant_from=rules.relevant_from, min_relevant=rules.min_relevant
-    )
+    least = task.protocol.min_relevant
+    topics = judged_topics(judged, scale=labels, relevant_from=relevant_from, min_relevant=least)
     if host:
-        reasons = {topic.topic: topic.reason for topic in _draft(host, None, scale).topics}
+        topics_of_host = _draft(host, None, scale, adds=adds).topics
+        reasons = {topic.topic: topic.reason for topic in topics_of_host}
         topics = [
             replace(topic, reason=_hosts_reason(host, reasons.get(topic.topic, "")))
             for topic in topics
         ]
-    return Draft(task, scale, judged, topics)
+    return Draft(task, labels, relevant_from, judged, topics)
 
 
 def task_scale(task: Task) -> LabelScale:
-    """Return the scale of a task's pools, or the protocol's before the first pool."""
+    """Return the labels of assessors: those of a task's pools, or before them of its protocol."""
     return _scale(task, host_of(task))
 
 
 def _scale(task: Task, host: Task | None) -> LabelScale:
     pools = Pool.official.filter(task=host or task).order_by("number")
     rows = pools.values_list("scale", flat=True).first()
-    return task.protocol.labels if rows is None else scale_of_rows(rows)
+    rules = task.protocol
+    return (rules.grades or rules.labels) if rows is None else scale_of_rows(rows)
 
 
 def pooled_instances(task: Task) -> QuerySet[PoolInstance]:

@@ -9,8 +9,10 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Prefetch, QuerySet
 
+from arqkit.labels import LabelScale
 from arqlab.core.models import Task
 from assessment.models import Judgment, LateLabel, Pool, Round
+from assessment.models.kinds import Comparison
 
 
 def adjudicated_judgments(task: Task) -> QuerySet[Judgment]:
@@ -37,6 +39,37 @@ def counting_labels(official: pl.DataFrame, task: Task, *, by: str) -> pl.DataFr
         return official
     joined = official.join(decided, on=["topic", by], how="left", maintain_order="left")
     return joined.with_columns(label=pl.coalesce("adjudicated", "label")).drop("adjudicated")
+
+
+def second_judgments(task: Task) -> QuerySet[Judgment]:
+    """Return the current judgments of items judged again, in the rounds that organizers see."""
+    again = Round.objects.filter(task=task).that(compares=Comparison.OFFICIAL).opened()
+    return Judgment.objects.filter(is_current=True, instance__item__pool__round__in=again)
+
+
+def two_labels(task: Task) -> pl.DataFrame:
+    """Return the labels of two assessors by instance (topic, doc_id, assessor, label).
+
+    They are the official one and the last second one of somebody else; an adjudicated label
+    replaces both.
+    """
+    columns = ("topic", "doc_id", "assessor", "label")
+    first = judgment_frame(official_judgments(task), *columns)
+    second = judgment_frame(second_judgments(task).order_by("-pk"), *columns)
+    others = second.join(first, on=columns[:3], how="anti", maintain_order="left")
+    last = others.unique(columns[:2], keep="first", maintain_order=True)
+    return counting_labels(pl.concat([first, last]), task, by="doc_id")
+
+
+def added_labels(labels: pl.DataFrame, scale: LabelScale) -> pl.DataFrame:
+    """Return the sum of the `two_labels` of each instance that has both (003 §4).
+
+    If one of them is not a judgment, neither is the sum.
+    """
+    report = pl.col("label").filter(~scale.is_judged()).first()
+    total = pl.coalesce(report, pl.col("label").sum()).cast(pl.Int8)
+    both = labels.group_by("topic", "doc_id").agg(label=total, sides=pl.len())
+    return both.filter(pl.col("sides") == 2).drop("sides")
 
 
 def late_labels(task: Task) -> QuerySet[LateLabel]:

@@ -2,14 +2,12 @@
 
 from datetime import datetime
 
-from django.db.models import Count
 from django.urls import reverse
 
-from arqkit.topics import natural_key
 from arqlab.core.models import Task
 from arqlab.core.oddities import Oddity, counted, named_oddity, submission_oddities, task_url
 from assessment.models import Pool, Ticket
-from assessment.qrels.selectors.drafts import host_of, own_instances, with_current
+from assessment.qrels.selectors.drafts import draft_topics, host_of, own_instances
 from submissions.models import Run
 from submissions.oddities import run_oddities
 
@@ -46,12 +44,10 @@ def _pool_oddities(task: Task) -> list[Oddity]:
 
 
 def _half_judged(task: Task) -> Oddity:
-    topics = with_current(own_instances(task)).values_list("item__topic__query_id")
-    counts = topics.annotate(labelled=Count("current"), total=Count("pk"))
     half = {
-        topic: f"{topic} ({labelled:,} of {total:,} labels)"
-        for topic, labelled, total in sorted(counts, key=lambda row: natural_key(row[0]))
-        if labelled < total
+        one.topic: f"{one.topic} ({one.labelled:,} of {one.total:,} labels)"
+        for one in draft_topics(task).topics
+        if one.labelled < one.total
     }
     return named_oddity(
         list(half.values()),

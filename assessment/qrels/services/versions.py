@@ -1,7 +1,7 @@
 """Freezing and deletion of qrels, and the choice of the current version."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,7 +17,7 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.models import Qrel, QrelSet
-from assessment.qrels.selectors.drafts import DroppedTopic, draft_of, items_at, levels_of
+from assessment.qrels.selectors.drafts import Draft, DroppedTopic, draft_of, items_at, levels_of
 from submissions.services.left_out import set_out_of_competition
 
 
@@ -53,7 +53,8 @@ class QrelsChoice:
     """The name and contents of a version.
 
     `topics` has the reasons of the topics that the organizers leave out by hand, and `runs` those
-    of the runs out of competition; without it, these stay as they are.
+    of the runs out of competition; without it, these stay as they are. With a `split`, the topics
+    of another one, or without one, are left out too.
     """
 
     name: str
@@ -61,20 +62,23 @@ class QrelsChoice:
     complete: bool = False
     topics: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[int, str] | None = None
+    split: str = ""
 
 
 @transaction.atomic
 def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: datetime) -> QrelSet:
     """Freeze the draft as the task's next version.
 
-    Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`), or
-    no topic has enough judgments (`nothing-judged`).
+    Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`) or
+    split (`split`), or no topic has enough judgments (`nothing-judged`).
     """
     # Lock the task: of two organizers who freeze at once, the second waits and then finds the name
     # taken or gets the next version.
     Task.objects.select_for_update().get(pk=task.pk)
     _require_freezable(task, choice)
-    draft = draft_of(task).without(choice.topics)
+    draft = draft_of(task)
+    left_out = _of_other_splits(draft, choice.split) | dict(choice.topics)
+    draft = draft.without(left_out)
     frame = draft.qrels(choice.level, complete=choice.complete)
     if frame.is_empty():
         raise UserError(
@@ -86,10 +90,10 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         task=task,
         name=choice.name,
         items=items_at(task, choice.level).value,
-        relevant_from=task.protocol.relevant_from,
+        relevant_from=draft.relevant_from,
         scale=draft.scale.rows(),
         is_complete=choice.complete,
-        dropped=[_dropped_row(topic, choice) for topic in draft.dropped],
+        dropped=[_dropped_row(topic, left_out) for topic in draft.dropped],
         out_of_competition=set_out_of_competition(task, choice.runs),
         made_by=by,
         created_at=at,
@@ -102,14 +106,30 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         version=new.version,
         sha256=new.sha256,
         lines=len(frame),
-        topics=dict(choice.topics),
+        topics=left_out,
         out_of_competition=new.out_of_competition,
     )
     return qrel_set
 
 
-def _dropped_row(topic: DroppedTopic, choice: QrelsChoice) -> dict[str, Any]:
-    return topic._asdict() | ({"by_hand": True} if topic.topic in choice.topics else {})
+def _dropped_row(topic: DroppedTopic, by_hand: Container[str]) -> dict[str, Any]:
+    return topic._asdict() | ({"by_hand": True} if topic.topic in by_hand else {})
+
+
+def _of_other_splits(draft: Draft, split: str) -> dict[str, str]:
+    """Return the reasons of the topics of a draft that are not in a split; none without one."""
+    if not split:
+        return {}
+    topics = draft.task.topics.only("query_id", "info", "info_edits")
+    inside = {topic.query_id for topic in topics if topic.facts.get("split") == split}
+    judged = [topic.topic for topic in draft.topics]
+    if inside.isdisjoint(judged):
+        raise UserError(
+            f"No topic in the pools of {draft.task} has the split {split}. Enter it in the "
+            "information about the topics.",
+            code="split",
+        )
+    return {topic: f"Not in the split {split}." for topic in judged if topic not in inside}
 
 
 @transaction.atomic

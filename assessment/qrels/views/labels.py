@@ -33,16 +33,17 @@ def label_shares(topics: Sequence[JudgedTopic], labels: LabelScale) -> list[Labe
     return shares
 
 
-def label_columns(labels: LabelScale, counts: Value) -> list[Column]:
-    """Return a column for each label; `counts` has the count of each label value of a row."""
+def label_columns(
+    labels: Iterable[ScaleLabel], counts: Value, kind: cells.CellKind = cells.COUNT
+) -> list[Column]:
+    """Return a column for each label; `counts` has the number of each label value of a row."""
     of = reader(counts)
 
     def count(label: ScaleLabel) -> Value:
         return lambda row: of(row).get(label.value, 0)
 
     return [
-        Column(cells.label(label, "short"), count(label), cells.COUNT, name=label.word)
-        for label in labels
+        Column(cells.label(label, "short"), count(label), kind, name=label.word) for label in labels
     ]
 
 

@@ -27,7 +27,7 @@ from arqlab.web.cells import COUNT, HASH, ID, PROSE, TIME, CellKind, chip
 from arqlab.web.cells import label as label_html
 from arqlab.web.downloads import exact_response
 from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import FreezeForm
@@ -40,7 +40,7 @@ from assessment.qrels.selectors.drafts import (
     mixed_items,
     task_scale,
 )
-from assessment.qrels.selectors.frames import adjudicated_judgments
+from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
 from assessment.qrels.selectors.joining import join_warnings
 from assessment.qrels.selectors.oddities import freeze_oddities
 from assessment.qrels.selectors.versions import READING, qrel_versions, qrels_frame, version_topics
@@ -138,9 +138,9 @@ def changing_judgments(
     """Return the newest judgment between two sides that gave each line its new label.
 
     `rows` have topic, item and after: a label, or None for a removed line, whose judgment has a
-    label that is not a judgment, such as Do not know. None as a side is the draft. Lines that
-    changed for another reason, such as a loaded file, another pool or a topic left out, have no
-    judgment.
+    label that is not a judgment, such as Do not know; the newest of both where labels of two
+    assessors are added. None as a side is the draft. Lines that changed for another reason, such as
+    a loaded file, another pool or a topic left out, have no judgment.
     """
     labels = {(row["topic"], row["item"]): row["after"] for row in rows}
     items = {item for _, item in labels}
@@ -151,9 +151,11 @@ def changing_judgments(
         "instance__item__topic__query_id__in": {topic for topic, _ in labels},
     }
     related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
+    adds = task.protocol.adds(task_scale(task))
+    sources = [Judgment.official.all(), adjudicated_judgments(task)]
     candidates = [
         judgment
-        for judgments in (Judgment.official.all(), adjudicated_judgments(task))
+        for judgments in [*sources, *([second_judgments(task)] if adds else [])]
         for judgment in judgments.filter(chosen, **limits).select_related(
             *related, "instance__item__topic"
         )
@@ -167,9 +169,8 @@ def changing_judgments(
             key = (instance.item.topic.query_id, item)
             if key not in labels:
                 continue
-            if judgment.label == labels[key] or (
-                labels[key] is None and judgment.label in accepted
-            ):
+            is_label = judgment.label == labels[key]
+            if adds or is_label or (labels[key] is None and judgment.label in accepted):
                 changes[key] = judgment
     return changes
 
@@ -235,7 +236,7 @@ def _diff(task: Task, before: Side, after: Side) -> QrelDiff:
 
 def _scale(side: Side, task: Task) -> LabelScale:
     """Return the labels of a side; those of a version do not change with the task's."""
-    return side.label_scale if side else task_scale(task)
+    return side.label_scale if side else draft_topics(task).scale
 
 
 def _steps_table(diff: QrelDiff, before: LabelScale, after: LabelScale) -> Table:
@@ -338,14 +339,14 @@ def _reason(row: dict[str, Any]) -> str:
         return ""
     earlier = judgment.supersedes
     parts = (
-        "Adjudication." if judgment.instance.item.pool.round else "",
+        f"{round_.get_kind_display()}." if (round_ := judgment.instance.item.pool.round) else "",
         f"After ticket {earlier.ticket.pk}." if hasattr(earlier, "ticket") else "",
         judgment.reason or judgment.comment,
     )
     return " ".join(filter(None, parts))
 
 
-@pages.read("", "qrels-list")
+@pages.read("", "qrels-list", api=ROWS)
 def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
     draft = draft_topics(task)
@@ -356,6 +357,7 @@ def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
         "labelled": sum(topic.labelled for topic in draft.topics),
         "shares": label_shares(draft.topics, draft.scale),
         "levels": levels_of(task),
+        "adds": task.protocol.adds(task_scale(task)),
     }
     topics = _topics_table(draft.topics, draft.scale, is_draft=True)
     return answer(request, "assessment/qrels_list.html", context, _versions_table(task), topics)
@@ -377,13 +379,23 @@ def _versions_table(task: Task) -> Table:
                 lambda qrels: f"{qrels.get_items_display()}{', complete' * qrels.is_complete}",
                 css="nowrap",
             ),
+            Column("", "is_current", name="current"),
             Column("Lines", "lines", COUNT),
             Column("Topics", "topics", COUNT),
             Column("Created", "created_at", TIME),
             Column("By", "made_by.name"),
             Column("SHA-256", "sha256", HASH),
-            Column("State", lambda qrels: chip("done", "current") if qrels.is_current else None),
-            Column("Actions", template="assessment/_version_actions.html", hides_heading=True),
+            Column(
+                "State",
+                lambda qrels: chip("done", "current") if qrels.is_current else None,
+                name=None,
+            ),
+            Column(
+                "Actions",
+                template="assessment/_version_actions.html",
+                hides_heading=True,
+                name=None,
+            ),
         ],
         qrel_versions(task),
         empty=Empty(
@@ -414,7 +426,7 @@ def _topics_table(topics: Sequence[JudgedTopic], labels: LabelScale, *, is_draft
     )
 
 
-@pages.read("draft/", "qrels-draft")
+@pages.read("draft/", "qrels-draft", api=FILE)
 def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     """Return the draft as a file, by instance or with `level=visual` by formula.
 
@@ -432,7 +444,7 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     return _file(file, task, "draft" if level == Level.INSTANCES else f"draft-{level}")
 
 
-@pages.read("<int:version>/", "qrels-detail")
+@pages.read("<int:version>/", "qrels-detail", api=ROWS)
 def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version: its facts, labels per topic and dropped topics.
 

@@ -157,7 +157,7 @@ def findings_of(task: Task) -> list[RadarFinding]:
     twice = judged_twice(task, scale, judged)
     return [
         *contradictions(twice, by="doc_id", kind=FindingKind.SERVED_TWICE),
-        *find_all(judged, relevant_from=task.protocol.relevant_from),
+        *find_all(judged, relevant_from=task.protocol.relevant_in(scale)),
     ]
 
 

@@ -13,8 +13,8 @@ from assessment.assignments.selectors.grid import judging_staff
 from assessment.models import Judgment, PoolInstance, PoolItem, Round, Ticket
 from assessment.models.kinds import Comparison
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import judgment_frame, official_judgments
-from assessment.rounds.selectors.rounds import letters_at, open_second_pools
+from assessment.qrels.selectors.frames import judgment_frame, official_judgments, second_judgments
+from assessment.rounds.selectors.rounds import letters_at
 from assessment.tickets.selectors import proposed_labels
 
 OPEN, ASKED, DECIDED = "open", "third opinion", "decided"
@@ -72,7 +72,7 @@ def disagreement_queue(task: Task) -> pl.DataFrame:
     second = second.with_columns(_KEY)
     known = judgments_only(first, scale).with_columns(_KEY, assessor=pl.lit("first"))
     votes = pl.concat([frame.select("item", "assessor", "label") for frame in (known, second)])
-    compared = disagreements(votes, relevant_from=task.protocol.relevant_from)
+    compared = disagreements(votes, relevant_from=task.protocol.relevant_in(scale))
     seconds = second.sort("assessor").group_by("item").agg(seconds="label")
     rows = (
         compared.select("item", "spread", "is_binary")
@@ -102,12 +102,10 @@ def opinions_of(task: Task, instance: PoolInstance) -> list[Opinion]:
     """Return the current labels of an official instance: official, second, proposed by experts."""
     scale = task_scale(task)
     first = Judgment.objects.filter(instance=instance, is_current=True)
-    second = Judgment.objects.filter(
-        is_current=True,
-        instance__doc_id=instance.doc_id,
-        instance__item__topic=instance.item.topic_id,
-        instance__item__pool__in=open_second_pools(task),
-    ).order_by("instance__item__pool__round__number", "pk")
+    second = second_judgments(task).filter(
+        instance__doc_id=instance.doc_id, instance__item__topic=instance.item.topic_id
+    )
+    second = second.order_by("instance__item__pool__round__number", "pk")
     named = [("Official judgment", judgment) for judgment in first]
     named += [("Second judgment", judgment) for judgment in second]
     opinions = [
@@ -188,11 +186,8 @@ def _deciding(task: Task) -> QuerySet[Round]:
 
 
 def _second_labels(task: Task) -> pl.DataFrame:
-    judgments = Judgment.objects.filter(
-        is_current=True, instance__item__pool__in=open_second_pools(task)
-    )
     columns = ("topic", "doc_id", "pool", "assessor", "label")
-    rows = judgment_frame(judgments.order_by(), *columns)
+    rows = judgment_frame(second_judgments(task).order_by(), *columns)
     place = pl.col("pool").cast(pl.String).str.zfill(9)
     return rows.with_columns(assessor=pl.format("{} {}", place, "assessor")).drop("pool")
 

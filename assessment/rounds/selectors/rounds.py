@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, F, OuterRef, QuerySet
 
 from arqlab.core.models import Task, User
-from assessment.models import Judgment, Pool, PoolItem, Round
-from assessment.models.kinds import Comparison, Opening
+from assessment.models import Judgment, PoolItem, Round
+from assessment.models.kinds import Opening
 
 
 class CopiedInstance(NamedTuple):
@@ -89,12 +89,6 @@ def round_rows(task: Task) -> list[RoundRow]:
     }
     ordered = rounds.order_by(F("archived_at").asc(nulls_first=True), "kind", "number")
     return [RoundRow(round_, *counts.get(round_.pk, ())) for round_ in ordered]
-
-
-def open_second_pools(task: Task) -> QuerySet[Pool]:
-    """Return the pools of rounds that repeat official judgments, whose labels organizers see."""
-    again = Round.objects.filter(task=task).that(compares=Comparison.OFFICIAL)
-    return Pool.objects.filter(round__in=again.opened())
 
 
 def complete_rounds() -> QuerySet[Round]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 from django.db.models import Q
 
-from arqkit.agreement.estimates import RESAMPLES, Agreement, agreement_of
+from arqkit.agreement.estimates import agreement_of
 from arqkit.agreement.second_judging import RejudgingPlan, SecondItem
 from arqkit.agreement.votes import confusion_matrix
 from arqkit.labels import LabelScale
@@ -127,14 +127,6 @@ class AssessorTime(NamedTuple):
     second_seconds: float | None
 
 
-def pair_agreement(
-    pairs: pl.DataFrame, scale: LabelScale, *, relevant_from: int, resamples: int = RESAMPLES
-) -> Agreement:
-    """Return the agreement of the assessors of `second_pairs`, first or second."""
-    votes = _votes(pairs, by_side=False)
-    return agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=resamples)
-
-
 def own_consistency(
     own: pl.DataFrame, scale: LabelScale, *, relevant_from: int
 ) -> list[OwnConsistency]:
@@ -144,7 +136,7 @@ def own_consistency(
         pairs = own.filter(_assessor("first") == key)
         if pairs.is_empty():
             continue
-        votes = _votes(pairs, by_side=True)
+        votes = pair_votes(pairs, by_side=True)
         agreement = agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=0)
         same = pairs.filter(pl.col("first") == pl.col("second")).height
         kappas = (agreement.graded.total.value, agreement.binary.total.value)
@@ -154,7 +146,7 @@ def own_consistency(
 
 def pair_confusion(pairs: pl.DataFrame, scale: LabelScale) -> tuple[tuple[int, ...], ...]:
     """Return how often each first label (row) occurs with each second label (column)."""
-    return confusion_matrix(_votes(pairs, by_side=True), "first", "second", scale=scale)
+    return confusion_matrix(pair_votes(pairs, by_side=True), "first", "second", scale=scale)
 
 
 def assessor_names(pairs: pl.DataFrame) -> dict[str, str]:
@@ -193,7 +185,7 @@ def _assessor(side: str) -> pl.Expr:
     return pl.col(f"{side}_assessor").cast(pl.String).fill_null(IMPORTED)
 
 
-def _votes(pairs: pl.DataFrame, *, by_side: bool) -> pl.DataFrame:
+def pair_votes(pairs: pl.DataFrame, *, by_side: bool) -> pl.DataFrame:
     """Return the labels as votes of their assessors, or of "first" and "second"."""
     return pl.concat(
         pairs.select(

@@ -17,7 +17,7 @@ from assessment.models.kinds import Comparison, RoundKind
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.qrels.selectors.frames import judgment_frame
 from assessment.rounds.selectors.rounds import by_name, letters_at
-from assessment.rounds.selectors.second import only_judged_pairs, pair_agreement, second_pairs
+from assessment.rounds.selectors.second import only_judged_pairs, pair_votes, second_pairs
 
 
 class Sample(NamedTuple):
@@ -90,7 +90,8 @@ def score_sheet(round_: Round) -> ScoreSheet:
     ):
         key = (judgment.instance.item.topic.query_id, judgment.instance.doc_id)
         judged.setdefault(judgment.assessor_id or 0, {})[key] = judgment
-    scale, lowest = round_.pool.label_scale, round_.task.protocol.relevant_from
+    scale = round_.pool.label_scale
+    lowest = round_.task.protocol.relevant_in(scale)
     truth = {key: judgment.label for key, judgment in judged.get(expert, {}).items()}
 
     def row(person: User, applicant: Applicant | None) -> ScoreRow:
@@ -182,19 +183,16 @@ def round_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement |
 
     Votes are those of the assessors of the round, and the gold labels.
     """
-    relevant_from, compared = round_.task.protocol.relevant_from, round_.rules.compares
+    compared, scale = round_.rules.compares, round_.pool.label_scale
     if compared is Comparison.NOTHING:
         return None
     if compared is Comparison.OFFICIAL:
         scale = task_scale(round_.task)
-        pairs = only_judged_pairs(second_pairs(round_), scale)
-        return pair_agreement(pairs, scale, relevant_from=relevant_from, resamples=resamples)
-    return agreement_of(
-        agreement_votes(round_),
-        scale=round_.pool.label_scale,
-        relevant_from=relevant_from,
-        resamples=resamples,
-    )
+        votes = pair_votes(only_judged_pairs(second_pairs(round_), scale), by_side=False)
+    else:
+        votes = agreement_votes(round_)
+    relevant_from = round_.task.protocol.relevant_in(scale)
+    return agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=resamples)
 
 
 def pseudonyms(round_: Round) -> dict[str, str]:

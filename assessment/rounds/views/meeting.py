@@ -67,7 +67,7 @@ def meeting_items(round_: Round) -> list[Disagreement]:
     """Return the disagreements of a round among labels that are judgments, largest first."""
     scale = round_.pool.label_scale
     votes = judgments_only(agreement_votes(round_), scale)
-    rows = disagreements(votes, relevant_from=round_.task.protocol.relevant_from)
+    rows = disagreements(votes, relevant_from=round_.task.protocol.relevant_in(scale))
     copies = PoolInstance.objects.filter(item__pool=round_.pool).order_by()
     positions = {
         (topic, doc_id): position

@@ -28,7 +28,7 @@ class Desk:
         if user is not None:
             self.client.force_login(user)
         within = f"rounds/{round}/" if round else ""
-        self.base = f"/api/labs/{lab}/tasks/{task}/{within}topics/{query_id}/judging/"
+        self.base = f"/api/v1/labs/{lab}/tasks/{task}/{within}topics/{query_id}/judging/"
         self.last: Any = None
 
     def get(self, path: str, **query: str) -> Any:

@@ -44,7 +44,7 @@ ROLES = ("visitor", "outsider", "member", "assessor", "organizer", "superuser")
 STAFF = {"assessor", "organizer", "superuser"}
 STAFF_FACTORIES = (AssessorFactory, OrganizerFactory)
 TOPIC = ("/labs/{lab}/tasks/{task}/topics/A.1/", "/labs/{lab}/tasks/{task}/topics/")
-TASK = ("/labs/{lab}/tasks/{task}/", "/api/labs/{lab}/tasks/{task}/")
+TASK = ("/labs/{lab}/tasks/{task}/", "/api/v1/labs/{lab}/tasks/{task}/")
 THREAD = ("/labs/{lab}/tasks/{task}/topics/A.1/thread/", "/labs/{lab}/posts/1/")
 ANSWER = ("/labs/{lab}/posts/11/", "/labs/{lab}/posts/11/?comment=5")
 OTHER = ("/labs/{lab}/posts/2/", "/labs/{lab}/posts/21/")
@@ -140,7 +140,11 @@ def test_an_outsider_finds_neither_an_answer_nor_a_duplicate_of_an_open_topic(ro
     scene = make_scene("open")
     posts = [f"/labs/{scene.lab.slug}/posts/{number}/" for number in range(1, 30)]
     search = [f"/labs/{scene.lab.slug}/posts/?q=secret", f"/labs/{scene.lab.slug}/formulas/1/"]
-    others = [f"/api/labs/{scene.lab.slug}/", f"/labs/{scene.lab.slug}/tasks/", "/api/schema/"]
+    others = [
+        f"/api/v1/labs/{scene.lab.slug}/",
+        f"/labs/{scene.lab.slug}/tasks/",
+        "/api/v1/schema/",
+    ]
 
     pages = pages_of(signed_in(scene, role, client_of), ["/", *posts, *search, *others])
 

@@ -98,7 +98,7 @@ def test_a_failure_gets_500_without_the_database():
 def test_the_api_and_scripts_get_the_sentences_as_json(client, db):
     wanted = error_body(sentences(error_pages.TEXTS["not-found-by-visitor"]), "not-found")
 
-    assert client.get("/api/none/").json() == wanted
+    assert client.get("/api/v1/none/").json() == wanted
     assert client.get("/none/", headers={"accept": "application/json"}).json() == wanted
     assert client.get("/none/", headers={"hx-request": "true"}).json() == wanted
 

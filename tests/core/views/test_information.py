@@ -142,7 +142,7 @@ def test_what_is_downloaded_can_be_uploaded_and_changes_nothing(organizing, task
 
     assert answer["Content-Disposition"] == 'attachment; filename="arqmath-x-task1-topic-info.csv"'
     assert answer.content.startswith(
-        b'Topic,Category,Difficulty,Dependency,Multi-Part\nA.1,"a free, quoted value",'
+        b'Topic,Category,Difficulty,Dependency,Multi-Part,Split\nA.1,"a free, quoted value",'
     )
     assert "The file changes nothing." in preview(organizing, answer.content.decode())[0]
 

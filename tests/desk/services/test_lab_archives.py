@@ -20,6 +20,7 @@ from django.test import override_settings
 from django.utils import timezone
 from lxml import html
 
+from arqkit.formats.tables import frame_text
 from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Lab, User
 from arqlab.core.services.jobs import run_next_job
@@ -28,6 +29,7 @@ from collection.models import Author, Collection, Comment, Post, PostLink, Tag, 
 from desk.services.archive_tables import LEFT_OUT, TableReader, lab_models, models_of_apps
 from desk.services.lab_archives import archive_lab, restore_lab
 from evaluation.selectors.boards import released_board, released_leaderboard
+from evaluation.services.certificates import certificate_frames, certification_of
 from submissions.models import Run
 
 
@@ -230,6 +232,18 @@ def test_a_published_archive_has_what_is_released_and_nobody_s_name(whole_lab, d
     call_command("load_lab", tmp_path / "demo/data", stdout=StringIO(), stderr=StringIO())
 
     assert {version.task.slug for version in QrelSet.objects.all()} == released
+
+
+def test_both_archives_have_the_certificate_of_the_page(whole_lab, archived, db, tmp_path):
+    published = archive_lab(whole_lab, path=tmp_path / "lab.zip", published=True)
+    [leaderboard] = filter(None, map(released_leaderboard, whole_lab.tasks.filter(slug="task1")))
+    frames = certificate_frames(certification_of(leaderboard.qrel_set))
+
+    for files in (contents(archived), contents(published.path)):
+        for part, frame in frames.items():
+            rows = files[f"demo/data/task1/certificate.{part}.tsv"].decode().splitlines()
+            assert rows == frame_text(frame).splitlines()
+    assert frames["teams"].height > 10
 
 
 def assert_whole_site(files: dict[str, bytes]) -> None:

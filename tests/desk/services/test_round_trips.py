@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from io import StringIO
+from uuid import UUID
 
 import pytest
 from django.core.files.base import ContentFile
@@ -15,9 +16,15 @@ from arqlab.core.models import Lab, Membership, Task, Team, Topic
 from arqlab.core.services.teams import lab_team
 from assessment.guidelines.services.versions import write_guideline
 from assessment.judging.services.importing import import_judgments
-from assessment.models import Judgment, PoolInstance, PoolItem, Ticket
+from assessment.models import Assignment, Judgment, PoolInstance, PoolItem, Ticket
 from desk.services.archive_documents import lab_documents
-from desk.services.exports import lab_exports, official_table, task_exports
+from desk.services.exports import (
+    ROUND_EXPORTS,
+    TASK_EXPORTS,
+    lab_exports,
+    official_table,
+    task_exports,
+)
 from desk.services.run_files import run_files
 from evaluation.services.releasing import release_leaderboard
 from evaluation.services.scoring import score_waiting
@@ -108,11 +115,14 @@ def test_runs_are_read_with_their_teams_as_they_were_written_whatever_the_quota(
     submitted(scene, "first", withdrawn_at=AT, withdrawal_reason="A bug")
     submitted(scene, "second", submitted_at=AT, **told)
     submitted(scene, "bad", b"A.1\tno number\n")
+    system = {"system": UUID(int=7), "is_trained": True}
+    submitted(scene, "bad", RUN.replace(b"9.5", b"9.25"), withdrawn_at=AT, **system)
+    submitted(scene, "bad", RUN.replace(b"9.5", b"9.75"))
     submitted(scene, "late", is_post_hoc=True, is_primary=False)
     submitted(scene, "ours", is_baseline=True, team=lab_team(scene.lab))
     path = tmp_path / "runs.zip"
     files = zipped(scene.task, path)
-    assert loaded(path) == "0 runs loaded, 5 unchanged.\n"
+    assert loaded(path) == "0 runs loaded, 7 unchanged.\n"
 
     Run.objects.all().delete()
     Upload.objects.all().delete()
@@ -121,12 +131,12 @@ def test_runs_are_read_with_their_teams_as_they_were_written_whatever_the_quota(
     Task.objects.update(overrides={"quota": 1}, deadline=AT)
 
     assert loaded(path).splitlines() == [
-        "5 runs loaded, 0 unchanged.",
+        "7 runs loaded, 0 unchanged.",
         "Created the teams Alpha.",
         "1 run with errors: see the reports.",
     ]
     assert zipped(scene.task, path) == files
-    assert loaded(path) == "0 runs loaded, 5 unchanged.\n"
+    assert loaded(path) == "0 runs loaded, 7 unchanged.\n"
 
 
 def documents(lab):
@@ -159,13 +169,17 @@ def test_the_lab_toml_of_an_archive_is_loaded_with_topics_guidelines_and_qrels(s
 
 READ = {
     *("topics.xml", "topic-info.csv", "guidelines.html", "qrels.v1.tsv", "qrels.tsv"),
-    *("runs.zip", "judgments.tsv", "judgments-with-names.tsv"),
+    *("runs.zip", "judgments.tsv", "judgments-with-names.tsv", "assignments.tsv"),
 }
 """The files that a load takes: the tests of this module bring each of them back."""
 NOT_READ = {
     "task-pack.zip": "by arqkit check alone",
     "scores.tsv": "computed from runs and qrels",
     "guidelines.json": "earlier versions, for people",
+    **dict.fromkeys(
+        (export.name for exports in ROUND_EXPORTS.values() for export in exports),
+        "a round comes back with the archive of its lab",
+    ),
     "pool.tsv": "a pool is frozen once, and comes back with the archive of its lab",
     "pool.json": "as pool.tsv",
     "pool.runs.tsv": "as pool.tsv",
@@ -184,8 +198,25 @@ def test_each_file_of_a_lab_is_read_again_or_has_a_reason_why_not(scene):
     release_leaderboard(qrel_set=qrels, by=scene.organizer, at=AT)
 
     exports = [*task_exports(scene.task, organizes=True), *lab_exports(organizes=True)]
+    exports += [export for files in ROUND_EXPORTS.values() for export in files]
 
     assert {export.name for export in exports} == READ | NOT_READ.keys()
+
+
+def test_assignments_are_read_as_they_were_written(task, assessor, tmp_path):
+    [export] = (export for export in TASK_EXPORTS if export.name == "assignments.tsv")
+    topics = [*Topic.objects.filter(task=task)]
+    Assignment.objects.bulk_create(
+        Assignment(topic=topic, assessor=assessor, assigned_at=NOW) for topic in topics
+    )
+    path = tmp_path / export.name
+    path.write_bytes(b"".join(export.chunks(task)))
+    assert len(path.read_text().splitlines()) == 1 + len(topics)
+    Assignment.objects.all().delete()
+
+    call_command("assign_topics", str(task), path)
+
+    assert b"".join(export.chunks(task)) == path.read_bytes()
 
 
 def test_candidates_that_were_written_are_a_list_of_chosen_questions():

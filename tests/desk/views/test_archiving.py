@@ -77,7 +77,7 @@ def test_another_task_of_the_lab_can_be_changed(scene, client_of):
 def test_an_archived_lab_takes_no_run_from_the_api(scene, client_of):
     client_of(scene.organizer).post(f"{LAB}archive/")
 
-    response = client_of(scene.member).post("/api/labs/arqmath-x/tasks/task1/runs/", {})
+    response = client_of(scene.member).post("/api/v1/labs/arqmath-x/tasks/task1/runs/", {})
 
     assert (response.status_code, response.json()["code"]) == (409, "archived")
 

@@ -20,7 +20,7 @@ from tests.factories import Scene
 from tests.submissions.factories import RunFactory
 
 UPLOAD = "/labs/arqmath-x/tasks/task1/runs/upload/"
-API = "/api/labs/arqmath-x/tasks/task1/runs/"
+API = "/api/v1/labs/arqmath-x/tasks/task1/runs/"
 DAY = timedelta(days=1)
 
 

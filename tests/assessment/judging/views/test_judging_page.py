@@ -64,7 +64,7 @@ def test_nothing_is_leased_to_who_only_looks_whether_the_page_is_there(client):
         503,
         True,
     )
-    item, api = PoolItem.objects.first(), "/api/labs/arqmath-x/tasks/task1/topics/A.1/judging/"
+    item, api = PoolItem.objects.first(), "/api/v1/labs/arqmath-x/tasks/task1/topics/A.1/judging/"
     assert [client.head(f"{api}{path}").status_code for path in ("next/", f"items/{item.pk}/")] == [
         405,
         405,

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from arqkit.standings import OUT_OF_COMPETITION
-from arqlab.core.models import AuditEvent, Task
+from arqlab.core.models import AuditEvent, Task, Topic
 from assessment.models import Judgment, Pool, PoolInstance, QrelSet
 from assessment.qrels.selectors.versions import qrels_frame
 from evaluation.models import TopicScore
@@ -249,6 +249,23 @@ def test_the_command_freezes_as_the_page_does(organizer, runs):
     ]
 
 
+@pytest.mark.parametrize("does_page", [True, False])
+def test_a_version_has_the_topics_of_one_split(browser, does_page):
+    assert 'name="split"' not in browser.get(FREEZE).content.decode()
+    Topic.objects.filter(query_id="A.2").update(info={"split": "train"})
+    Topic.objects.filter(query_id="A.1").update(info_edits={"split": "test"})
+
+    if does_page:
+        confirmed(browser, FREEZE, name="official", split="test")
+    else:
+        command("official", "--split", "test")
+
+    made = QrelSet.objects.get()
+    assert set(qrels_frame(made)["topic"]) == {"A.1"}
+    reasons = {row["topic"]: row["reason"] for row in made.dropped if row.get("by_hand")}
+    assert reasons == {"A.2": "Not in the split test."}
+
+
 def test_the_command_asks_before_it_freezes_what_is_odd(task):
     Pool.objects.update(closed_at=None)
     errors = StringIO()
@@ -271,6 +288,7 @@ def test_the_command_deletes_an_unused_version():
     ("arguments", "message"),
     [
         (["--without-topic", "A.9", "Edited."], "No pool of arqmath-x/task1 has the topic A.9"),
+        (["--split", "dev"], "No topic in the pools of arqmath-x/task1 has the split dev"),
         (["--without-topic", "A.2", " "], "Enter a reason to leave out A.2"),
         (["--out-of-competition", "Beta x", "Late."], "one of Alpha own, Beta late"),
         (["--out-of-competition", "Beta late", ""], "Enter a reason to leave out Beta late"),

@@ -1,0 +1,184 @@
+"""Tables of a paper without scores of runs: submitted runs, topics, the certificate."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from arqkit.formats.latex import latex_text
+from arqkit.formats.papers.tables import DECIMALS, LONGEST, PaperRun
+from arqkit.formats.tables import table_text
+from arqkit.judgments.qrels import JudgedTopic, LabelledTopics
+from arqkit.labels import LabelScale
+from arqkit.measures.names import Measure
+from arqkit.reusability.certificate import Certificate
+
+BASELINES = "Baselines"
+_SUBMITTED = [
+    (is_manual, is_primary) for is_manual in (False, True) for is_primary in (True, False)
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ListTable:
+    """A table: its file name, its caption in LaTeX, its headings and its rows of plain values.
+
+    A heading is a pair: that over several columns, or an empty text, and the column's own. A row of
+    one value is a heading for those below it.
+    """
+
+    name: str
+    caption: str
+    headings: Sequence[tuple[str, str]]
+    rows: Sequence[Sequence[object]]
+
+    def latex(self) -> str:
+        """Return the table as floats of LaTeX; a longer one is continued on the next page."""
+        floats = []
+        for place in range(0, len(self.rows), LONGEST):
+            caption = r"\textit{Continued.}" if place else self.caption
+            floats += [
+                *([r"\addtocounter{table}{-1}"] if place else []),
+                r"\begin{table}[p]" if len(self.rows) > LONGEST else r"\begin{table}[!htb]",
+                r"\centering\footnotesize",
+                rf"\caption{{{caption}}}",
+                *([] if place else [rf"\label{{tab:{self.name}}}"]),
+                r"\kitfit{%",
+                *self._tabular(self.rows[place : place + LONGEST]),
+                "}",
+                r"\end{table}",
+            ]
+        return "\n".join([*floats, ""])
+
+    def tsv(self) -> str:
+        """Return the same rows as TSV, with the values in full precision.
+
+        The heading of some rows is their first column.
+        """
+        names = [" ".join(filter(None, heading)) for heading in self.headings]
+        lines: list[list[object]] = []
+        part: list[object] = []
+        for row in self.rows:
+            if len(row) == 1:
+                part = list(row)
+            else:
+                lines.append([*part, *("" if value is None else value for value in row)])
+        return table_text([["Part", *names] if part else names, *lines])
+
+    def _tabular(self, rows: Iterable[Sequence[object]]) -> list[str]:
+        width, over, rules, first = len(self.headings), [], [], 1
+        for name, same in groupby(heading for heading, _ in self.headings):
+            columns = len(list(same))
+            over.append(rf"\multicolumn{{{columns}}}{{c}}{{{latex_text(name)}}}")
+            if name:
+                rules.append(rf"\cmidrule(lr){{{first}-{first + columns - 1}}}")
+            first += columns
+        below = " & ".join(latex_text(heading) for _, heading in self.headings)
+        return [
+            rf"\begin{{tabular}}{{l{'r' * (width - 1)}}}",
+            r"\toprule",
+            *([" & ".join(over) + r" \\", "".join(rules)] if rules else []),
+            below + r" \\",
+            r"\midrule",
+            *(
+                rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{latex_text(str(row[0]))}}}}} \\"
+                if len(row) == 1
+                else " & ".join(map(_cell, row)) + r" \\"
+                for row in rows
+            ),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"${value:.{DECIMALS}f}$"
+    text = f"{value:,}" if isinstance(value, int) else str(value)
+    return "" if value is None else latex_text(text)
+
+
+def submitted_runs(subject: str, tasks: Mapping[str, Sequence[PaperRun]]) -> ListTable:
+    """Return the numbers of runs by task and team, as in 000 (Table 2) and 004 (Table 1).
+
+    Runs that do not count, such as withdrawn ones, are left out. A baseline is primary if it was
+    pooled like one. The totals of a task include its baselines, as in 004.
+    """
+    rows: list[list[object]] = []
+    for task, runs in tasks.items():
+        counted: dict[str, Counter[tuple[bool, bool]]] = {}
+        for row in runs:
+            if row.run.counts:
+                team = BASELINES if row.run.is_baseline else row.run.team
+                is_primary = row.is_deep if row.run.is_baseline else row.run.is_primary
+                counted.setdefault(team, Counter())[row.run.is_manual, is_primary] += 1
+        if not counted:
+            continue
+        teams = sorted(counted, key=lambda team: (team != BASELINES, team.casefold()))
+        total = sum(counted.values(), Counter[tuple[bool, bool]]())
+        rows.append([task])
+        rows += ([team, *_numbers(counted[team])] for team in teams)
+        rows.append([f"Totals ({total.total()} runs)", *_numbers(total)])
+    kinds = [
+        ("Manual" if is_manual else "Automatic", "Primary" if is_primary else "Alternate")
+        for is_manual, is_primary in _SUBMITTED
+    ]
+    caption = f"{latex_text(subject)}: submitted runs. A baseline is primary if it was pooled as "
+    return ListTable("runs", f"{caption}deep as a primary run.", [("", "Team"), *kinds], rows)
+
+
+def _numbers(counts: Counter[tuple[bool, bool]]) -> list[int | None]:
+    return [counts[kind] or None for kind in _SUBMITTED]
+
+
+def topic_listing(
+    topics: Sequence[JudgedTopic],
+    scale: LabelScale,
+    scores: Mapping[str, tuple[float | None, float | None]],
+    heading: str,
+) -> ListTable:
+    """Return the topics of qrels with their labels, and the median and best score of the runs.
+
+    `scores` has the two by topic; `heading` is that of the measure.
+    """
+    labels, judged = list(scale.judgments), LabelledTopics.of(topics, scale).judged
+    rows = [
+        [
+            topic.topic,
+            judged[topic.topic],
+            *(topic.labels[label.value] for label in labels),
+            *scores.get(topic.topic, (None, None)),
+        ]
+        for topic in topics
+    ]
+    measured = [(heading, "Median"), (heading, "Best")] if scores else []
+    text = "Topics with their judged items by label"
+    if scores:
+        text += f", and the median and best {latex_text(heading)} of the runs"
+    return ListTable(
+        "topics",
+        f"{text}.",
+        [
+            ("", "Topic"),
+            ("Items", "Judged"),
+            *(("Items", label.word) for label in labels),
+            *measured,
+        ],
+        rows if scores else [row[: 2 + len(labels)] for row in rows],
+    )
+
+
+def certificate_table(certificate: Certificate, measures: Iterable[Measure]) -> ListTable:
+    """Return how much leaving out teams and runs changes scores and ranks by each measure."""
+    rows, headings = [], [("", "Measure")]
+    for over in ("Team left out", "Run left out"):
+        headings += [(over, name) for name in ("Mean", "Largest", "Ranks", "Tau")]
+    for measure in measures:
+        found = [side.harm(measure) for side in (certificate.teams, certificate.each_run)]
+        rows.append([measure.heading, *(value for finding in found for value in finding)])
+    caption = (
+        "Reusability: the mean and the largest change of a run's score, the largest change of its "
+        "rank, and the lowest Kendall's $\\tau$ of the rankings of all runs, without the judged "
+        "items that only one team, or only one run, contributed."
+    )
+    return ListTable("certificate", caption, headings, rows)
