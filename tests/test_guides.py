@@ -75,10 +75,10 @@ def test_the_server_has_the_guides_for_everyone(client, site, settings):
     page = client.get("/docs/")
     style = client.get("/docs/assets/site.css")
 
-    assert b"Your first lab" in b"".join(page)
+    assert b"Your first lab" in page.content
     assert "script-src 'self'" in page.headers["Content-Security-Policy"]
     assert style.headers["Content-Type"] == "text/css"
-    assert client.get("/docs/../manage.py").status_code == 404
+    assert client.get("/docs/../manage.py").status_code == 400
     assert client.get("/docs/nothing.html").status_code == 404
 
 
