@@ -52,6 +52,7 @@ SWITCHES = {
     "extra_threads": "add the answers in the topic's own thread and its duplicates",
     "includes_generated_answers": "mix the answers of Task 3 into the pool of Task 1",
     "shows_threads": "posts keep their thread links beside answers of Task 3",
+    "shows_formulas_alone": "assessors see formulas without their documents, as in NTCIR-10",
     "includes_post_hoc_runs": "also pool runs that were submitted after the deadline",
 }
 
