@@ -47,8 +47,8 @@ class ApiSchema(AutoSchema):
     """The schema of an address of the API, whose errors all have one shape."""
 
     def _get_paginator(self) -> Any:
-        """Return how a list is divided into pages: only where it is asked for."""
-        return super()._get_paginator() if self.method == "GET" else None  # type: ignore[no-untyped-call]
+        """Return how a list is divided into pages: one that a change returns is whole."""
+        return None if self.method == "POST" else super()._get_paginator()  # type: ignore[no-untyped-call]
 
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         errors = {}

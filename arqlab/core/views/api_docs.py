@@ -110,12 +110,12 @@ def example_of(schema: Mapping[str, Any], known: Mapping[str, Any], name: str = 
 @pages.read(f"{API}docs/", "api-docs")
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Show every operation of the API with its parameters, examples and errors."""
-    operations = documented()
+    operations = api_operations()
     return answer(request, "core/api_docs.html", {"operations": operations, "api": f"/{API}"})
 
 
 @cache
-def documented() -> list[Operation]:
+def api_operations() -> list[Operation]:
     """Return the operations of the API, those of the judging page last."""
     schema = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
     operations = list(_operations(schema))
