@@ -49,6 +49,7 @@ fieldset {{ margin: 1rem 0; border: 1px solid var(--field-border); }}
 fieldset label {{ display: inline-block; margin-right: 1.5rem; padding: 0.25rem 0; }}
 textarea {{ display: block; box-sizing: border-box; width: 100%; font: inherit; }}
 </style>
+<p>{instruction}</p>
 <div class="panes">
   <section><h2>Topic ${{topic}}</h2>${{topic_html}}</section>
   <section>${{item_html}}</section>
@@ -70,8 +71,8 @@ class BatchRow(NamedTuple):
     item_html: str
 
 
-def turkle_template(scale: LabelScale, *, style: str) -> str:
-    """Return the HTML template of a batch, with a radio button for each label of a scale.
+def turkle_template(scale: LabelScale, *, style: str, instruction: str) -> str:
+    """Return the HTML template of a batch: an instruction, and a radio button for each label.
 
     `style` has the rules for posts and formulas, and the colours; it may load nothing.
     """
@@ -80,7 +81,7 @@ def turkle_template(scale: LabelScale, *, style: str) -> str:
         f"{escape(label.word)}</label>"
         for label in scale
     )
-    return _TEMPLATE.format(style=style, labels=labels)
+    return _TEMPLATE.format(style=style, labels=labels, instruction=escape(instruction))
 
 
 def turkle_batch(rows: Iterable[BatchRow]) -> Iterator[bytes]:
