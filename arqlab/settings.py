@@ -293,8 +293,8 @@ for _entry in CELERY_BEAT_SCHEDULE.values():
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
+        "arqlab.core.authentication.TokenAuthentication",  # the first one says how to sign in
         "rest_framework.authentication.SessionAuthentication",
-        "arqlab.core.authentication.TokenAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.AllowAny"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],

@@ -187,6 +187,19 @@ REFUSED = OpenApiResponse(
 )
 
 
+class RunFilterSerializer(serializers.Serializer):
+    """Which runs of a task to list."""
+
+    team = serializers.CharField(required=False, help_text="Name of the team.")
+    state = serializers.ChoiceField(required=False, choices=[*Run.Status.values, "withdrawn"])
+    standing = serializers.ChoiceField(required=False, choices=[one.key for one in STANDINGS])
+
+    def keeps(self, run: Run) -> bool:
+        """Return whether a run has all that was asked for."""
+        found = {"team": run.team.name, "state": run.state, "standing": run.standing.key}
+        return all(found[name] == wanted for name, wanted in self.validated_data.items())
+
+
 class RunListApi(ListAPIView):
     """The runs of a task."""
 
@@ -199,7 +212,13 @@ class RunListApi(ListAPIView):
         task = _task(self.request, self.kwargs["lab"], self.kwargs["task"])
         return runs_visible_to(self.request.user, task).select_related("task__lab")
 
-    @extend_schema(responses={200: RunSerializer(many=True)})
+    def filter_queryset(self, queryset: QuerySet[Any]) -> Any:
+        """Return the runs that the address asks for."""
+        wanted = RunFilterSerializer(data=self.request.query_params)
+        wanted.is_valid(raise_exception=True)
+        return [run for run in queryset if wanted.keeps(run)] if wanted.validated_data else queryset
+
+    @extend_schema(parameters=[RunFilterSerializer], responses={200: RunSerializer(many=True)})
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List the runs of your teams (for organizers, of all teams), newest first."""
         return super().get(request, *args, **kwargs)

@@ -410,7 +410,7 @@ def test_nothing_of_a_draft_is_shown_to_users_without_a_role(name, filled, db):
     path = address(name, filled.draft, filled.draft_run.pk)
     answers = [answer_to("GET", path, filled.cookies[role]) for role in ("visitor", "outsider")]
 
-    assert {answer.status_code for answer in answers} <= {302, 403, 404, 405}
+    assert {answer.status_code for answer in answers} <= {302, 401, 403, 404, 405}
 
 
 @pytest.mark.parametrize(

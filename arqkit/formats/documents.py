@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from arqkit.records import LONGEST_ID, Problem
 
@@ -126,47 +126,44 @@ def _too_long(source: str, line: int | None) -> Problem:
 
 def _read(raw: _Raw) -> SourceDocument | Problem:
     try:
+        return _checked(_document(raw))
+    except ValueError as fault:
+        found, expected = fault.args
+        return Problem(raw.source, raw.line, found, expected, _CORRECT)
+
+
+def _document(raw: _Raw) -> SourceDocument:
+    """Return a document. Raise ValueError with what was found and expected."""
+    try:
         text = raw.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        actual = f"a byte that is not UTF-8 ({raw.data[error.start]:#04x})"
-        return Problem(raw.source, raw.line, actual, "text in UTF-8", _CORRECT)
+        found = f"a byte that is not UTF-8 ({raw.data[error.start]:#04x})"
+        raise ValueError(found, "text in UTF-8") from error
     if raw.document_id:
-        is_html = raw.ending in HTML_ENDINGS
-        return _checked(SourceDocument(raw.document_id, "", text, is_html, raw.source))
+        return SourceDocument(raw.document_id, "", text, raw.ending in HTML_ENDINGS, raw.source)
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        actual = f"a line that is not JSON ({error})"
-        return Problem(raw.source, raw.line, actual, _IS_OBJECT, _CORRECT)
-    return _from_json(values, raw)
-
-
-def _from_json(values: object, raw: _Raw) -> SourceDocument | Problem:
-    fields = values if isinstance(values, dict) else {}
+        raise ValueError(f"a line that is not JSON ({error})", _IS_OBJECT) from error
+    fields: dict[str, Any] = values if isinstance(values, dict) else {}
     document_id, title = fields.get("id"), fields.get("title") or ""
     kind = "html" if "html" in fields else "text"
-    body = fields.get(kind)
     if isinstance(document_id, int) and not isinstance(document_id, bool):
         document_id = str(document_id)
-    for name, value in (("id", document_id), ("title", title), ("html or text", body)):
+    for name, value in (("id", document_id), ("title", title), ("html or text", fields.get(kind))):
         if not isinstance(value, str):
-            actual = f"a line without {name} as text"
-            return Problem(raw.source, raw.line, actual, _IS_OBJECT, _CORRECT)
-    return _checked(
-        SourceDocument(
-            cast("str", document_id), title, cast("str", body), kind == "html", raw.source, raw.line
-        )
+            raise ValueError(f"a line without {name} as text", _IS_OBJECT)
+    return SourceDocument(
+        str(document_id), title, fields[kind], kind == "html", raw.source, raw.line
     )
 
 
-def _checked(document: SourceDocument) -> SourceDocument | Problem:
+def _checked(document: SourceDocument) -> SourceDocument:
     document_id = document.document_id
     if not document_id or len(document_id) > LONGEST_ID or _NOT_IN_IDS.search(document_id):
         expected = f"an id of at most {LONGEST_ID} characters, without spaces, quotes, <, > and &"
-        what = f"the id {document_id[:60]!r}"
-        return Problem(document.source, document.line, what, expected, _CORRECT)
+        raise ValueError(f"the id {document_id[:60]!r}", expected)
     whole = document_id + document.title + document.text
     if "\0" in whole or (not whole.isascii() and any("\ud800" <= c <= "\udfff" for c in whole)):
-        what, expected = "a null byte or half a character", "text in Unicode"
-        return Problem(document.source, document.line, what, expected, _CORRECT)
+        raise ValueError("a null byte or half a character", "text in Unicode")
     return document

@@ -4,62 +4,20 @@ Team names and run tags may hold anything: LaTeX's own characters, accents, othe
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {sign: rf"\{sign}" for sign in "&%$#_{}"}
     # After \\, a bracket would start its option, and a star would belong to it.
     | {sign: f"{{{sign}}}" for sign in "[]*"}
-    | {
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "\\": r"\textbackslash{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        "`": r"\`{}",
-        '"': "{''}",
-        "′": "$'$",
-        "″": "$''$",
-        "⁄": "/",
-        "–": "--",
-        "—": "---",
-        "−": "$-$",
-        "±": r"$\pm$",
-        "×": r"$\times$",
-        "→": r"$\rightarrow$",
-        "≤": r"$\leq$",
-        "≥": r"$\geq$",
-        "✓": r"$\checkmark$",
-        "‘": "`",
-        "’": "'",
-        "“": "``",
-        "”": "''",
-        "…": r"\ldots{}",
-        "ß": r"\ss{}",
-        "Æ": r"\AE{}",
-        "æ": r"\ae{}",
-        "Œ": r"\OE{}",
-        "œ": r"\oe{}",
-        "Ø": r"\O{}",
-        "ø": r"\o{}",
-        "Ł": r"\L{}",
-        "ł": r"\l{}",
-        "ı": r"\i{}",
-        "ς": r"$\varsigma$",
-    }
+    | tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 )
-_ACCENTS: Mapping[str, str] = MappingProxyType(
-    dict(
-        zip(
-            "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0331",
-            [*"`'^~=u.\"rHvdcb"],
-            strict=True,
-        )
-    )
-)
+_MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0331"
+_ACCENTS = dict(zip(_MARKS, "`'^~=u.\"rHvdcb", strict=True))
 """The commands of the combining accents that Computer Modern has."""
 _GREEK = re.compile("GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
 _LIKE_LATIN = str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΧο", "ABEZHIKMNOPTXo")

@@ -13,6 +13,7 @@ import zipfile
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 import polars as pl
@@ -41,10 +42,7 @@ NUMBER = re.compile(r"^\s*[+-]?[0-9.]+(e[+-]?[0-9]+)?%?\s*$")
 def table_lines(
     columns: Mapping[str, Callable[[Row], object]], rows: Iterable[Row], *, ending: str
 ) -> Iterator[bytes]:
-    """Yield a table as the lines of a file with one of the endings of `CONTENT_TYPES`.
-
-    JSON is a list of objects; LaTeX is a `tabular` that needs booktabs.
-    """
+    """Yield a table as the lines of a file with one of the endings of `CONTENT_TYPES`."""
     return _WRITERS[ending](columns, rows)
 
 
@@ -56,7 +54,7 @@ def tsv_lines(
     None is an empty cell, a truth value `yes` or nothing, a time ISO 8601. A cell with tabs,
     quotation marks or line ends is quoted as in CSV. An exact table is read again by programs.
     """
-    cell = _exact_cell if exact else _harmless_cell
+    cell = partial(_cell, exact=True) if exact else _harmless_cell
     return _lines(columns, rows, marks=("\t", "\n"), cell=cell)
 
 
@@ -78,15 +76,15 @@ def _json_lines(
     """Yield a list of objects, one on a line. A figure that is no number is null, as None is."""
     start = "["
     for row in rows:
-        record = {name: _number_or_none(value(row)) for name, value in columns.items()}
+        values = {name: value(row) for name, value in columns.items()}
+        record = {
+            n: None if isinstance(v, float) and not math.isfinite(v) else v
+            for n, v in values.items()
+        }
         text = json.dumps(record, ensure_ascii=False, default=lambda value: str(_cell(value)))
         yield f"{start}\n{text}".encode()
         start = ","
     yield b"\n]\n" if start == "," else b"[]\n"
-
-
-def _number_or_none(value: object) -> object:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _latex_lines(
@@ -161,14 +159,10 @@ def _taken(line: io.StringIO) -> bytes:
     return text.encode()
 
 
-def _cell(value: object) -> object:
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value
-
-
-def _exact_cell(value: object) -> object:
-    return value.isoformat() if isinstance(value, datetime) else _cell(value)
+def _cell(value: object, *, exact: bool = False) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="auto" if exact else "seconds")
+    return ("yes" if value else "") if isinstance(value, bool) else value
 
 
 def _harmless(value: object) -> object:

@@ -9,6 +9,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 from arqkit.formats.source_text import csv_rows
@@ -32,34 +33,7 @@ _OWN = set(
     "HITId HITTypeId Title CreationTime MaxAssignments AssignmentDurationInSeconds AssignmentId "
     "WorkerId AcceptTime Input.topic_html Input.item_html".split()
 )
-_TEMPLATE = """<style>
-{style}
-:root {{ color-scheme: light; }}
-body {{ margin: 1rem; color: var(--ink); background: var(--surface);
-  font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: break-word; }}
-.panes {{ display: grid; gap: 1.5rem; }}
-@media (min-width: 60rem) {{ .panes {{ grid-template-columns: 1fr 1fr; }} }}
-.panes > section {{ min-width: 0; }}
-.panes h2 {{ margin-top: 0; font-size: 1rem; border-bottom: 1px solid var(--field-border); }}
-.panes pre {{ overflow-x: auto; }}
-.panes img {{ max-width: 100%; }}
-.visually-hidden {{ position: absolute; width: 1px; height: 1px; overflow: hidden;
-  clip-path: inset(50%); white-space: nowrap; }}
-fieldset {{ margin: 1rem 0; border: 1px solid var(--field-border); }}
-fieldset label {{ display: inline-block; margin-right: 1.5rem; padding: 0.25rem 0; }}
-textarea {{ display: block; box-sizing: border-box; width: 100%; font: inherit; }}
-</style>
-<p>{instruction}</p>
-<div class="panes">
-  <section><h2>Topic ${{topic}}</h2>${{topic_html}}</section>
-  <section>${{item_html}}</section>
-</div>
-<fieldset>
-  <legend>Label</legend>
-{labels}
-</fieldset>
-<p><label>Comment <textarea name="comment" rows="2" maxlength="10000"></textarea></label></p>
-"""
+_TEMPLATE = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 
 
 class BatchRow(NamedTuple):
@@ -81,7 +55,8 @@ def turkle_template(scale: LabelScale, *, style: str, instruction: str) -> str:
         f"{escape(label.word)}</label>"
         for label in scale
     )
-    return _TEMPLATE.format(style=style, labels=labels, instruction=escape(instruction))
+    filled = _TEMPLATE.replace("@labels@", labels).replace("@instruction@", escape(instruction))
+    return filled.replace("@style@", style)
 
 
 def turkle_batch(rows: Iterable[BatchRow]) -> Iterator[bytes]:

@@ -23,10 +23,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Return the account and the address whose wrong passwords are counted together.
-
-        With the account alone, a stranger could lock a person out from anywhere.
-        """
+        """Return account and address: with the account alone, strangers could lock people out."""
         login = str(credentials.get("email") or credentials.get("username") or "").strip()
         try:
             account = f"account {person_named(login).pk}"

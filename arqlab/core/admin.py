@@ -49,14 +49,8 @@ class AuditEventAdmin(admin.ModelAdmin):
     date_hierarchy = "at"
     list_select_related = ["actor", "lab"]
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return False: only services add events."""
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Return False: only services add events, which never change."""
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: events never change."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: events are never deleted."""
-        return False
+    has_change_permission = has_delete_permission = has_add_permission

@@ -35,8 +35,8 @@ class ErrorSerializer(serializers.Serializer[Any]):
 
 
 ERRORS = {
-    "401": "The token is not valid, has expired or was revoked.",
-    "403": "You are not signed in, the token can only read, or you need a second factor.",
+    "401": "You are not signed in, or the token is not valid, has expired or was revoked.",
+    "403": "The scope of the token does not cover this, or you need a second factor.",
     "404": "It does not exist, or you may not see it.",
     "429": "Too many requests. Wait for the seconds of the header Retry-After.",
     "default": "Every other error, whatever its status.",

@@ -5,7 +5,7 @@ from functools import partial
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import APIException, PermissionDenied
+from rest_framework.exceptions import APIException, AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.throttling import AnonRateThrottle, UserRateThrottle
@@ -17,10 +17,9 @@ from arqlab.core.services.tokens import record_use, token_from
 from arqlab.core.visits import Visit, after_visit
 
 
-class InvalidToken(APIException):
+class InvalidToken(AuthenticationFailed):
     """A token that does not exist, has expired or was revoked."""
 
-    status_code = 401
     default_code = "invalid-token"
     default_detail = "This API token is not valid or was revoked. Create one on your account page."
 
@@ -35,6 +34,10 @@ class NoSecondFactor(APIException):
 
 class TokenAuthentication(BaseAuthentication):
     """Sign in by an API token, within its scope."""
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return how to sign in, which makes the answer to a visitor 401."""
+        return 'Bearer realm="ArqLab"'
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """Return the user and the token of a request, or None if it has no token.

@@ -202,14 +202,6 @@ class RedisOrMemory(RedisCache):
         super().__init__(server, params)
         self.memory = LocMemCache("redis-is-down", {})
 
-    add = _or_memory("add")
-    get = _or_memory("get")
-    set = _or_memory("set")
-    touch = _or_memory("touch")
-    delete = _or_memory("delete")
-    get_many = _or_memory("get_many")
-    has_key = _or_memory("has_key")
-    incr = _or_memory("incr")
-    set_many = _or_memory("set_many")
-    delete_many = _or_memory("delete_many")
-    clear = _or_memory("clear")
+
+for _name in "add get set touch delete get_many has_key incr set_many delete_many clear".split():
+    setattr(RedisOrMemory, _name, _or_memory(_name))

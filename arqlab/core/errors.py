@@ -29,9 +29,7 @@ class UserError(Exception):
 
 
 def require_text(text: str, what: str, *, most: int, todo: str) -> None:
-    """Raise `UserError` if a text, such as "The note", is empty (`empty`) or has more than `most`
-    characters (`too-long`); `todo` says what to write.
-    """
+    """Raise `UserError` for a text, such as "The note", that is `empty` or `too-long`."""
     if not text.strip():
         raise UserError(f"{what} is empty. {todo}", code="empty")
     if len(text) > most:

@@ -57,10 +57,7 @@ class _Middleware:
 
 
 class RequestId(_Middleware):
-    """Name each request in the log, in its response and in the tasks that it wakes.
-
-    A proxy may send the name, so that its log and ours agree.
-    """
+    """Name each request, as its proxy does, in the log, in its response and in its tasks."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the response with its X-Request-ID."""
@@ -145,10 +142,7 @@ class Compressed(GZipMiddleware):
 
 
 class ApiETags(ConditionalGetMiddleware):
-    """Mark answers of the API, so that a program that has one already gets 304.
-
-    Pages have tokens of their own each time.
-    """
+    """Mark answers of the API, but no pages, so that a program that has one gets 304."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
@@ -303,10 +297,7 @@ def page_above(path: str) -> str:
 
 
 class ComputedLater(_Middleware):
-    """Leave to a job what takes longer than a page may compute, and show that it is computed.
-
-    Forms and actions have any time.
-    """
+    """Leave to a job what takes longer than a page may compute, except forms and actions."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Return the response of the view, or what the page of a job asks for."""

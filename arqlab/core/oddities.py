@@ -114,10 +114,7 @@ def is_preview(data: Mapping[str, Any]) -> bool:
 def named_oddity(
     names: Sequence[str], things: tuple[str, str], url: str, fine: str, **own: Any
 ) -> Oddity:
-    """Return a check that names what it counts; `things` says what is odd about one and several.
-
-    `own` are more fields of `Oddity`.
-    """
+    """Return a check that names what it counts, of which `things` says what is odd."""
     sentence = f"{counted(len(names), *things)}: {name_list(names)}."
     return Oddity(sentence, len(names), url, fine, **own)
 
@@ -161,10 +158,7 @@ def task_url(name: str, task: Task, *more: object) -> str:
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
-    """Return a number with the singular or plural, such as `1 run is` or `1,200 runs are`.
-
-    Without `plural`, the plural is the singular with an s.
-    """
+    """Return a number with the singular or the plural (by default with an s): `1,200 runs`."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 

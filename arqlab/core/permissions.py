@@ -29,10 +29,7 @@ def allowed(subject: S, is_allowed: object) -> S:
 
 
 def signed_in(request: HttpRequest) -> User:
-    """Return the signed-in user of a view behind `login_required`.
-
-    Raises `PermissionDenied` for a visitor.
-    """
+    """Return the signed-in user of a view; raise `PermissionDenied` for a visitor."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
@@ -230,10 +227,7 @@ def may_see_thread(user: Visitor, topic: Topic) -> bool:
 
 
 def may_look_up(user: Visitor, lab: Lab) -> bool:
-    """Return whether a user may search the lab's collection.
-
-    Teams may not, because the search could replace their own system.
-    """
+    """Return whether a user may search the collection, which could replace a team's system."""
     roles = Role.that(lambda rights: rights.looks_up)
     return may_organize(user, lab) or has_role(user, lab, *roles)
 

@@ -62,10 +62,8 @@ class LabRow:
     @property
     def next_deadline(self) -> datetime | None:
         """Return the earliest deadline of the open tasks, or None."""
-        return min(
-            (row.task.deadline for row in self.tasks if row.state == "open" and row.task.deadline),
-            default=None,
-        )
+        open_tasks = (row.task for row in self.tasks if row.state == "open")
+        return min((task.deadline for task in open_tasks if task.deadline), default=None)
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,7 @@ def named_files(app: str = "", *, using: str = "default") -> Iterator[str]:
 
 
 def task_named(path: str) -> Task:
-    """Return the task that a command names as `LAB/TASK`.
-
-    Raises `UserError` with the known tasks if there is no such task.
-    """
+    """Return the task that a command names as `LAB/TASK`, or raise `UserError` with the tasks."""
     lab_slug, _, task_slug = path.partition("/")
     task = Task.objects.select_related("lab").filter(lab__slug=lab_slug, slug=task_slug).first()
     if task is None:
@@ -148,18 +143,11 @@ def lab_named(slug: str) -> Lab:
 
 
 def person_named(name: str) -> User:
-    """Return the user with an email address (ignoring case) or a user name.
-
-    Raises `UserError` if there is no such user.
-    """
+    """Return the user with an email address (in any case) or user name, or raise `UserError`."""
     # A user name may contain @ and equal the address of another user. A name with @ is therefore
     # looked up as an address only.
-    known = (
-        User.objects.filter(email__iexact=name)
-        if "@" in name
-        else User.objects.filter(username=name)
-    )
-    person = known.first()
+    field = "email__iexact" if "@" in name else "username"
+    person = User.objects.filter(**{field: name}).first()
     if person is None:
         raise UserError(
             f"No account found for {name}. Check the spelling, or ask them to sign up first.",
@@ -215,13 +203,10 @@ def _lab_roles(user: User, memberships: list[Membership]) -> LabRoles:
 
 
 def lab_rows(labs: QuerySet[Lab], *, tasks: QuerySet[Task], at: datetime) -> list[LabRow]:
-    """Return labs with the states of those of `tasks` that they have, open labs first.
-
-    Takes two queries.
-    """
-    counted_labs = labs.annotate(
-        teams_count=Count("teams", filter=Q(teams__is_lab=False))
-    ).prefetch_related(Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics"))))
+    """Return labs with the states of those of `tasks` that they have, by state, in two queries."""
+    counted = Prefetch("tasks", queryset=tasks.annotate(topics_count=Count("topics")))
+    participating = Count("teams", filter=Q(teams__is_lab=False))
+    counted_labs = labs.annotate(teams_count=participating).prefetch_related(counted)
     rows = [_lab_row(lab, at) for lab in counted_labs]
     return sorted(rows, key=lambda row: LAB_STATES.index(row.state))
 
@@ -233,18 +218,12 @@ def lab_row(lab: Lab, *, tasks: QuerySet[Task], at: datetime) -> LabRow:
 
 def _lab_row(lab: Any, at: datetime) -> LabRow:
     tasks = tuple(
-        TaskRow(
-            task=task,
-            state="archived" if task.archived_at else task.state(at),
-            topics=task.topics_count,
-        )
+        TaskRow(task, "archived" if task.archived_at else task.state(at), task.topics_count)
         for task in lab.tasks.all()
     )
     states = {row.state for row in tasks}
-    state = next(
-        (state for state in ("open", "upcoming") if state in states),
-        "closed" if tasks else "upcoming",
-    )
+    known = [state for state in ("open", "upcoming") if state in states]
+    state: str = known[0] if known else "closed" if tasks else "upcoming"
     if not lab.is_public:
         state = "draft"
     if lab.archived_at:
@@ -253,10 +232,7 @@ def _lab_row(lab: Any, at: datetime) -> LabRow:
 
 
 def own_labs(user: User, *, tasks: QuerySet[Task], at: datetime) -> list[OwnLab]:
-    """Return the labs in which a user has a role, with those of `tasks`, in three queries.
-
-    Archived labs are left out.
-    """
+    """Return the unarchived labs of a user, with the roles and those of `tasks`: three queries."""
     memberships: dict[int, list[Membership]] = {}
     for membership in roles_of(user):
         memberships.setdefault(membership.lab_id, []).append(membership)
@@ -295,17 +271,19 @@ def listed_topics(task: Task) -> pl.DataFrame:
             topic.title_html,
             topic.formula_html,
             ", ".join(topic.tags),
-            _plain_text(topic),
+            " ".join(
+                (
+                    topic.query_id,
+                    strip_tags(f"{topic.title} {topic.body}"),
+                    *topic.tags,
+                    topic.latex,
+                )
+            ),
             *(str(topic.facts.get(name) or "") or None for name in TOPIC_FILTERS),
         )
         for topic in task.topics.order_by("position").defer("body_html")
     ]
     return pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-
-
-def _plain_text(topic: Topic) -> str:
-    text = strip_tags(f"{topic.title} {topic.body}")
-    return " ".join([topic.query_id, text, *topic.tags, topic.latex])
 
 
 def info_values(topics: Iterable[Topic], name: str) -> list[str]:
@@ -333,10 +311,7 @@ def neighbours(topic: Topic) -> tuple[Topic | None, Topic | None]:
 
 
 def corrections_of(lab: Lab | str, *, until: datetime | None = None) -> Corrections:
-    """Return the corrections of a lab (or its slug), with `until` only those made before.
-
-    Takes one query.
-    """
+    """Return the corrections of a lab (or its slug), if asked only those made `until` a time."""
     known = {"lab__slug": lab} if isinstance(lab, str) else {"lab": lab}
     corrections = Correction.objects.filter(**known, **({"made_at__lt": until} if until else {}))
     by_kind: dict[str, dict[str, str]] = {kind: {} for kind in Correction.Kind.values}

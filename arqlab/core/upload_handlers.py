@@ -33,9 +33,7 @@ class IncomingFileUploadHandler(TemporaryFileUploadHandler):
     """
 
     def handle_raw_input(self, *args: Any, **kwargs: Any) -> None:
-        """Raise `RequestDataTooBig` for a request that is too large for its page, or `OSError`
-        (`ENOSPC`) for one that is too large for the disk.
-        """
+        """Raise `RequestDataTooBig`, or `OSError` if the disk has no room for the request."""
         content_length, room = args[2], room_for_files()
         limit = largest_request()
         if content_length > limit and self._may_load():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+import tomllib
+from pathlib import Path
 
 from django.db import models
 from django.db.models import Q
@@ -40,26 +42,8 @@ class Kind(models.TextChoices):
     MESSAGE = "message", "Message from the organizers"
 
 
-ACTIONS = {
-    Kind.RUNS_VALIDATED: "View report",
-    Kind.CHECK_FAILING: "View run",
-    Kind.NO_PRIMARY_RUN: "View runs",
-    Kind.DEADLINE: "View runs",
-    Kind.JUDGING_DEADLINE: "View your topics",
-    Kind.TOPIC_BIDS: "Mark topics",
-    Kind.TOPICS_ASSIGNED: "View your topics",
-    Kind.ROUND_STARTED: "View your topics",
-    Kind.ROUND_REVEALED: "View the votes",
-    Kind.APPLICATION_ACCEPTED: "View the lab",
-    Kind.TICKET_ANSWERED: "View the answer",
-    Kind.TICKET_SENT: "View ticket",
-    Kind.TICKET_ADVISED: "View ticket",
-    Kind.LATE_LABELS: "View late labels",
-    Kind.LATE_LABELS_DECIDED: "",
-    Kind.LEADERBOARD_RELEASED: "View leaderboard",
-    Kind.INVITATION: "View invitation",
-}
-"""The text of the link to the page of an event."""
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
+"""The default texts by kind: `subject`, `text`, and `action`, a link to the page of the event."""
 
 
 class Mail(models.Model):
@@ -165,7 +149,7 @@ class Notice(models.Model):
     @property
     def action(self) -> str:
         """Return the text of the link to the page of the event."""
-        return ACTIONS.get(Kind(self.kind), "View page")
+        return str(TEXTS.get(self.kind, {}).get("action", "View page"))
 
 
 class MailOptOut(models.Model):

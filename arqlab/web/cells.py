@@ -120,10 +120,7 @@ def label(value: ScaleLabel | None, style: str = "") -> str:
 
 
 def measure(name: str) -> str:
-    """Format a measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′.
-
-    Unknown names are returned unchanged.
-    """
+    """Format a known measure as in papers: `nDCG(judged_only=True)@1000` becomes nDCG′."""
     try:
         return parse_measure(name).heading
     except MeasureRefusedError:

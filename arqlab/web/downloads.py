@@ -1,12 +1,15 @@
 """Files to download, which get their type by the ending of their names, only here."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import polars as pl
-from django.http import HttpResponse, StreamingHttpResponse
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 
 from arqkit.formats.tables import CONTENT_TYPES, Row, frame_text, table_lines
+from arqlab.web.lists import ROWS_A_PAGE, Listing
 
 _TYPES = CONTENT_TYPES | {"xml": "text/xml; charset=utf-8", "zip": "application/zip"}
 
@@ -25,16 +28,42 @@ def table_file(
     return HttpResponse(b"".join(lines), **_of_file(name))
 
 
+def rows_response(
+    request: HttpRequest,
+    columns: Mapping[str, Callable[[Row], object]],
+    rows: Listing | list[Row],
+    tables: list[str],
+) -> JsonResponse:
+    """Return the page of rows that an address asks for, as the JSON file has them.
+
+    `tables` are the names of all tables that the address has.
+    """
+    number = request.GET.get("page")
+    here = rows.page if isinstance(rows, Listing) else Paginator(rows, ROWS_A_PAGE).get_page(number)
+
+    def url(number: int) -> str:
+        asked = request.GET.copy()
+        asked["page"] = str(number)
+        return request.build_absolute_uri(f"?{asked.urlencode()}")
+
+    return JsonResponse(
+        {
+            "tables": tables,
+            "count": here.paginator.count,
+            "next": url(here.next_page_number()) if here.has_next() else None,
+            "previous": url(here.previous_page_number()) if here.has_previous() else None,
+            "results": json.loads(b"".join(table_lines(columns, here, ending="json"))),
+        }
+    )
+
+
 def file_response(lines: Iterable[bytes], name: str) -> StreamingHttpResponse:
     """Return the lines or chunks of a writer (`arqkit.formats.tables`) as the file of a name."""
     return StreamingHttpResponse(lines, **_of_file(name))
 
 
 def exact_response(content: bytes | str, name: str) -> HttpResponse:
-    """Return a file that programs read again, byte by byte: runs, pools, qrels, topics.
-
-    Those who call it are listed in a test, each with its reason.
-    """
+    """Return a file that programs read again, byte by byte; a test lists who may."""
     return HttpResponse(content, **_of_file(name))
 
 

@@ -1,8 +1,8 @@
 """Pages: each declares its address, who may open it, and its section, next to its code."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from importlib import import_module
 from inspect import signature
@@ -17,7 +17,8 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_http_methods
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -26,6 +27,7 @@ API = "api/v1/"
 LAB = "labs/<slug:lab>/"
 TASK = f"{LAB}tasks/<slug:task>/"
 READ = ("GET", "HEAD")
+FILE, ROWS = "file", "rows"
 V = TypeVar("V", bound=Callable[..., HttpResponseBase])
 
 
@@ -37,7 +39,9 @@ class Page:
     returns the subject of the page, such as a task, or raises `Http404`; the template gets its lab
     and task. `section` is the tab that is marked on the page. An action `in_archive` also answers
     in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
-    the room on the server. A page with `api` answers with a file, also at its address below `API`.
+    the room on the server. A page with `api` also answers below `API`: with its `FILE`, or with the
+    `ROWS` of its first table, or of that which the address names. `query` describes parameters of
+    its own in the schema.
     """
 
     access: Callable[..., object] | None = None
@@ -45,7 +49,8 @@ class Page:
     sign_in: bool = False
     in_archive: bool = False
     takes_loads: bool = False
-    api: bool = False
+    api: str = ""
+    query: Mapping[str, str] = field(default_factory=dict)
     methods: tuple[str, ...] = READ
 
     def asked(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
@@ -103,36 +108,77 @@ class Pages:
         """Declare an action of another page; `own` are fields of `Page`."""
         return self._declare(route, name, ("POST",), own)
 
+    def rows(self, route: str, name: str, **own: Any) -> Callable[[V], V]:
+        """Declare rows that only the API has; `own` are fields of `Page`."""
+        return self._declare(route, name, (), {**own, "api": ROWS})
+
     def _declare(
         self, route: str, name: str, methods: tuple[str, ...], own: dict[str, Any]
     ) -> Callable[[V], V]:
         page = replace(self.page, methods=methods, **own)
 
         def declared(view: V) -> V:
-            self.urls.append(path(self.under + route, page.answer(view), name=name))
+            if page.methods:
+                self.urls.append(path(self.under + route, page.answer(view), name=name))
             if page.api:
-                api = _api_of(view, page)
+                api = _api_of(view, page, name)
                 self.urls.append(path(f"{API}{self.under}{route}", api, name=f"api-{name}"))
             return view
 
         return declared
 
 
-def _api_of(view: Callable[..., HttpResponseBase], page: Page) -> Callable[..., HttpResponseBase]:
+class RowsSerializer(serializers.Serializer[Any]):
+    """A page of the rows of a table."""
+
+    tables = serializers.ListField(
+        child=serializers.CharField(), help_text="The tables of the page; the first is the default."
+    )
+    count = serializers.IntegerField(help_text="Rows on all pages.")
+    next = serializers.CharField(allow_null=True, help_text="Address of the next page.")
+    previous = serializers.CharField(allow_null=True)
+    results = serializers.ListField(
+        child=serializers.DictField(), help_text="The columns of the table's files by their names."
+    )
+
+
+def _schema_of(page: Page) -> dict[str, Any]:
+    """Return what the schema of the API says of a page."""
+    if page.api == FILE:
+        return {"responses": {(200, "*/*"): OpenApiTypes.BINARY}}
+    known = {"page": "Number of the page, from 1.", "table": "Name of another table of the page."}
+    described = {**known, **page.query}
+    return {
+        "responses": RowsSerializer,
+        "parameters": [
+            OpenApiParameter(name, description=text) for name, text in described.items()
+        ],
+    }
+
+
+def _api_of(
+    view: Callable[..., HttpResponseBase], page: Page, name: str
+) -> Callable[..., HttpResponseBase]:
     """Return the view of the API that answers with the file of a page, also for a token."""
 
-    class FileApi(APIView):
+    class PageApi(APIView):
         def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-            """Answer with the file, whatever the client accepts."""
+            """Answer with a file, whatever the client accepts."""
+            if page.api == ROWS and "format" not in request.query_params:
+                return super().perform_content_negotiation(request, force=force)
             return super().perform_content_negotiation(request, force=True)
 
-        @extend_schema(description=view.__doc__, responses={(200, "*/*"): OpenApiTypes.BINARY})
+        @extend_schema(
+            operation_id=name.replace("-", "_"), description=view.__doc__, **_schema_of(page)
+        )
         def get(self, request: Request, **kwargs: Any) -> HttpResponseBase:
             if page.sign_in and not request.user.is_authenticated:
                 raise NotAuthenticated
-            return page.asked(view)(request._request, **kwargs)
+            plain = request._request
+            plain.asks_rows = page.api == ROWS  # type: ignore[attr-defined]
+            return page.asked(view)(plain, **kwargs)
 
-    handler = FileApi.as_view()
+    handler = PageApi.as_view()
     handler.page = replace(page, methods=READ)  # type: ignore[attr-defined]
     return handler
 
@@ -157,16 +203,12 @@ def _placeholders(pattern: URLPattern) -> list[int]:
 
 
 def number_of(text: str) -> int | None:
-    """Return the whole number that an address or a form has, or None if it is no number or is too
-    long for the database.
-    """
+    """Return the whole number in a text, or None if it is none or too long for the database."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def json_of(text: str) -> Any:
-    """Return the value of JSON that a form sends back, or None if it is malformed or has text
-    that no database holds.
-    """
+    """Return the JSON value of a text, or None if it is malformed or no database holds it."""
     try:
         value = json.loads(text)
         json.dumps(value, ensure_ascii=False).encode()

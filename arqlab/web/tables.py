@@ -21,10 +21,11 @@ from django.urls import reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
+from rest_framework.exceptions import ValidationError
 
 from arqkit.formats.tables import FILE_ENDINGS
 from arqlab.web.cells import DASH, TEXT, CellKind, run_name, team_name
-from arqlab.web.downloads import table_file
+from arqlab.web.downloads import rows_response, table_file
 from arqlab.web.lists import ROWS_A_PAGE, Filter, Listing, Search
 
 Value = Callable[[Any], Any] | str
@@ -406,6 +407,8 @@ def answer(
     """
     asked = request.GET.get("format", "")
     source = file or next(iter(tables), None)
+    if getattr(request, "asks_rows", False) and not asked:
+        return _rows_answer(request, [table for table in (source, *tables) if table])
     if not asked:
         named = {
             table.name.replace("-", "_"): replace(table, asked=request.GET) for table in tables
@@ -414,6 +417,22 @@ def answer(
     if source is None or not source.file or asked not in FORMATS:
         raise Http404
     return source.response(asked)
+
+
+def _rows_answer(request: HttpRequest, tables: Sequence[Table]) -> HttpResponse:
+    """Return a page of the rows of a table for a program: the first one, or that it names.
+
+    Raises `ValidationError` for a filter that is not offered.
+    """
+    wanted = request.GET.get("table")
+    for table in tables:
+        if wanted in (None, table.name):
+            asked = replace(table, asked=request.GET)
+            if asked.listing and (errors := asked.listing.errors):
+                raise ValidationError({name: [*map(str, errors[name])] for name in errors})
+            names = list(dict.fromkeys(table.name for table in tables))
+            return rows_response(request, table.written, asked.listing or list(table._all), names)
+    raise Http404
 
 
 def run_columns(run: Value = "", *, url: Value | None = None) -> tuple[Column, ...]:

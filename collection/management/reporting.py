@@ -23,10 +23,7 @@ WIDTH = 20
 
 
 class ProgressLine:
-    """A progress callback that writes to a terminal or log.
-
-    With `path`, the file that is read, the line shows the megabytes read so far.
-    """
+    """A progress callback for a terminal or log; with a `path`, it shows the megabytes read."""
 
     def __init__(
         self, out: OutputWrapper, what: str, *, is_quiet: bool = False, path: Path | None = None

@@ -48,21 +48,15 @@ def questions_by_id(collection: Collection, post_ids: Iterable[str]) -> dict[str
 def existing_topics() -> tuple[frozenset[str], tuple[str, ...]]:
     """Return the thread ids and the plain titles of the topics of all labs on this server."""
     rows = Topic.objects.values_list("thread_id", "title")
-    threads, titles = (
-        frozenset(thread for thread, _ in rows if thread),
-        {plain_title(title) for _, title in rows},
-    )
-    return threads, tuple(sorted(titles))
+    titles = {plain_title(title) for _, title in rows}
+    return frozenset(thread for thread, _ in rows if thread), tuple(sorted(titles))
 
 
 def highest_topic_number() -> int:
     """Return the highest topic number of all labs on this server, 0 if there are no topics."""
-    numbers = (
-        query_id.rpartition(".")[2] for query_id in Topic.objects.values_list("query_id", flat=True)
-    )
-    return max(
-        (int(number) for number in numbers if number.isascii() and number.isdigit()), default=0
-    )
+    ids = Topic.objects.values_list("query_id", flat=True)
+    numbers = (query_id.rpartition(".")[2] for query_id in ids)
+    return max((int(it) for it in numbers if it.isascii() and it.isdigit()), default=0)
 
 
 def _related(collection: Collection, ids: list[str]) -> _Related:
@@ -74,11 +68,8 @@ def _related(collection: Collection, ids: list[str]) -> _Related:
     pairs = {(post, other, kind) for post, other, kind in links.filter(post_id__in=ids)}
     pairs |= {(post, other, kind) for other, post, kind in links.filter(related_id__in=ids)}
     others = Post.objects.filter(collection=collection, kind=Post.Kind.QUESTION, is_searched=True)
-    searched = set(
-        others.filter(post_id__in={other for _, other, _ in pairs}).values_list(
-            "post_id", flat=True
-        )
-    )
+    named = others.filter(post_id__in={other for _, other, _ in pairs})
+    searched = set(named.values_list("post_id", flat=True))
     linked: dict[str, dict[str, list[str]]] = {
         kind: defaultdict(list) for kind in PostLink.Kind.values
     }
@@ -103,10 +94,7 @@ def _candidate(post: Post, related: _Related) -> Candidate:
         answers=related.answers.get(post.post_id, 0),
         comments=related.comments.get(post.post_id, 0),
         views=post.views,
-        words=measures.words,
-        formulas=measures.formulas,
-        title_formulas=measures.title_formulas,
-        flesch=measures.flesch,
+        **measures._asdict(),
         duplicates=tuple(related.duplicates.get(post.post_id, ())),
         related=tuple(related.related.get(post.post_id, ())),
         tags=tuple(post.tags),

@@ -29,25 +29,18 @@ def collection_named(slug: str) -> Collection:
     """Return a collection by its slug, or raise `UserError` with a list of the collections."""
     collection = Collection.objects.filter(slug=slug).first()
     if collection is None:
-        known = (
-            ", ".join(Collection.objects.values_list("slug", flat=True))
-            or "none yet; load a lab first"
-        )
-        raise UserError(
-            f"Collection not found: {slug}. Collections: {known}.", code="unknown-collection"
-        )
+        known = ", ".join(Collection.objects.values_list("slug", flat=True))
+        message = f"Collection not found: {slug}. Collections: "
+        message += f"{known or 'none yet; load a lab first'}."
+        raise UserError(message, code="unknown-collection")
     return collection
 
 
 def posts_frame(lab: Lab) -> pl.DataFrame | None:
-    """Return post_id, type (question or answer) and thread_id of the lab's posts.
-
-    Return None if no posts are loaded.
-    """
+    """Return post_id, type and thread_id of the lab's posts, or None without posts."""
     collection = collection_of(lab)
-    return (
-        _posts(str(collection.posts_index.name)) if collection and collection.posts_index else None
-    )
+    file = collection and collection.posts_index
+    return _posts(str(file.name)) if file else None
 
 
 def formulas_frame(lab: Lab) -> pl.DataFrame | None:
@@ -106,9 +99,8 @@ def id_source(lab: Lab, items: ItemKind) -> IdSource | None:
     collection = collection_of(lab)
     if collection is None or items is ItemKind.ANSWERS:
         return None
-    posts, formulas = (
-        str(file.name or "") for file in (collection.posts_index, collection.formulas_index)
-    )
+    posts = str(collection.posts_index.name or "")
+    formulas = str(collection.formulas_index.name or "")
     if items in (ItemKind.POSTS, ItemKind.DOCUMENTS):
         documents = collection.imports.filter(kind=Import.Kind.DOCUMENTS, kept__gt=0)
         has_all = items is ItemKind.POSTS or documents.exists()

@@ -60,10 +60,7 @@ class FormulaMatches(NamedTuple):
 def formulas_like(
     version: VisualMap, *, latex: str, layout: str | None, limit: int = 12
 ) -> FormulaMatches:
-    """Return the formulas that match a layout string, or without one the LaTeX.
-
-    Without an index of symbol pairs, only the same formula is found.
-    """
+    """Return the formulas like a layout string, else like LaTeX; without pairs, the same ones."""
     if not (layout and version.pairs):
         return FormulaMatches(
             _forms(scan_columns(version.forms).filter(_is_same(latex, layout))), []

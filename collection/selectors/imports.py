@@ -1,8 +1,10 @@
 """The contents of a collection, its imports, and the files that are missing."""
 
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 import polars as pl
 from django.db.models import Count
@@ -21,34 +23,11 @@ from collection.models import (
 )
 from collection.selectors.collections import scan_columns
 
-UNNUMBERED = (
-    "ArqLab has not assigned visual ids yet, so equal formulas without an id in the index count "
-    "as different. Select “Make visual ids”."
+MISSING_FILES: dict[str, str] = tomllib.loads(
+    Path(__file__).with_name("missing_files.toml").read_text(encoding="utf-8")
 )
-# The effect of a missing file of each kind, the most important first.
-MISSING_FILES = {
-    Import.Kind.POSTS: (
-        "No posts are imported, so the items of runs are not checked and threads cannot be shown."
-    ),
-    Import.Kind.LATEX: (
-        "No formula index is imported, so formula runs are not checked against it."
-    ),
-    Import.Kind.SLT: (
-        "No symbol layout trees are imported, so formulas are compared by layouts converted from "
-        "their LaTeX."
-    ),
-    Import.Kind.COMMENTS: "No comments are imported, so threads show none.",
-    Import.Kind.POST_LINKS: (
-        "No post links are imported, so threads show no linked or duplicate questions, and topics "
-        "cannot be chosen by them."
-    ),
-    Import.Kind.USERS: "No users are imported, so posts and comments have no author names.",
-    Import.Kind.BADGES: "No badges are imported, so authors are shown without badges.",
-    Import.Kind.VOTES: (
-        "No votes are imported, so posts show only the score from the data dump, if any."
-    ),
-    Import.Kind.TAGS: "No list of tags is imported. Posts have their tags even without the list.",
-}
+"""The effect of a missing file of each kind, the most important first."""
+UNNUMBERED = MISSING_FILES.pop("unnumbered")
 
 
 @dataclass(frozen=True)
@@ -88,19 +67,15 @@ class ImportRow:
     @property
     def look(self) -> str:
         """Return the style of the state chip (`static/css/states.css`), `flawed` with problems."""
-        return (
-            "flawed"
-            if self.state == Import.State.DONE and self.record.problem_count
-            else self.state
-        )
+        is_flawed = self.state == Import.State.DONE and self.record.problem_count
+        return "flawed" if is_flawed else self.state
 
     @property
     def words(self) -> str:
         """Return the text of the state chip."""
         count = self.record.problem_count
-        return (
-            f"Done, {count:,} problem{'s' * (count != 1)}" if self.look == "flawed" else self.state
-        )
+        flawed = f"Done, {count:,} problem{'s' * (count != 1)}"
+        return flawed if self.look == "flawed" else self.state
 
     @property
     def needs_attention(self) -> bool:
@@ -117,12 +92,8 @@ def holdings_of(collection: Collection) -> Holdings:
     """Return the contents of a collection, with eight queries and two scans of Parquet files."""
     searched = Post.objects.filter(collection=collection, is_searched=True)
     by_type = _posts_by_type(collection)
-    links = dict(
-        PostLink.objects.filter(collection=collection)
-        .order_by()
-        .values_list("kind")
-        .annotate(number=Count("pk"))
-    )
+    kinds = PostLink.objects.filter(collection=collection).order_by().values_list("kind")
+    links = dict(kinds.annotate(number=Count("pk")))
     # Posts are stored in the order of their ids, which grow with time, so the first and last rows
     # have the earliest and latest dates.
     dates = searched.exclude(created_at=None).order_by("pk").values_list("created_at", flat=True)
@@ -161,10 +132,8 @@ def import_row(collection: Collection, record_id: int, *, at: datetime) -> Impor
 def counts_of(record: Import) -> list[tuple[str, int]]:
     """Return the counts of kept and skipped rows by kind, highest first, without zeros."""
     # Sort ties by name: a database may store the keys in any order.
-    return sorted(
-        ((name, count) for name, count in record.counts.items() if count),
-        key=lambda row: (-row[1], row[0]),
-    )
+    counts = ((name, count) for name, count in record.counts.items() if count)
+    return sorted(counts, key=lambda row: (-row[1], row[0]))
 
 
 def missing_parts(
@@ -172,7 +141,7 @@ def missing_parts(
 ) -> list[str]:
     """Return what missing data of a collection affects, the most important first."""
     imported: set[str] = {row.record.kind for row in rows}
-    present = {
+    present: dict[str, int] = {
         Import.Kind.POSTS: holdings.questions + holdings.answers,
         Import.Kind.LATEX: holdings.formulas,
         Import.Kind.SLT: len(str(collection.slt_index.name or "")),

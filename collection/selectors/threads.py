@@ -17,8 +17,7 @@ class LinkedQuestion(NamedTuple):
     post: Post | None
 
 
-@dataclass(frozen=True)
-class Links:
+class Links(NamedTuple):
     """The linked questions of a thread by kind and direction, as seen from the thread."""
 
     duplicate_of: tuple[LinkedQuestion, ...] = ()
@@ -29,8 +28,7 @@ class Links:
     @property
     def posts(self) -> list[Post]:
         """Return the linked posts that the collection has."""
-        groups = (self.duplicate_of, self.duplicates, self.linked, self.linked_from)
-        return [link.post for group in groups for link in group if link.post is not None]
+        return [link.post for group in self for link in group if link.post is not None]
 
 
 @dataclass(frozen=True)

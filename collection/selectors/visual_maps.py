@@ -45,18 +45,12 @@ def map_before(version: VisualMap) -> VisualMap | None:
 
 
 def map_frame(version: VisualMap, field: str) -> pl.DataFrame:
-    """Return a frame of a version: `mapping`, `forms`, `changes` or `opinion`.
-
-    `arqkit.formulas.visual_ids` describes the columns.
-    """
+    """Return a frame of a version (`arqkit.formulas.visual_ids`), such as `mapping`."""
     return scan_columns(getattr(version, field)).collect()
 
 
 def mapping_parts(version: VisualMap) -> Iterator[pl.DataFrame]:
-    """Yield formula_id and visual_id of all instances of a version, in frames of limited size.
-
-    There is at least one frame, even without instances.
-    """
+    """Yield formula_id and visual_id of all instances in frames of limited size, one at least."""
     mapping = scan_columns(version.mapping).select("formula_id", "visual_id")
     start = 0
     while (part := mapping.slice(start, ROWS_AT_ONCE).collect()).height or not start:

@@ -26,10 +26,8 @@ def clean_posts(
     """
     posts, comments = Post.objects.all(), Comment.objects.all()
     if collection:
-        posts, comments = (
-            posts.filter(collection=collection),
-            comments.filter(collection=collection),
-        )
+        posts = posts.filter(collection=collection)
+        comments = comments.filter(collection=collection)
     if of_all:
         posts.update(rules=NEVER_CLEANED)
         comments.update(rules=NEVER_CLEANED)

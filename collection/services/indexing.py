@@ -25,10 +25,8 @@ from collection.services.importing.import_records import Progress
 from collection.services.parquet_files import store_file
 
 BATCH = 1000  # the size of a range of post keys
-MAX_TITLE_LENGTH, MAX_BODY_LENGTH = (
-    5_000,
-    500_000,
-)  # characters; PostgreSQL takes about a megabyte of different words
+# Characters; PostgreSQL takes about a megabyte of different words.
+MAX_TITLE_LENGTH, MAX_BODY_LENGTH = 5_000, 500_000
 SMALL = 50_000  # the number of posts or formulas up to which a user can wait for the index
 INDEX_CLAIM = timedelta(hours=1)
 """A process that builds an index of pairs counts as dead after this time.
@@ -40,10 +38,7 @@ Nine million formulas take a quarter of it.
 def index_posts(
     *, collection: Collection, seconds: float | None = None, progress: Progress | None = None
 ) -> int:
-    """Index the searched posts of a collection that lack words. Return their number.
-
-    Stops after `seconds`; the next call continues.
-    """
+    """Index the searched posts that lack words, for some seconds at most. Return their number."""
     state, _ = TextIndex.objects.get_or_create(collection=collection)
     end, done = time.monotonic() + seconds if seconds is not None else None, 0
     for first in _ranges(collection):
@@ -67,20 +62,15 @@ def index_if_small(*, collection: Collection) -> None:
 
 def unindexed_collections() -> QuerySet[Collection]:
     """Return the collections with posts that may lack words."""
-    return Collection.objects.filter(
-        Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes"))
-    )
+    is_behind = Q(text_index=None) | ~Q(text_index__indexed=F("text_index__changes"))
+    return Collection.objects.filter(is_behind)
 
 
 def unindexed_visual_maps() -> QuerySet[VisualMap]:
     """Return the newest visual ids of the collections that lack an index of symbol pairs."""
-    newer = VisualMap.objects.filter(
-        collection=OuterRef("collection"), version__gt=OuterRef("version")
-    )
-    lacking = VisualMap.objects.filter(~Exists(newer), pairs="").exclude(
-        collection__formulas_index=""
-    )
-    return lacking.select_related("collection")
+    later = {"collection": OuterRef("collection"), "version__gt": OuterRef("version")}
+    lacking = VisualMap.objects.filter(~Exists(VisualMap.objects.filter(**later)), pairs="")
+    return lacking.exclude(collection__formulas_index="").select_related("collection")
 
 
 def update_search_indexes(*, seconds: float) -> None:
@@ -94,10 +84,7 @@ def update_search_indexes(*, seconds: float) -> None:
 
 
 def index_formulas(*, version: VisualMap) -> VisualMap:
-    """Build the index of symbol pairs if a version has none. Return the updated version.
-
-    The version still has no index while another process builds it.
-    """
+    """Return a version with its index of pairs, unless another process builds that."""
     waiting = VisualMap.objects.filter(pk=version.pk, pairs="")
     now = timezone.now()
     free = Q(pairs_claimed_at=None) | Q(pairs_claimed_at__lt=now - INDEX_CLAIM)
@@ -112,10 +99,7 @@ def index_formulas(*, version: VisualMap) -> VisualMap:
 
 
 def ready_for_formulas(version: VisualMap) -> VisualMap:
-    """Return the version, after building its index of pairs if it is missing and small.
-
-    The periodic task builds large ones.
-    """
+    """Return the version with its index of pairs, if that is there or small enough to build."""
     if version.pairs or scan_columns(version.forms).select(pl.len()).collect().item() > SMALL:
         return version
     return index_formulas(version=version)
@@ -126,9 +110,8 @@ def _store_pairs(version: VisualMap) -> str:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.parquet"
         pair_index(layouts).write_parquet(path, row_group_size=GROUP)
-        return store_file(
-            slug=version.collection.slug, what=f"visual-{version.version}-pairs", path=path
-        )
+        what = f"visual-{version.version}-pairs"
+        return store_file(slug=version.collection.slug, what=what, path=path)
 
 
 def _ranges(collection: Collection) -> Iterator[int]:
@@ -143,9 +126,8 @@ def _index_batch(collection: Collection, first: int) -> int:
     known = PostWords.objects.filter(pk=OuterRef("pk"))
     posts = Post.objects.filter(pk__gte=first, pk__lt=first + BATCH).filter(~Exists(known))
     # Lock the posts, so that no text changes before its words are stored.
-    rows = list(
-        posts.filter(collection=collection, is_searched=True).select_for_update().order_by("pk")
-    )
+    searched = posts.filter(collection=collection, is_searched=True)
+    rows = list(searched.select_for_update().order_by("pk"))
     tags = _thread_tags(collection, rows)
     PostWords.objects.bulk_create((_words(post, tags) for post in rows), ignore_conflicts=True)
     return len(rows)
@@ -155,9 +137,7 @@ def _thread_tags(collection: Collection, posts: Iterable[Post]) -> dict[str, lis
     """Return the tags of threads, because answers are found by the tags of their question."""
     tags = {post.thread_id: post.tags for post in posts if post.kind == Post.Kind.QUESTION}
     others = {post.thread_id for post in posts} - tags.keys()
-    questions = Post.objects.filter(
-        collection=collection, kind=Post.Kind.QUESTION, thread_id__in=others
-    )
+    questions = collection.posts.filter(kind=Post.Kind.QUESTION, thread_id__in=others)
     return tags | dict(questions.values_list("thread_id", "tags"))
 
 

@@ -91,10 +91,9 @@ def add_to_collection(
         raise FileRefusedError(problems)
     with transaction.atomic():
         collection, _ = Collection.objects.get_or_create(slug=file.slug, defaults={"loaded_at": at})
-        others = LabCollection.objects.filter(collection=collection).exclude(lab=lab)
-        if names := list(others.order_by("lab__slug").values_list("lab__slug", flat=True)):
+        if names := _other_labs(file.slug, lab.slug):
             raise UserError(
-                f"{', '.join(names)} searches the collection {file.slug} too, and its runs were "
+                f"{names} searches the collection {file.slug} too, and its runs were "
                 "checked against it. Choose another name for the collection, or import the files "
                 "with manage.py import_posts.",
                 code="collection-in-use",
@@ -129,31 +128,20 @@ def _import_all(
     judged: JudgedFormula | None,
     progress: Progress | None,
 ) -> Collection:
-    for kind in ORDER:
-        if kind in file.files:
-            path = file.files[kind]
-            import_file(
-                collection=collection,
-                kind=kind,
-                path=path,
-                window=file.window,
-                at=at,
-                progress=progress,
-            )
+    how: dict[str, Any] = {"collection": collection, "at": at, "progress": progress}
+    for kind in (kind for kind in ORDER if kind in file.files):
+        import_file(kind=kind, path=file.files[kind], window=file.window, **how)
     index_if_small(collection=collection)
     if file.formulas:
-        import_formulas(collection=collection, files=file.formulas, at=at, progress=progress)
-    make_visual_map(collection=collection, at=at, judged=judged, progress=progress)
+        import_formulas(files=file.formulas, **how)
+    make_visual_map(judged=judged, **how)
     collection.refresh_from_db()
     return collection
 
 
 @transaction.atomic
 def assign_collection(*, lab: Lab, collection: Collection) -> None:
-    """Assign a collection to a lab.
-
-    Raise `UserError` if the lab has another one, because its runs were checked against that.
-    """
+    """Assign a collection to a lab. Raise `UserError` if its runs were checked against another."""
     link, _ = LabCollection.objects.get_or_create(lab=lab, defaults={"collection": collection})
     if link.collection_id != collection.pk:
         raise UserError(
@@ -172,40 +160,35 @@ def require_loadable(*, lab_slug: str, file: CollectionFile) -> None:
     """
     if problems := list(_unreadable(file)):
         raise FileRefusedError(problems)
-    others = LabCollection.objects.filter(collection__slug=file.slug).exclude(lab__slug=lab_slug)
-    names = list(others.order_by("lab__slug").values_list("lab__slug", flat=True))
-    if (
-        names
-        and not Collection.objects.filter(slug=file.slug, source_sha256=_digest(file)).exists()
-    ):
+    same = Collection.objects.filter(slug=file.slug, source_sha256=_digest(file))
+    if (names := _other_labs(file.slug, lab_slug)) and not same.exists():
         raise UserError(
-            f"{', '.join(names)} already uses a collection {file.slug} with other files. Choose "
+            f"{names} already uses a collection {file.slug} with other files. Choose "
             "another slug for this lab's collection, or load the same files.",
             code="collection-in-use",
         )
 
 
+def _other_labs(slug: str, lab_slug: str) -> str:
+    links = LabCollection.objects.filter(collection__slug=slug).exclude(lab__slug=lab_slug)
+    return ", ".join(links.order_by("lab__slug").values_list("lab__slug", flat=True))
+
+
 def _unreadable(file: CollectionFile) -> Iterator[Problem]:
     for path in dict.fromkeys([*file.files.values(), *file.formulas.values()]):
         if not path.exists():
-            yield Problem(
-                str(path), None, "no such file", "a file of the collection", "Check the path."
-            )
+            expected, todo = "a file of the collection", "Check the path."
+            yield Problem(str(path), None, "no such file", expected, todo)
     documents = file.files.get("documents")
     if documents is not None and documents.exists() and not is_of_documents(documents):
-        yield Problem(
-            str(documents), None, "a file of another kind", EXPECTED, "Convert or rename the file."
-        )
+        todo = "Convert or rename the file."
+        yield Problem(str(documents), None, "a file of another kind", EXPECTED, todo)
     for kind, path in file.files.items():
         yield from _of_another_kind(path, FileKind.DUMP if kind in DUMP_FILES else None)
     for path in file.formulas.values():
         yield from _of_another_kind(path, FileKind.FORMULAS)
         first = next(read_index(path), None) if path.is_file() else None
-        if (
-            first
-            and not first.frame.height
-            and all(problem.line == 1 for problem in first.problems)
-        ):
+        if first and not first.frame.height and {it.line for it in first.problems} <= {1}:
             yield from (problem._replace(path=str(path)) for problem in first.problems)
 
 

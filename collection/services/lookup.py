@@ -73,10 +73,7 @@ class PostResult(NamedTuple):
 
 @dataclass
 class SearchResults:
-    """The results of a search.
-
-    `is_any` means that no post has all words, and that posts with some of them are shown.
-    """
+    """The results of a search; `is_any` if no post has all words, only some of them."""
 
     page: Page[int]
     results: list[PostResult] = field(default_factory=list)
@@ -194,10 +191,7 @@ def _by_words(
 def _posts_with_all(
     collection: Collection, version: VisualMap, looks: list[tuple[str, FormulaMatches]]
 ) -> dict[str, list[str]]:
-    """Return the instance ids of the posts that contain every formula, by post id.
-
-    Posts with the most similar instances come first.
-    """
+    """Return the instances of the posts with every formula, most similar posts first."""
     all_of: dict[str, list[str]] | None = None
     for _, matches in looks:
         instances = instances_of(collection, version, [form.visual_id for form in matches.all])

@@ -131,10 +131,7 @@ class Parts:
 
 
 class IndexRows(Parts):
-    """The rows of a formula index without layouts, in parts of `ROWS` rows, with the ids' parts.
-
-    The last part may be shorter.
-    """
+    """The rows of a formula index without layouts, in parts of at most `ROWS`, with ids' parts."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -167,10 +164,8 @@ class IndexRows(Parts):
         places[places == len(self._sorted)] = 0
         if not len(self._sorted):
             return pl.Series([None] * len(ids), dtype=pl.UInt16)
-        is_known = self._sorted[places] == hashes
-        return pl.select(
-            pl.when(pl.Series(is_known)).then(pl.Series(self._parts[places]))
-        ).to_series()
+        is_known = pl.Series(self._sorted[places] == hashes)
+        return pl.select(pl.when(is_known).then(pl.Series(self._parts[places]))).to_series()
 
 
 class Layouts:
@@ -185,12 +180,10 @@ class Layouts:
         frame = frame.with_columns(part=self._rows.parts_of(frame["formula_id"]))
         if "layout" in frame.columns:
             known = frame.drop_nulls(["part", "layout"])
-            for (part,), group in known.partition_by(
-                "part", as_dict=True, include_key=False
-            ).items():
-                group.write_parquet(
-                    self._folder / f"{part:06}-{self._count:06}.parquet", compression="lz4"
-                )
+            groups = known.partition_by("part", as_dict=True, include_key=False)
+            for (part,), group in groups.items():
+                path = self._folder / f"{part:06}-{self._count:06}.parquet"
+                group.write_parquet(path, compression="lz4")
             self._count += 1
         return frame["part"].null_count()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from django.urls import reverse
@@ -49,21 +50,6 @@ class RenderedPost:
     comments: tuple[RenderedComment, ...] = ()
     is_accepted: bool = False
     is_unfolded: bool = False
-
-    @property
-    def post_id(self) -> str:
-        """Return the post's id in the data dump."""
-        return self.post.post_id
-
-    @property
-    def kind(self) -> str:
-        """Return `question`, `answer` or `document`."""
-        return self.post.kind
-
-    @property
-    def tags(self) -> list[str]:
-        """Return the tags, which only questions have."""
-        return list(self.post.tags)
 
     @property
     def has_many_comments(self) -> bool:
@@ -150,10 +136,11 @@ def render_thread(
         return _linked(question, titles, page.formulas, lab)
 
     posts = [_rendered(read_post, thread, page) for read_post in read]
+    groups = zip(LINKS, thread.links, strict=True)
     return RenderedThread(
         question=posts[0] if thread.question else None,
         answers=tuple(posts[1:] if thread.question else posts),
-        links=tuple((name, tuple(map(linked, group))) for name, group in _named(thread) if group),
+        links=tuple((name, tuple(map(linked, group))) for name, group in groups if group),
         plain_title=plain_title(read[0].title.html) if thread.question else "",
         highlighted=marked,
     )
@@ -185,11 +172,7 @@ def _read(post: Post, comments: Iterable[Comment]) -> _Read:
 
 
 def _texts(read: Iterable[_Read]) -> list[PostText]:
-    return [
-        text
-        for read_post in read
-        for text in (read_post.title, read_post.body, *(text for _, text in read_post.comments))
-    ]
+    return [text for it in read for text in (it.title, it.body, *(text for _, text in it.comments))]
 
 
 def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozenset[str]:
@@ -206,10 +189,8 @@ def _highlight(read: list[_Read], thread: Thread, topic: Topic | None) -> frozen
 
 def _asked(read: Iterable[_Read], formula_id: str) -> frozenset[str]:
     """Return the requested instance if the thread has it."""
-    has_formula = any(
-        formula.formula_id == formula_id for text in _texts(read) for formula in text.formulas
-    )
-    return frozenset({formula_id}) if formula_id and has_formula else frozenset()
+    ids = {formula.formula_id for text in _texts(read) for formula in text.formulas}
+    return frozenset({formula_id} & ids - {""})
 
 
 def _holds(comments: Iterable[tuple[Comment, PostText]], page: _Page) -> bool:
@@ -227,11 +208,9 @@ def _formula_pages(read: Iterable[_Read], thread: Thread, lab: Lab) -> dict[str,
     if version is None:
         return {}
     ids = {formula.formula_id for text in _texts(read) for formula in text.formulas}
+    page = partial(reverse, "collection:formula-detail")
     visual_ids = visual_ids_of(version, ids).items()
-    return {
-        known: reverse("collection:formula-detail", args=[lab.slug, visual_id])
-        for known, visual_id in visual_ids
-    }
+    return {known: page(args=[lab.slug, visual_id]) for known, visual_id in visual_ids}
 
 
 def _rendered(read_post: _Read, thread: Thread, page: _Page) -> RenderedPost:
@@ -270,19 +249,13 @@ def _linked(
         return RenderedLink(question.post_id, "", "")
     title = titles.get(question.post_id)
     # HTML does not allow a link inside a link, and links in titles are disabled anyway.
-    label = (
-        compose(title, formulas=formulas)
-        if title
-        else f"{question.post.get_kind_display()} {question.post_id}"
-    )
+    label = f"{question.post.get_kind_display()} {question.post_id}"
+    label = compose(title, formulas=formulas) if title else label
     return RenderedLink(question.post_id, label, post_url(lab.slug, question.post_id))
 
 
-def _named(thread: Thread) -> list[tuple[str, tuple[LinkedQuestion, ...]]]:
-    links = thread.links
-    return [
-        ("Marked as a duplicate of", links.duplicate_of),
-        ("Its duplicates", links.duplicates),
-        ("Linked from this thread", links.linked),
-        ("Threads that link here", links.linked_from),
-    ]
+LINKS = (
+    *("Marked as a duplicate of", "Its duplicates"),
+    *("Linked from this thread", "Threads that link here"),
+)
+"""The headings of the groups of `Links`."""

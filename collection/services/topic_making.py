@@ -1,6 +1,6 @@
 """Making topics of chosen questions: the topic files that a lab publishes and its folder names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from arqkit.formats.topics.chosen_questions import ChosenQuestion
@@ -45,8 +45,12 @@ def make_topic_files(
         raise FileRefusedError(problems)
     numbers = _numbers(chosen, first)
     questions = [
-        _question(posts[question.post_id], numbers[question.post_id], question.formula_id)
+        Question(
+            *(numbers[post.post_id], post.post_id, post.safe_title, post.safe_body),
+            *(tuple(post.tags), question.formula_id),
+        )
         for question in chosen
+        for post in [posts[question.post_id]]
     ]
     topics = make_topics(questions, size=formula_size)
     facts = {
@@ -54,26 +58,24 @@ def make_topic_files(
         for question in sorted(chosen, key=lambda question: numbers[question.post_id])
     }
     with_formula = {topic.query_id for topic in topics.formulas}
+    of_formulas = {
+        number: known for number, known in facts.items() if f"B.{number}" in with_formula
+    }
     files = {
         "topics.task1.xml": write_topics(topics.questions, newline=newline),
         "topics.task2.xml": write_topics(topics.formulas, newline=newline),
         "topic-formulas.latex.tsv": write_topic_formulas(topics.index),
-        "topic-info.task1.csv": write_topic_info(
-            {f"A.{number}": known for number, known in facts.items()}, info_fields(TaskKind.ANSWERS)
-        ),
-        "topic-info.task2.csv": write_topic_info(
-            {
-                f"B.{number}": known
-                for number, known in facts.items()
-                if f"B.{number}" in with_formula
-            },
-            info_fields(TaskKind.FORMULAS),
-        ),
+        "topic-info.task1.csv": _info("A", facts, TaskKind.ANSWERS),
+        "topic-info.task2.csv": _info("B", of_formulas, TaskKind.FORMULAS),
     }
-    bare = [
-        topic.query_id for topic in topics.questions if f"B{topic.query_id[1:]}" not in with_formula
-    ]
+    ids = [topic.query_id for topic in topics.questions]
+    bare = [query_id for query_id in ids if f"B{query_id[1:]}" not in with_formula]
     return TopicFiles(files, len(topics.questions), len(topics.formulas), bare)
+
+
+def _info(letter: str, facts: Mapping[int, Mapping[str, str]], kind: TaskKind) -> bytes:
+    named = {f"{letter}.{number}": known for number, known in facts.items()}
+    return write_topic_info(named, info_fields(kind))
 
 
 def formula_size(latex: str) -> Size:
@@ -94,41 +96,23 @@ def _numbers(chosen: Sequence[ChosenQuestion], first: int) -> dict[str, int]:
     return numbers
 
 
-def _question(post: Post, number: int, formula_id: str) -> Question:
-    return Question(
-        number, post.post_id, post.safe_title, post.safe_body, tuple(post.tags), formula_id
-    )
-
-
 def _problems(
     chosen: Sequence[ChosenQuestion], posts: dict[str, Post], collection: Collection, path: str
 ) -> list[Problem]:
     problems = []
     for question in chosen:
         post = posts.get(question.post_id)
+        formulas = text_formulas(post.safe_title) + text_formulas(post.safe_body) if post else []
+        known = [formula.formula_id for formula in formulas]
         if post is None:
             actual, todo = f"the post {question.post_id[:80]}", "Correct the id or remove the line."
-            problems.append(
-                Problem(
-                    path, question.line, actual, f"a question of the collection {collection}", todo
-                )
-            )
-        elif question.formula_id and question.formula_id not in (known := _formula_ids(post)):
-            actual, expected = (
-                f"the query formula {question.formula_id[:80]}",
-                f"a formula of the question {question.post_id}",
-            )
-            hint = (
-                f"Its formulas are {', '.join(known[:10])}."
-                if known
-                else "It has no formulas. Leave the cell empty."
-            )
-            problems.append(Problem(path, question.line, actual, expected, hint))
+            expected = f"a question of the collection {collection}"
+        elif question.formula_id and question.formula_id not in known:
+            actual = f"the query formula {question.formula_id[:80]}"
+            expected = f"a formula of the question {question.post_id}"
+            todo = f"Its formulas are {', '.join(known[:10])}."
+            todo = todo if known else "It has no formulas. Leave the cell empty."
+        else:
+            continue
+        problems.append(Problem(path, question.line, actual, expected, todo))
     return problems
-
-
-def _formula_ids(post: Post) -> list[str]:
-    return [
-        formula.formula_id
-        for formula in text_formulas(post.safe_title) + text_formulas(post.safe_body)
-    ]

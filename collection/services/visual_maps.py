@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 from django.conf import settings
@@ -26,15 +26,11 @@ SAVE_INTERVAL = 60.0
 SCHEMA = {"latex": pl.String, "layout": pl.String, "error": pl.String, "engine": pl.String}
 
 
-class Conversions(NamedTuple):
-    """The numbers of distinct LaTeX strings that were converted now, and that failed."""
+def convert_latex(*, collection: Collection, progress: Progress | None = None) -> tuple[int, int]:
+    """Convert the LaTeX that has no layout and that this engine has not tried yet.
 
-    converted: int
-    failed: int
-
-
-def convert_latex(*, collection: Collection, progress: Progress | None = None) -> Conversions:
-    """Convert the LaTeX that has no layout and that this engine has not tried yet."""
+    Return the numbers of distinct LaTeX strings that were converted now, and that failed.
+    """
     waiting = _waiting(collection)
     todo = waiting.filter(~waiting.is_in(converted_latex(collection)["latex"].implode())).to_list()
     new: list[ConvertedLatex] = []
@@ -50,7 +46,7 @@ def convert_latex(*, collection: Collection, progress: Progress | None = None) -
         if done == len(todo) or time.monotonic() - saved_at > SAVE_INTERVAL:
             _save(collection, new)
             new, saved_at = [], time.monotonic()
-    return Conversions(done, failed)
+    return done, failed
 
 
 def converted_latex(collection: Collection) -> pl.DataFrame:
@@ -64,11 +60,8 @@ def engine() -> str:
 
 
 def _saved(collection: Collection) -> pl.DataFrame:
-    return (
-        scan_columns(collection.conversions).collect()
-        if collection.conversions
-        else pl.DataFrame(schema=SCHEMA)
-    )
+    file = collection.conversions
+    return scan_columns(file).collect() if file else pl.DataFrame(schema=SCHEMA)
 
 
 def _save(collection: Collection, results: Sequence[ConvertedLatex]) -> None:
@@ -76,10 +69,8 @@ def _save(collection: Collection, results: Sequence[ConvertedLatex]) -> None:
     new = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     whole = pl.concat([_saved(collection).join(new, on="latex", how="anti"), new])
     with transaction.atomic():
-        replace_files(
-            collection,
-            conversions=store_frame(slug=collection.slug, what="conversions", frame=whole),
-        )
+        name = store_frame(slug=collection.slug, what="conversions", frame=whole)
+        replace_files(collection, conversions=name)
 
 
 def _waiting(collection: Collection) -> pl.Series:
@@ -128,14 +119,12 @@ def _inputs(collection: Collection) -> str:
 
 
 def _instances(collection: Collection) -> pl.DataFrame:
-    index = scan_columns(collection.formulas_index).select(
-        "formula_id", "latex", "layout", given="given_visual_id"
-    )
+    index = scan_columns(collection.formulas_index)
+    index = index.select("formula_id", "latex", "layout", given="given_visual_id")
     converted = converted_latex(collection).drop_nulls("layout").select("latex", converted="layout")
     joined = index.join(converted.lazy(), on="latex", how="left", maintain_order="left")
-    return (
-        joined.with_columns(layout=pl.coalesce("layout", "converted")).drop("converted").collect()
-    )
+    layout = pl.coalesce("layout", "converted")
+    return joined.with_columns(layout=layout).drop("converted").collect()
 
 
 @transaction.atomic
@@ -165,18 +154,16 @@ def _stored(
 
 
 def _counts(visual_ids: VisualIdMap, previous: pl.DataFrame | None) -> dict[str, Any]:
-    changes, opinion = visual_ids.changes, visual_ids.opinion
-    return {
-        "instances": visual_ids.mapping.height,
-        "formulas": visual_ids.forms.height,
-        "new instances": 0
-        if previous is None
-        else visual_ids.mapping.join(previous, on="formula_id", how="anti").height,
-        "merges": _pairs(changes, "merge"),
-        "splits": _pairs(changes, "split"),
-        "would merge": opinion.filter(pl.col("kind") == "would merge").height,
-        "would split": opinion.filter(pl.col("kind") == "would split").height,
-    }
+    mapping, changes, opinion = visual_ids.mapping, visual_ids.changes, visual_ids.opinion
+    new = None if previous is None else mapping.join(previous, on="formula_id", how="anti")
+    counts = {"instances": mapping.height, "formulas": visual_ids.forms.height}
+    counts["new instances"] = 0 if new is None else new.height
+    for change in ("merge", "split"):
+        pairs = changes.filter(change=change).select("old_visual_id", "new_visual_id")
+        counts[f"{change}s"] = pairs.n_unique()
+    for kind in ("would merge", "would split"):
+        counts[kind] = opinion.filter(kind=kind).height
+    return counts
 
 
 def _highest(visual_ids: VisualIdMap, newest: VisualMap | None) -> int:
@@ -184,11 +171,3 @@ def _highest(visual_ids: VisualIdMap, newest: VisualMap | None) -> int:
     numbers = visual_ids.forms["visual_id"].cast(pl.Int64, strict=False).max()
     before = newest.counts.get("highest id", 0) if newest else 0
     return max(before, numbers if isinstance(numbers, int) else 0)
-
-
-def _pairs(changes: pl.DataFrame, change: str) -> int:
-    return (
-        changes.filter(pl.col("change") == change)
-        .select("old_visual_id", "new_visual_id")
-        .n_unique()
-    )

@@ -1,10 +1,9 @@
 """The pages of a formula and of a version of the visual ids."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
-import polars as pl
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -23,7 +22,7 @@ from arqlab.web.tables import Column, Empty, Table, answer, to
 from collection.models import Collection, Post, VisualMap
 from collection.selectors.collections import collection_of
 from collection.selectors.formulas import (
-    Form,
+    FormulaMatches,
     form_of,
     formulas_like,
     history_of,
@@ -54,7 +53,8 @@ MISSING = SafeString('<span class="muted">(its question is not in the collection
 )
 def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpResponse:
     """Show the merges and splits of a visual id version, or the ids we would group differently."""
-    visual_map = _version_or_404(lab, version)
+    versions = VisualMap.objects.select_related("collection").filter(collection=collection_of(lab))
+    visual_map = get_object_or_404(versions, version=version)
     before = map_before(visual_map)
     chosen = request.GET.get("list") or ("changes" if before else "opinion")
     if chosen not in ("changes", "opinion"):
@@ -62,7 +62,7 @@ def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpRespo
     listed = _changes_table if chosen == "changes" else _opinion_table
     context = {
         "version": visual_map,
-        "versions": VisualMap.objects.filter(collection=visual_map.collection).order_by("-version"),
+        "versions": versions.order_by("-version"),
         "before": before,
         "chosen": chosen,
         "table": (table := listed(request, lab, visual_map)),
@@ -175,55 +175,33 @@ def _file_name(version: VisualMap, field: str) -> str:
     return f"{version.collection.slug}-visual-ids-{version.version}-{field}"
 
 
-def _version_or_404(lab: Lab, version: int) -> VisualMap:
-    return get_object_or_404(
-        VisualMap.objects.select_related("collection"),
-        collection=collection_of(lab),
-        version=version,
-    )
-
-
-class ShownFormula(NamedTuple):
-    """A formula as its page shows it. `form` is None if the id was replaced; see `history` then."""
-
-    form: Form | None
-    instances: pl.DataFrame
-    threads: int
-    posts: int
-    latex: list[tuple[str, int]]
-    history: list[dict[str, Any]]
-    same: list[Form]
-    similar: list[Form]
-    slt: str
-
-
 def show_formula(
     *, collection: Collection, version: VisualMap, visual_id: str
-) -> ShownFormula | None:
-    """Return the formula with a visual id, or None if no version ever had the id."""
+) -> dict[str, Any] | None:
+    """Return what the page of a visual id shows, or None if no version ever had the id.
+
+    `form` is None if the id was replaced; see `history` then.
+    """
     form, history = form_of(version, visual_id), history_of(collection, visual_id)
     if form is None and not history:
         return None
     instances = instances_of(collection, version, [visual_id])
-    same: list[Form] = []
-    similar: list[Form] = []
+    looks, slt = FormulaMatches([], []), ""
     if form:
-        looks = formulas_like(
-            ready_for_formulas(version), latex=form.latex, layout=form.layout or None, limit=12
-        )
-        same = [other for other in looks.same if other.visual_id != visual_id]
-        similar = looks.similar
-    return ShownFormula(
-        form=form,
-        instances=instances,
-        threads=instances["thread_id"].drop_nulls().n_unique(),
-        posts=instances["post_id"].n_unique(),
-        latex=latex_of(instances),
-        history=history,
-        same=same,
-        similar=similar,
-        slt=slt_of(collection, form.first_formula_id) if form else "",
-    )
+        latex, layout = form.latex, form.layout or None
+        looks = formulas_like(ready_for_formulas(version), latex=latex, layout=layout, limit=12)
+        slt = slt_of(collection, form.first_formula_id)
+    return {
+        "form": form,
+        "instances": instances,
+        "threads": instances["thread_id"].drop_nulls().n_unique(),
+        "posts": instances["post_id"].n_unique(),
+        "latex": latex_of(instances),
+        "history": history,
+        "same": [other for other in looks.same if other.visual_id != visual_id],
+        "similar": looks.similar,
+        "slt": slt,
+    }
 
 
 def _with_titles(collection: Collection, instances: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -257,12 +235,8 @@ def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpRespon
     formula = show_formula(collection=collection, version=version, visual_id=visual_id)
     if formula is None:
         raise Http404
-    context = {
-        "collection": collection,
-        "version": version,
-        "visual_id": visual_id,
-        "formula": formula,
-    }
+    context: dict[str, Any] = {"collection": collection, "version": version}
+    context |= {"visual_id": visual_id, "formula": formula}
     tables = (
         _written_table(formula),
         _instances_table(request, lab, collection, formula),
@@ -271,14 +245,14 @@ def formula_detail(request: HttpRequest, lab: Lab, visual_id: str) -> HttpRespon
     return answer(request, "collection/formula_detail.html", context, *tables)
 
 
-def _written_table(formula: ShownFormula) -> Table:
+def _written_table(formula: dict[str, Any]) -> Table:
     code = CellKind(lambda latex: format_html("<code>{}</code>", latex), "wrap")
     columns = [Column("Instances", "1", COUNT), Column("Written as", "0", code)]
-    return Table("written", columns, formula.latex, css="written-as")
+    return Table("written", columns, formula["latex"], css="written-as")
 
 
 def _instances_table(
-    request: HttpRequest, lab: Lab, collection: Collection, formula: ShownFormula
+    request: HttpRequest, lab: Lab, collection: Collection, formula: dict[str, Any]
 ) -> Table:
     def post(row: dict[str, Any]) -> str:
         if row["comment_id"]:
@@ -304,14 +278,14 @@ def _instances_table(
             Column("Thread", thread, css="wrap"),
             Column("", order="place", name=None),
         ],
-        formula.instances,
+        formula["instances"],
         asked=request.GET,
         order="place",
         prepare=lambda rows: _with_titles(collection, rows),
     )
 
 
-def _history_table(lab: Lab, visual_id: str, formula: ShownFormula) -> Table:
+def _history_table(lab: Lab, visual_id: str, formula: dict[str, Any]) -> Table:
     def other(row: dict[str, Any]) -> str:
         is_old = row["old_visual_id"] == visual_id
         key = row["new_visual_id"] if is_old else row["old_visual_id"]
@@ -327,7 +301,7 @@ def _history_table(lab: Lab, visual_id: str, formula: ShownFormula) -> Table:
             Column("Instances", "instances", COUNT),
             Column("Created", "made_at", TIME),
         ],
-        formula.history,
+        formula["history"],
     )
 
 

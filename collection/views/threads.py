@@ -32,7 +32,7 @@ from collection.permissions import closed_threads
 from collection.selectors.collections import collection_of
 from collection.selectors.threads import LinkedQuestion, Links, Thread, find_thread
 from collection.services.addresses import post_url, posts_at
-from collection.services.lookup import IdMatch, SearchResults, look_up
+from collection.services.lookup import IdMatch, look_up
 from collection.services.rendering import render_thread
 
 
@@ -58,14 +58,12 @@ class LookUpForm(SearchForm):
 
 
 pages = Pages(LAB, section="search")
+HTMX = ("HX-Request", "HX-History-Restore-Request")
 
 
 @pages.read("posts/", "post-list", access=looked_up_lab_or_404)
 def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Show the search of the lab's collection.
-
-    With `pane=1`, or for htmx, return only the form and the results.
-    """
+    """Show the search of the lab's collection; with `pane=1`, or for htmx, its form and results."""
     form = LookUpForm(request.GET or None)
     context: dict[str, Any] = {"form": form, "collection": collection_of(lab)}
     context["in_pane"] = request.GET.get("pane") == "1"
@@ -77,32 +75,21 @@ def post_list(request: HttpRequest, lab: Lab) -> HttpResponse:
             collection=context["collection"], query=query, page=request.GET.get("page")
         )
         context["milliseconds"] = max(1, round(1000 * (time.perf_counter() - started)))
-        if (
-            only := _only_known(lab, context["found"], is_named=len(query.ids) == 1)
-        ) and not context["in_pane"]:
-            return redirect(only)
-    is_part = context["in_pane"] or _wants_part(request)
-    response = render(
-        request, "collection/_lookup.html" if is_part else "collection/post_list.html", context
-    )
+        known, results = context["found"].known, context["found"].results
+        is_only = len(query.ids) == len(known) == 1 and not results  # as of `post:12345`
+        if is_only and not context["in_pane"]:
+            return redirect(_address_of(lab, known[0]))
+    # For history navigation, htmx asks for the page.
+    asks, history = (request.headers.get(name) == "true" for name in HTMX)
+    is_part = context["in_pane"] or (asks and not history)
+    template = "collection/_lookup.html" if is_part else "collection/post_list.html"
+    response = render(request, template, context)
     # A browser must not mix up the page and the fragment, which share a URL.
-    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
+    patch_vary_headers(response, HTMX)
     return response
 
 
-def _wants_part(request: HttpRequest) -> bool:
-    """Return whether htmx requests a fragment; for history navigation, it requests the page."""
-    asks = request.headers.get("HX-Request") == "true"
-    return asks and request.headers.get("HX-History-Restore-Request") != "true"
-
-
-def _only_known(lab: Lab, results: SearchResults, *, is_named: bool) -> str | None:
-    """Return the URL of the only result of an id query such as `post:12345`, or None."""
-    is_only = is_named and len(results.known) == 1 and not results.results
-    return address_of(lab, results.known[0]) if is_only else None
-
-
-def address_of(lab: Lab, known: IdMatch) -> str:
+def _address_of(lab: Lab, known: IdMatch) -> str:
     """Return the URL of a post or a formula."""
     if known.kind == "post":
         return post_url(lab.slug, known.number)
@@ -165,9 +152,7 @@ def _without_questions(links: Links, closed: Set[str]) -> Links:
             if (link.post.thread_id if link.post else link.post_id) not in closed
         )
 
-    return Links(
-        *map(kept, (links.duplicate_of, links.duplicates, links.linked, links.linked_from))
-    )
+    return Links(*map(kept, links))
 
 
 READER = "X-Judging-User"  # the judging page's user, who may have signed out since
@@ -194,9 +179,7 @@ def post_detail(request: HttpRequest, lab: str, post_id: str) -> HttpResponse:
     if thread is None:
         raise Http404
     looks_up, has_links = _formula_links(request, visible_lab)
-    marked: dict[str, Any] = {
-        name: request.GET.get(name.removesuffix("_id"), "") for name in MARKED
-    }
+    marked: Any = {name: request.GET.get(name.removesuffix("_id"), "") for name in MARKED}
     context = {
         "lab": visible_lab,
         "post_id": post_id,
@@ -228,17 +211,14 @@ def topic_thread(request: HttpRequest, lab: str, task: str, query_id: str) -> Ht
     if collection and topic.thread_id:
         thread = _visible_thread(request, topic_task.lab, collection, topic.thread_id)
     looks_up, has_links = _formula_links(request, topic_task.lab)
+    shown: Any = {"lab": topic_task.lab, "topic": topic, "has_formula_links": has_links}
     context = {
         "lab": topic_task.lab,
         "task": topic_task,
         "topic": topic,
         "asked_for": topic.thread_id,
         "collection": collection,
-        "thread": render_thread(
-            thread, lab=topic_task.lab, topic=topic, has_formula_links=has_links
-        )
-        if thread
-        else None,
+        "thread": thread and render_thread(thread, **shown),
         "may_look_up": looks_up,
         "has_formula_links": has_links,
     }
@@ -251,10 +231,7 @@ def _is_other_reader(request: HttpRequest) -> bool:
 
 
 def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
-    """Render the page, or for the judging page only the thread.
-
-    Offline trips store the page; its reader is named there, too.
-    """
+    """Render the page, or the thread alone for judging, with its reader for offline trips."""
     is_panel = READER in request.headers
     response = render(request, "collection/_thread_panel.html" if is_panel else page, context)
     patch_vary_headers(response, [READER])
@@ -265,10 +242,7 @@ def _page_or_panel(request: HttpRequest, page: str, context: dict[str, Any]) -> 
 def _visible_thread(
     request: HttpRequest, lab: Lab, collection: Collection, post_id: str
 ) -> Thread | None:
-    """Return the thread of a post without links to closed threads, or None for an unknown post.
-
-    Raises 404 if the thread is closed.
-    """
+    """Return a thread without links to closed ones, or None; raise 404 for a closed thread."""
     thread = find_thread(collection, post_id, corrections_of(lab))
     closed = closed_threads(request.user, collection)
     if thread and thread.thread_id in closed:

@@ -56,6 +56,7 @@ JUDGMENT_COLUMNS: dict[str, Callable[[Judgment], object]] = {
     "reason": attrgetter("reason"),
     "marks": lambda one: json.dumps(one.marks, ensure_ascii=False) if one.marks else "",
 }
+RELATED = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
 # Long fields that would be read again with each judgment.
 UNREAD = (
     "guideline__text",
@@ -92,24 +93,44 @@ def _table(
     columns: dict[str, Callable[[Judgment], object]],
     with_names: bool,
 ) -> Iterable[bytes]:
-    def assessor(judgment: Judgment) -> str:
-        if judgment.assessor is None:
-            return ""
-        return (
-            judgment.assessor.username if with_names else pseudonym(task.lab, judgment.assessor.pk)
-        )
-
     # Numbers in the file instead of keys, which the lab has on this server only.
     numbers: dict[int, int] = {}
     own = {
         "judgment": lambda judgment: numbers.setdefault(judgment.pk, len(numbers) + 1),
         **columns,
         "supersedes": lambda judgment: numbers.get(judgment.supersedes_id or 0),
-        "assessor": assessor,
+        "assessor": _assessor(task.lab, with_names=with_names),
     }
-    related = ("instance__item__pool", "instance__item__topic", "guideline", "assessor")
-    rows = judgments.order_by("pk").select_related(*related).defer(*UNREAD).iterator()
+    rows = judgments.order_by("pk").select_related(*RELATED).defer(*UNREAD).iterator()
     return tsv_lines(own, rows, exact=True)
+
+
+def _assessor(lab: Lab, *, with_names: bool) -> Callable[[Judgment], str]:
+    """Return what reads the user name or the pseudonym of the assessor of a judgment."""
+
+    def name(judgment: Judgment) -> str:
+        if judgment.assessor is None:
+            return ""
+        user = judgment.assessor
+        return str(user.username) if with_names else pseudonym(lab, user.pk)
+
+    return name
+
+
+def judgments_with_columns(task: Task) -> QuerySet[Judgment]:
+    """Return the official judgments of a task with what their columns read."""
+    official = Judgment.official.filter(instance__item__pool__task=task)
+    return official.select_related(*RELATED).defer(*UNREAD)
+
+
+def judgment_columns(task: Task) -> dict[str, Callable[[Judgment], object]]:
+    """Return the columns of judgments in the API, which names them by their keys."""
+    return {
+        **JUDGMENT_COLUMNS,
+        "supersedes": attrgetter("supersedes_id"),
+        "assessor": _assessor(task.lab, with_names=False),
+        "marks": attrgetter("marks"),
+    }
 
 
 Owner = TypeVar("Owner", Lab, Task)

@@ -20,7 +20,7 @@ from arqlab.core.services.labs import close_task, reopen_task
 from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import F, edited
 from arqlab.web.downloads import exact_response
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import FILE, TASK, Pages
 from arqlab.web.tables import answer
 from submissions.forms import MoveForm, RunEditForm, RunPublicationForm, SystemForm, WithdrawForm
 from submissions.models import Run
@@ -210,7 +210,7 @@ def run_retry(request: HttpRequest, run: Run) -> HttpResponse:
     return _to(run)
 
 
-@pages.form("runs/<int:run>/repaired/", "run-repaired", api=True)
+@pages.form("runs/<int:run>/repaired/", "run-repaired", api=FILE)
 def run_repaired(request: HttpRequest, run: Run) -> HttpResponse:
     """Return the repaired file, or submit or check it as a new run."""
     try:

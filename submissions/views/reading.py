@@ -24,7 +24,7 @@ from arqlab.core.views.answers import sent_to, wants_json
 from arqlab.web.cells import COUNT, ID, TIME, CellKind, chip
 from arqlab.web.downloads import table_response
 from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import FILE, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from submissions.forms import RunMetadataForm, UploadForm, metadata_forms, metadata_prefixes
 from submissions.models import Run, RunQuerySet
@@ -141,13 +141,13 @@ def _empty_list(task: Task, context: dict[str, Any]) -> Empty:
     )
 
 
-@pages.read("map.csv", "run-map", access=organized_task_or_404, sign_in=False)
+@pages.read("map.csv", "run-map", api=FILE, access=organized_task_or_404, sign_in=False)
 def run_map_csv(request: HttpRequest, task: Task) -> HttpResponse:
     """Return the run map as CSV, for organizers."""
     return table_response(run_map(task), f"runs-{task.lab.slug}-{task.slug}.csv")
 
 
-@pages.read("<int:run>/problems.tsv", "run-problems", api=True)
+@pages.read("<int:run>/problems.tsv", "run-problems", api=FILE)
 def run_problems(request: HttpRequest, run: Run) -> HttpResponse:
     """Return every problem of a run as TSV."""
     if not run.occurrences:
@@ -156,7 +156,7 @@ def run_problems(request: HttpRequest, run: Run) -> HttpResponse:
     return table_response(cells, f"problems-of-run-{run.pk}.tsv")
 
 
-@pages.read("<int:run>/file/", "run-file", api=True)
+@pages.read("<int:run>/file/", "run-file", api=FILE)
 def run_file(request: HttpRequest, run: Run) -> FileResponse:
     """Return the uploaded file unchanged; of an archive with other teams' runs, only the run."""
     kind = "application/octet-stream"

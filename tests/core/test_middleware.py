@@ -73,7 +73,7 @@ def test_a_page_leads_to_the_sign_in_page_and_back_once_the_session_is_lost(lost
 
 
 def test_the_api_and_sign_in_forms_decide_themselves(lost):
-    assert lost.post("/api/v1/labs/arqmath-x/tasks/task1/runs/").status_code == 403
+    assert lost.post("/api/v1/labs/arqmath-x/tasks/task1/runs/").status_code == 401
     assert lost.post("/accounts/login/", {"login": "x"}).status_code == 200
     assert lost.post("/accounts/password/reset/", {"email": "x"}).status_code == 200
     assert lost.post("/accounts/logout/")["Location"] == "/"

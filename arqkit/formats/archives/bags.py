@@ -51,13 +51,10 @@ def bag_faults(bag: Path) -> list[str]:
 
 
 def _payload(bag: Path) -> dict[str, Path]:
+    """Return the files of a bag by their paths as manifests write them (RFC 8493, 2.1.3)."""
     files = (path for path in sorted((bag / "data").rglob("*")) if path.is_file())
-    return {_encoded(path.relative_to(bag).as_posix()): path for path in files}
-
-
-def _encoded(name: str) -> str:
-    """Return a path as manifests write it (RFC 8493, section 2.1.3)."""
-    return name.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    named = {path.relative_to(bag).as_posix().replace("%", "%25"): path for path in files}
+    return {name.replace("\r", "%0D").replace("\n", "%0A"): path for name, path in named.items()}
 
 
 def _lines(files: Mapping[str, Path]) -> str:

@@ -6,6 +6,7 @@ Nothing here trusts the sender.
 import gzip
 import io
 import posixpath
+import re
 import struct
 import zipfile
 import zlib
@@ -75,16 +76,12 @@ class ByteBudget:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = self.left = max_bytes
 
-    def check(self, size: int) -> None:
-        """Refuse a declared size that is larger than the rest of the budget."""
-        if size > self.left:
-            self.spend(size)
-
     def spend(self, size: int) -> None:
         """Subtract the number of bytes that were read."""
         self.left -= size
         if self.left < 0:
-            limit = _readable_size(self.max_bytes)
+            size = self.max_bytes
+            limit = f"{size / MEBIBYTE:,.1f} MB" if size >= MEBIBYTE else f"{size:,} bytes"
             actual, most = f"more than {limit} when unpacked", f"at most {limit}"
             todo = "Upload fewer runs at a time, or check that you chose the right file."
             raise MemberRefusedError(actual, expected=most, todo=todo)
@@ -150,10 +147,6 @@ def _read_run(stream: IO[bytes] | gzip.GzipFile, limits: UploadLimits) -> bytes:
     return gathered.getvalue()
 
 
-def _readable_size(size: int) -> str:
-    return f"{size / MEBIBYTE:,.1f} MB" if size >= MEBIBYTE else f"{size:,} bytes"
-
-
 def first_bytes(stream: IO[bytes] | gzip.GzipFile) -> bytes:
     """Return the beginning of a file, and rewind it."""
     stream.seek(0)
@@ -201,6 +194,9 @@ ENCRYPTED = 0x1
 # A ValueError comes from offsets before the beginning of a zip and from names that are not UTF-8.
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
 OFFICE_MEMBERS = ("[Content_Types].xml", "mimetype", "META-INF/")
+OF_SYSTEM = re.compile(
+    r"__MACOSX/|(?:.*/)?(?:\._[^/]*|\.DS_Store|Thumbs\.db|desktop\.ini)\Z", re.DOTALL
+)
 
 
 class UploadRefusedError(FileRefusedError):
@@ -217,10 +213,8 @@ def zip_members(file: BinaryIO, *, name: str, max_bytes: int = MAX_BYTES) -> lis
             return []
         _check_directory(file)
         with zipfile.ZipFile(file) as archive:
-            return [
-                member.filename
-                for member in _members(archive, UploadLimits(ByteBudget(max_bytes), MAX_LINES))
-            ]
+            limits = UploadLimits(ByteBudget(max_bytes), MAX_LINES)
+            return [member.filename for member in _members(archive, limits)]
     except MemberRefusedError as refused:
         raise UploadRefusedError([refused.at(name)]) from None
     except DAMAGE as error:
@@ -282,11 +276,8 @@ def _members(archive: zipfile.ZipFile, limits: UploadLimits) -> list[zipfile.Zip
         raise MemberRefusedError(
             f"a zip with {len(names):,} files", expected=f"at most {MAX_MEMBERS:,} files"
         )
-    members = [
-        member
-        for member in archive.infolist()
-        if not (member.is_dir() or _is_of_system(member.filename))
-    ]
+    every = archive.infolist()
+    members = [it for it in every if not (it.is_dir() or OF_SYSTEM.match(it.filename))]
     [(path, times)] = Counter(member.filename for member in members).most_common(1) or [("", 0)]
     if times > 1:
         raise MemberRefusedError(
@@ -297,21 +288,13 @@ def _members(archive: zipfile.ZipFile, limits: UploadLimits) -> list[zipfile.Zip
         members = [member for member in members if member.filename == limits.only][:1]
     if not members:
         raise MemberRefusedError("a zip without files" + (", only folders" if names else ""))
-    limits.budget.check(sum(member.file_size for member in members))
+    if (declared := sum(member.file_size for member in members)) > limits.budget.left:
+        limits.budget.spend(declared)
     return members
 
 
 def _damaged_zip(error: Exception) -> MemberRefusedError:
     return MemberRefusedError(f"a damaged zip ({error})", todo="Create the zip again.")
-
-
-def _is_of_system(path: str) -> bool:
-    name = posixpath.basename(path)
-    return (
-        path.startswith("__MACOSX/")
-        or name.startswith("._")
-        or name in {".DS_Store", "Thumbs.db", "desktop.ini"}
-    )
 
 
 def _from_member(

@@ -92,6 +92,7 @@ class _Scan:
 
     def __init__(self, name: str, kind: str, source: Source) -> None:
         self.name, self.kind, self.source = name, kind, source
+        self.expected_root = f"<{kind.replace('_', '')}>"
         self.buffer, self.line, self.number = b"", 1, 0
         self.root: bytes | None = None
         self.fault = ""
@@ -104,8 +105,8 @@ class _Scan:
             return
         first = ROW.search(self.buffer)
         prolog = self._drop(first.start() if first else 0)
-        if self._has_doctype(prolog):
-            yield self._block(0, 0, (self._doctype(),))
+        if refused := self._doctype(prolog):
+            yield self._block(0, 0, refused)
             return
         problems = self._problems_of(prolog)
         is_more = True
@@ -169,11 +170,8 @@ class _Scan:
 
     def _last_block(self, problems: tuple[Problem, ...]) -> Block:
         """Return the last row, with a problem if the file ends before the root is closed."""
-        closing = (
-            re.search(rb"</" + re.escape(self.root) + rb"\s*>\s*\Z", self.buffer)
-            if self.root
-            else None
-        )
+        end_tag = rb"</" + re.escape(self.root or b"/") + rb"\s*>\s*\Z"
+        closing = re.search(end_tag, self.buffer) if self.root else None
         is_row = ROW.match(self.buffer) is not None
         if closing and not self.fault:
             return self._block(closing.start(), int(is_row), problems)
@@ -196,59 +194,36 @@ class _Scan:
             self.root = root[1]
             return ()
         actual = "other text before the first row" if prolog.strip() else "a row without a root"
-        return (
-            Problem(
-                self.name, 1, actual, f"<{self.kind.replace('_', '')}>", "Import the complete file."
-            ),
-        )
+        return (Problem(self.name, 1, actual, self.expected_root, "Import the complete file."),)
 
     def _without_rows(self) -> tuple[Problem, ...]:
-        if self._has_doctype(self.buffer):
-            return (self._doctype(),)
+        if refused := self._doctype(self.buffer):
+            return refused
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         try:
-            root = etree.fromstring(
-                self.buffer,
-                etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False),
-            )
+            root = etree.fromstring(self.buffer, parser)
         except etree.XMLSyntaxError:
             return (self._cut_short(self.line + self.buffer.count(b"\n")),)
         if self.fault:
             return (self._cut_short(1),)
-        expected = f"<{self.kind.replace('_', '')}>"
-        if len(root):  # an empty root may have any name
-            actual = f"no row in <{root.tag}>"
-            return (
-                Problem(
-                    self.name,
-                    1,
-                    actual,
-                    f"{expected} with its rows",
-                    f"Import {DUMP_FILES[self.kind]}.",
-                ),
-            )
-        return ()
+        if not len(root):  # an empty root may have any name
+            return ()
+        actual, expected = f"no row in <{root.tag}>", f"{self.expected_root} with its rows"
+        return (Problem(self.name, 1, actual, expected, f"Import {DUMP_FILES[self.kind]}."),)
 
-    def _has_doctype(self, text: bytes) -> bool:
-        return b"<!DOCTYPE" in text or b"<!ENTITY" in text
-
-    def _doctype(self) -> Problem:
+    def _doctype(self, text: bytes) -> tuple[Problem, ...]:
+        """Return the problem of a text with a DOCTYPE, if it has one."""
+        if b"<!DOCTYPE" not in text and b"<!ENTITY" not in text:
+            return ()
         todo = "Remove the DOCTYPE, and replace its entities with their text."
-        return Problem(self.name, 1, "a DOCTYPE", "XML without a DOCTYPE", todo)
+        return (Problem(self.name, 1, "a DOCTYPE", "XML without a DOCTYPE", todo),)
 
     def _cut_short(self, line: int) -> Problem:
         actual = f"the end of the file ({self.fault})" if self.fault else "the end of the file"
-        closing = (
-            f"</{self.root.decode()}>"
-            if self.root
-            else f"the rows of {DUMP_FILES[self.kind]} as XML"
-        )
-        return Problem(
-            self.name,
-            line,
-            actual,
-            closing,
-            "Import the complete file. The rows before this line are imported.",
-        )
+        rows = f"the rows of {DUMP_FILES[self.kind]} as XML"
+        expected = f"</{self.root.decode()}>" if self.root else rows
+        todo = "Import the complete file. The rows before this line are imported."
+        return Problem(self.name, line, actual, expected, todo)
 
 
 class DumpRow(NamedTuple):
@@ -259,19 +234,18 @@ class DumpRow(NamedTuple):
     fields: Mapping[str, str]
 
 
-def rows(path: Path, kind: str, *, skip: int = 0) -> Iterator[DumpRow | Problem]:
-    """Yield the rows of a file after the first `skip`, or a Problem for each malformed row.
+def rows(path: Path, kind: str) -> Iterator[DumpRow | Problem]:
+    """Yield the rows of a file, or a Problem for each malformed row.
 
     A truncated or damaged file, or one with a DOCTYPE, yields the rows before and then a Problem.
     Nothing is raised.
     """
     for block in blocks(path, kind):
-        if not block.row_count or block.last > skip:
-            yield from read_block(block, skip=skip)
+        yield from read_block(block)
 
 
-def read_block(block: Block, *, skip: int = 0) -> Iterator[DumpRow | Problem]:
-    """Yield the rows of a block with numbers above `skip`, and its problems."""
+def read_block(block: Block) -> Iterator[DumpRow | Problem]:
+    """Yield the rows of a block, and its problems."""
     data = block.data
     starts = [match.start() for match in ROW.finditer(data)]
     parser = etree.XMLParser(
@@ -287,9 +261,7 @@ def read_block(block: Block, *, skip: int = 0) -> Iterator[DumpRow | Problem]:
     line = block.line
     for place, (start, end) in enumerate(pairwise([*starts, len(data)])):
         number = block.first + place
-        if number <= skip:
-            pass
-        elif elements is not None:
+        if elements is not None:
             yield DumpRow(number, line, _fields(elements[place]))
         else:
             yield from _read_row(data[start:end], parser, number, line, block.source)
@@ -323,21 +295,10 @@ def _read_row(
         parsed = _parsed(tag[0], parser)
     if isinstance(parsed, str):
         expected = "well-formed XML: values in quotes, and <, & and quotes in them escaped"
-        yield Problem(
-            source,
-            line,
-            f"a malformed row ({parsed})",
-            expected,
-            "Correct the row, and import the file again.",
-        )
+        actual, todo = f"a malformed row ({parsed})", "Correct the row, and import the file again."
+        yield Problem(source, line, actual, expected, todo)
         return
     yield DumpRow(number, line, _fields(parsed[0]))
     if following and tag:
-        place = line + tag[0].count(b"\n")
-        yield Problem(
-            source,
-            place,
-            f"other text after a row ({following})",
-            "the next row",
-            "Remove the text.",
-        )
+        place, actual = line + tag[0].count(b"\n"), f"other text after a row ({following})"
+        yield Problem(source, place, actual, "the next row", "Remove the text.")

@@ -9,8 +9,8 @@ becomes a Problem and affects no other row.
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from functools import partial, wraps
-from typing import NamedTuple, TypeVar
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from arqkit.formats.dumps.blocks import DumpRow
 from arqkit.records import Problem
@@ -84,6 +84,11 @@ class PostLinkRecord(NamedTuple):
     kind: str
     created_at: datetime | None
 
+    @property
+    def stored(self) -> dict[str, Any]:
+        """Return the values that are stored: all but the id."""
+        return {name: getattr(self, name) for name in self._fields[1:]}
+
 
 class TagRecord(NamedTuple):
     """A tag and the number of its questions."""
@@ -126,84 +131,6 @@ class _BadRowError(Exception):
         self.found, self.expected = actual, expected
 
 
-def _reader(read: Callable[[DumpRow], T]) -> Callable[[DumpRow, str], T | Problem]:
-    """Return a reader that takes the file of the row too, and returns the problem of a bad row."""
-
-    @wraps(read)
-    def checked(row: DumpRow, source: str) -> T | Problem:
-        try:
-            return read(row)
-        except _BadRowError as bad:
-            todo = "Correct the row, and import the file again."
-            return Problem(source, row.line, bad.found, bad.expected, todo)
-
-    return checked
-
-
-@_reader
-def read_comment(row: DumpRow) -> CommentRecord:
-    """Return the record of a row of Comments.xml, or its problem."""
-    return CommentRecord(
-        comment_id=_id(row, "Id"),
-        post_id=_id(row, "PostId"),
-        text=_text(row, "Text"),
-        score=_number(row, "Score"),
-        author_id=_id(row, "UserId", is_needed=False, is_author=True),
-        author_name=(_value(row, "UserDisplayName") or "")[:MAX_NAME],
-        created_at=_moment(row, "CreationDate"),
-    )
-
-
-@_reader
-def read_post_link(row: DumpRow) -> PostLinkRecord:
-    """Return the record of a row of PostLinks.xml, or its problem."""
-    return PostLinkRecord(
-        link_id=_id(row, "Id", is_needed=False),
-        post_id=_id(row, "PostId"),
-        related_id=_id(row, "RelatedPostId"),
-        kind=_kind(row, "LinkTypeId", LINK_KINDS),
-        created_at=_moment(row, "CreationDate"),
-    )
-
-
-@_reader
-def read_tag(row: DumpRow) -> TagRecord:
-    """Return the record of a row of Tags.xml, or its problem."""
-    name, count = _text(row, "TagName").strip(), _number(row, "Count") or 0
-    if len(name) > MAX_TAG:
-        raise _BadRowError(f"a tag of {len(name)} characters", f"at most {MAX_TAG} characters")
-    if count < 0:
-        raise _BadRowError(f"the Count {count}", "the number of questions, 0 or more")
-    return TagRecord(name, count)
-
-
-@_reader
-def read_author(row: DumpRow) -> AuthorRecord:
-    """Return the record of a row of Users.xml, or its problem. No other personal data is read."""
-    author_id = _id(row, "Id", is_author=True)
-    name = (_value(row, "DisplayName") or "").strip() or f"user{author_id}"
-    return AuthorRecord(author_id, name[:MAX_NAME], _number(row, "Reputation"))
-
-
-@_reader
-def read_vote(row: DumpRow) -> VoteRecord:
-    """Return the record of a row of Votes.xml, or its problem."""
-    kind = _value(row, "VoteTypeId") or ""
-    if _ID.fullmatch(kind) is None:
-        expected = "the number of a vote type, such as 2 (up) or 3 (down)"
-        raise _BadRowError(_found("VoteTypeId", kind), expected)
-    vote_id, post_id = _id(row, "Id", is_needed=False), _id(row, "PostId")
-    return VoteRecord(vote_id, post_id, VOTE_KINDS.get(kind, ""), _moment(row, "CreationDate"))
-
-
-@_reader
-def read_badge(row: DumpRow) -> BadgeRecord:
-    """Return the record of a row of Badges.xml, or its problem."""
-    badge_id = _id(row, "Id", is_needed=False)
-    kind = _kind(row, "Class", BADGE_CLASSES)
-    return BadgeRecord(badge_id, _id(row, "UserId", is_author=True), kind, _moment(row, "Date"))
-
-
 def _value(row: DumpRow, name: str) -> str | None:
     """Return an attribute by its name in the public dump or in another one."""
     value = row.fields.get(name)
@@ -239,9 +166,8 @@ def _number(row: DumpRow, name: str) -> int | None:
     if not text:
         return None
     if _NUMBER.fullmatch(text) is None or abs(int(text)) > MAX_NUMBER:
-        raise _BadRowError(
-            _found(name, text), f"a whole number between -{MAX_NUMBER:,} and {MAX_NUMBER:,}"
-        )
+        expected = f"a whole number between -{MAX_NUMBER:,} and {MAX_NUMBER:,}"
+        raise _BadRowError(_found(name, text), expected)
     return int(text)
 
 
@@ -261,9 +187,93 @@ def _moment(row: DumpRow, name: str) -> datetime | None:
         moment = datetime.fromisoformat(text)
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise _BadRowError(
-            _found(name, text), f"{name}, a time such as 2018-12-31T23:59:59.123"
-        ) from None
+        expected = f"{name}, a time such as 2018-12-31T23:59:59.123"
+        raise _BadRowError(_found(name, text), expected) from None
+
+
+def _reader(
+    build: Callable[..., T], **fields: Callable[[DumpRow], object]
+) -> Callable[[DumpRow, str], T | Problem]:
+    """Return what reads a row of a file into a record, field by field, or into its problem."""
+
+    def read(row: DumpRow, source: str) -> T | Problem:
+        try:
+            return build(**{name: value(row) for name, value in fields.items()})
+        except _BadRowError as bad:
+            todo = "Correct the row, and import the file again."
+            return Problem(source, row.line, bad.found, bad.expected, todo)
+
+    return read
+
+
+def _tag(name: str, questions: int | None) -> TagRecord:
+    name, count = name.strip(), questions or 0
+    if len(name) > MAX_TAG:
+        raise _BadRowError(f"a tag of {len(name)} characters", f"at most {MAX_TAG} characters")
+    if count < 0:
+        raise _BadRowError(f"the Count {count}", "the number of questions, 0 or more")
+    return TagRecord(name, count)
+
+
+def _author(author_id: str, name: str | None, reputation: int | None) -> AuthorRecord:
+    shown = (name or "").strip() or f"user{author_id}"
+    return AuthorRecord(author_id, shown[:MAX_NAME], reputation)
+
+
+def _vote_kind(row: DumpRow) -> str:
+    kind = _value(row, "VoteTypeId") or ""
+    if _ID.fullmatch(kind) is None:
+        expected = "the number of a vote type, such as 2 (up) or 3 (down)"
+        raise _BadRowError(_found("VoteTypeId", kind), expected)
+    return VOTE_KINDS.get(kind, "")
+
+
+_OWN_ID = partial(_id, name="Id")
+_MAYBE_ID = partial(_id, name="Id", is_needed=False)
+_CREATED = partial(_moment, name="CreationDate")
+# The readers of rows, each by the file; they return a record, or the problem of the row.
+read_comment = _reader(
+    CommentRecord,
+    comment_id=_OWN_ID,
+    post_id=partial(_id, name="PostId"),
+    text=partial(_text, name="Text"),
+    score=partial(_number, name="Score"),
+    author_id=partial(_id, name="UserId", is_needed=False, is_author=True),
+    author_name=lambda row: (_value(row, "UserDisplayName") or "")[:MAX_NAME],
+    created_at=_CREATED,
+)
+read_post_link = _reader(
+    PostLinkRecord,
+    link_id=_MAYBE_ID,
+    post_id=partial(_id, name="PostId"),
+    related_id=partial(_id, name="RelatedPostId"),
+    kind=partial(_kind, name="LinkTypeId", kinds=LINK_KINDS),
+    created_at=_CREATED,
+)
+read_tag = _reader(
+    _tag, name=partial(_text, name="TagName"), questions=partial(_number, name="Count")
+)
+# No other personal data of a user is read.
+read_author = _reader(
+    _author,
+    author_id=partial(_id, name="Id", is_author=True),
+    name=partial(_value, name="DisplayName"),
+    reputation=partial(_number, name="Reputation"),
+)
+read_vote = _reader(
+    VoteRecord,
+    kind=_vote_kind,
+    vote_id=_MAYBE_ID,
+    post_id=partial(_id, name="PostId"),
+    created_at=_CREATED,
+)
+read_badge = _reader(
+    BadgeRecord,
+    badge_id=_MAYBE_ID,
+    kind=partial(_kind, name="Class", kinds=BADGE_CLASSES),
+    author_id=partial(_id, name="UserId", is_author=True),
+    created_at=partial(_moment, name="Date"),
+)
 
 
 POST_KINDS: Mapping[str, str] = {"1": "question", "2": "answer"}
@@ -309,10 +319,8 @@ def read_post(row: DumpRow, source: str) -> PostReading:
     kind = POST_KINDS.get(post_type)
     if kind is None and post_type.isdecimal():
         return PostReading(None)
-    post_id, parent = (
-        fields.get("Id", "").strip(),
-        (fields.get("ParentId") or fields.get("ParentID") or "").strip(),
-    )
+    post_id = fields.get("Id", "").strip()
+    parent = (fields.get("ParentId") or fields.get("ParentID") or "").strip()
     if problem := _lack(post_id, kind, post_type, parent):
         actual, expected = problem
         return PostReading(None, (Problem(source, row.line, actual, expected, _COMPLETE),))
@@ -351,15 +359,11 @@ def _lack(post_id: str, kind: str | None, post_type: str, parent: str) -> tuple[
         actual = f"the Id {post_id[:60]!r}" if post_id else "a post without Id"
         return actual, "Id, a number of at most 18 digits"
     if kind is None:
-        actual = (
-            f"the PostTypeId {post_type[:60]!r}"
-            if post_type
-            else f"the post {post_id} without PostTypeId"
-        )
+        actual = f"the PostTypeId {post_type[:60]!r}"
+        actual = actual if post_type else f"the post {post_id} without PostTypeId"
         return actual, "PostTypeId, 1 for a question or 2 for an answer"
     if kind == "answer" and _ID.fullmatch(parent) is None:
-        actual = (
-            f"the ParentId {parent[:60]!r}" if parent else f"the answer {post_id} without ParentId"
-        )
+        actual = f"the ParentId {parent[:60]!r}"
+        actual = actual if parent else f"the answer {post_id} without ParentId"
         return actual, "ParentId, the Id of the question"
     return None

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -179,15 +179,8 @@ def _are_paired(buffer: npt.NDArray[np.uint8], quotes: Places) -> bool:
 
 
 COLUMNS = (
-    "formula_id",
-    "post_id",
-    "thread_id",
-    "type",
-    "comment_id",
-    "old_visual_id",
-    "visual_id",
-    "issue",
-    "formula",
+    *("formula_id", "post_id", "thread_id", "type", "comment_id"),
+    *("old_visual_id", "visual_id", "issue", "formula"),
 )
 ROWS_A_PART = 100_000
 SCHEMA = dict.fromkeys(COLUMNS, pl.String)
@@ -195,10 +188,7 @@ SUFFIXES = (".tsv", ".tsv.gz", ".tsv.bz2")
 OTHER_HEADINGS = {
     "id": "formula_id",
     "topic_id": "post_id",
-    "slt": "formula",
-    "opt": "formula",
-    "latex": "formula",
-    "mathml": "formula",
+    **dict.fromkeys(("slt", "opt", "latex", "mathml"), "formula"),
 }
 NEEDED = ("formula_id", "post_id", "thread_id", "type", "formula")
 COMPLETE_FILE = "Import the complete file."
@@ -234,20 +224,16 @@ def read_index(path: Path) -> Iterator[IndexPart]:
     files = index_files(path)
     if not files:
         actual, expected = "a folder without an index", f"files ending in {', '.join(SUFFIXES)}"
-        yield IndexPart(
-            pl.DataFrame(schema=SCHEMA),
-            [Problem(path.name, None, actual, expected, "Name another folder.")],
-        )
+        problem = Problem(path.name, None, actual, expected, "Name another folder.")
+        yield IndexPart(pl.DataFrame(schema=SCHEMA), [problem])
     for file in files:
         yield from _parts(file, f"{path.name}/{file.name}", seen)
 
 
 def index_files(folder: Path) -> list[Path]:
     """Return the TSV files of a folder, with 2.tsv before 10.tsv."""
-    files = (
-        file for file in folder.iterdir() if file.name.lower().endswith(SUFFIXES) and file.is_file()
-    )
-    visible = (file for file in files if not file.name.startswith("."))
+    files = [file for file in folder.iterdir() if file.name.lower().endswith(SUFFIXES)]
+    visible = (file for file in files if file.is_file() and not file.name.startswith("."))
     return sorted(visible, key=lambda file: natural_key(file.name))
 
 
@@ -302,9 +288,8 @@ class _IndexFile:
 
     def refusal(self, actual: str, expected: str, todo: str = COMPLETE_FILE) -> IndexPart:
         """Return a problem of the file from this line on."""
-        return IndexPart(
-            pl.DataFrame(schema=SCHEMA), [Problem(self.source, self.line, actual, expected, todo)]
-        )
+        problem = Problem(self.source, self.line, actual, expected, todo)
+        return IndexPart(pl.DataFrame(schema=SCHEMA), [problem])
 
     def _read(self, data: bytes, *, is_last: bool) -> Iterator[IndexPart]:
         if not self.headings:
@@ -334,11 +319,8 @@ def _headings(first: bytes) -> tuple[list[str], str]:
     ours = [OTHER_HEADINGS.get(name, name) for name in names]
     lacking = [name for name in NEEDED if name not in ours]
     if lacking:
-        return (
-            ours,
-            "columns named id, post_id, thread_id, type, formula in the first line "
-            f"(missing: {', '.join(lacking)})",
-        )
+        known = "columns named id, post_id, thread_id, type, formula in the first line"
+        return ours, f"{known} (missing: {', '.join(lacking)})"
     if len(set(ours)) < len(ours):
         return ours, "each heading once"
     return ours, ""
@@ -346,7 +328,8 @@ def _headings(first: bytes) -> tuple[list[str], str]:
 
 def _checked(rows: pl.DataFrame, source: str, seen: SeenIds) -> tuple[pl.DataFrame, list[Problem]]:
     """Return the rows with valid ids, each formula once, and the problems of the others."""
-    frame = rows.select("line", *(_column(name, rows.columns) for name in COLUMNS))
+    missing = {name: pl.lit(None, pl.String) for name in COLUMNS if name not in rows.columns}
+    frame = rows.with_columns(**missing).select("line", *COLUMNS)
     is_good = frame.select(good=_good())["good"]
     if not is_good.all():
         frame = frame.with_columns(
@@ -361,13 +344,11 @@ def _checked(rows: pl.DataFrame, source: str, seen: SeenIds) -> tuple[pl.DataFra
         numbers = numbers.fill_null(ids.hash().reinterpret(signed=True))
     is_new = pl.Series(seen.add_all(numbers.to_numpy()), dtype=pl.Boolean)
     if not is_new.all():
-        problems += [_again(row, source) for row in frame.filter(~is_new).iter_rows(named=True)]
+        expected = "each formula once (the first row was kept)"
+        for line, name in frame.filter(~is_new).select("line", "formula_id").iter_rows():
+            problems.append(Problem(source, line, f"the formula {name} again", expected, REMEDY))
         frame = frame.filter(is_new)
     return frame.drop("line"), problems
-
-
-def _column(name: str, known: list[str]) -> pl.Expr:
-    return pl.col(name) if name in known else pl.lit(None, pl.String).alias(name)
 
 
 def _good() -> pl.Expr:
@@ -381,33 +362,12 @@ def _good() -> pl.Expr:
     return in_digits | named.fill_null(value=False)
 
 
-def _bad_row(row: dict[str, str | int | None], source: str) -> Problem:
+def _bad_row(row: dict[str, Any], source: str) -> Problem:
     for name, pattern in (("formula_id", _ID), ("post_id", _POST_ID), ("thread_id", _THREAD_ID)):
-        text = row[name]
+        text, word = row[name], name.replace("_", " ")
         if text is None and name != "thread_id":
-            return _problem(row, source, f"a row without {_in_words(name)}", f"a {_in_words(name)}")
-        if text is not None and re.search(pattern, str(text)) is None:
-            return _problem(
-                row,
-                source,
-                f"the {_in_words(name)} {str(text)[:60]!r}",
-                f"a {_in_words(name)} in digits, or ids such as Parabola:0 in Parabola",
-            )
+            return Problem(source, row["line"], f"a row without {word}", f"a {word}", REMEDY)
+        if text is not None and re.search(pattern, text) is None:
+            expected = f"a {word} in digits, or ids such as Parabola:0 in Parabola"
+            return Problem(source, row["line"], f"the {word} {text[:60]!r}", expected, REMEDY)
     raise AssertionError(row)
-
-
-def _again(row: dict[str, str | int | None], source: str) -> Problem:
-    return _problem(
-        row,
-        source,
-        f"the formula {row['formula_id']} again",
-        "each formula once (the first row was kept)",
-    )
-
-
-def _problem(row: dict[str, str | int | None], source: str, actual: str, expected: str) -> Problem:
-    return Problem(source, int(row["line"] or 0), actual, expected, REMEDY)
-
-
-def _in_words(name: str) -> str:
-    return name.replace("_", " ")

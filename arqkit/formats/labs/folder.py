@@ -7,6 +7,7 @@ files of the collection must exist, but are read only when they are imported.
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,6 +21,7 @@ from arqkit.formats.labs.tables import (
     opening_time,
     read_collection_table,
     slug_text,
+    some_text,
 )
 from arqkit.formats.qrels.read import read_qrels
 from arqkit.formats.runs.filename import read_answer_ids
@@ -82,13 +84,11 @@ def check_relevant(table: LabTable, scale: LabelScale, relevant_from: int) -> No
     if is_relevant_possible(scale, relevant_from):
         return
     highest = max(label.value for label in scale.judgments)
-    table.mistake(
-        "relevant_from" if "relevant_from" in table else "labels",
-        f"no relevant label: the highest is {highest}, "
-        f"and labels are relevant from {relevant_from}",
-        f"a label of {relevant_from} or higher",
-        f"Set relevant_from to {highest} or lower, or add a label.",
-    )
+    key = "relevant_from" if "relevant_from" in table else "labels"
+    actual = f"no relevant label: the highest is {highest}, and labels are relevant from "
+    expected = f"a label of {relevant_from} or higher"
+    todo = f"Set relevant_from to {highest} or lower, or add a label."
+    table.mistake(key, f"{actual}{relevant_from}", expected, todo)
 
 
 ACTIONS = ("wait", "expert", "another")
@@ -115,17 +115,17 @@ NO_RULES = JudgingRules()
 
 def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRules:
     """Return the rules of a task; `scale` has its labels, or None if they are unknown."""
-    file = table.file("guidelines", required=False)
-    text = None
-    if file is not None:
-        text = table.content(file, lambda data, path: source_text(data, path=path))
+    text = table.content(table.file("guidelines", required=False), source_text)
     if text is not None and not 0 < len(text.strip()) <= LONGEST_GUIDELINES:
         expected = f"a text of at most {LONGEST_GUIDELINES:,} characters"
         table.mistake("guidelines", "a text that is empty or too long", expected, "Edit the file.")
     policy = table.table("ticket_policy", required=False)
     if policy is None:
         return JudgingRules(text)
-    expert = policy.take("expert", _person, "") or ""
+    expert = (
+        policy.take("expert", partial(some_text, expected="an email address or a user name"), "")
+        or ""
+    )
     closes = policy.take("expert_closes", truth, default=False) or False
     reports = [] if scale is None else [str(label.value) for label in scale.reports]
     actions = {
@@ -139,12 +139,6 @@ def take_judging_rules(table: LabTable, scale: LabelScale | None) -> JudgingRule
         actual, todo = "no expert", "Name the user who gets these tickets."
         policy.mistake(None, actual, "the key expert beside the action expert", todo)
     return JudgingRules(text, actions, expert, closes)
-
-
-def _person(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("an email address or a user name")
-    return value
 
 
 class LabDates(NamedTuple):
@@ -186,13 +180,11 @@ def take_answer_ids(
 ) -> pl.DataFrame | None:
     """Return the rows of the file (run, topic, answer), or None without a valid file."""
     file = table.file("answer_ids", required=False)
-    if file is None:
-        return None
-    if kind not in (None, TaskKind.GENERATED_ANSWERS):
+    if file is not None and kind not in (None, TaskKind.GENERATED_ANSWERS):
         expected = f"a task of kind {TaskKind.GENERATED_ANSWERS}"
         table.mistake("answer_ids", f"answer_ids in a task of kind {kind}", expected, "Remove it.")
         return None
-    return table.content(file, lambda data, path: read_answer_ids(data, path=path, topics=topics))
+    return table.content(file, partial(read_answer_ids, topics=topics))
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,10 +247,7 @@ class _Head(NamedTuple):
 
 
 def read_lab(folder: Path) -> LabFile:
-    """Return the lab in a folder.
-
-    Raise FileRefusedError with every problem of lab.toml and of all files that it names.
-    """
+    """Return the lab in a folder. Raise FileRefusedError with every problem of all its files."""
     mistakes = Mistakes(folder / "lab.toml")
     root = mistakes.read_root()
     table = root.table("collection", required=False)
@@ -302,15 +291,13 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
     rules = None if preset is None else _overridden(table, preset, overrides)
     dates = read_dates(table, head.dates)
     topics = _topics(table, kind)
-    info_file = table.file("topic_info", required=False)
-    info = None if info_file is None else table.content(info_file, read_topic_info)
+    info = table.content(table.file("topic_info", required=False), read_topic_info)
     threads = _threads(table, topics or [])
     numbers = None if topics is None else {topic.query_id for topic in topics}
     answer_ids = take_answer_ids(table, kind, numbers)
     tables = table.tables("qrels", required=False)
-    qrels = [
-        file for qrels_table in tables if (file := _qrels(qrels_table, rules, numbers)) is not None
-    ]
+    read = (_qrels(qrels_table, rules, numbers) for qrels_table in tables)
+    qrels = tuple(file for file in read if file is not None)
     _check_distinct(tables, "name")
     judging = take_judging_rules(table, rules.labels if rules else None)
     choices = {choice.value: choice for choice in PublishedRuns}
@@ -325,7 +312,7 @@ def _task(table: LabTable, head: _Head) -> TaskFile | None:
         None if topics is None else tuple(topics),
         info or {},
         threads,
-        tuple(qrels),
+        qrels,
         answer_ids,
         rules,
         overrides,
@@ -352,12 +339,7 @@ def _topics(table: LabTable, kind: TaskKind | None) -> list[TopicRecord] | None:
         if key in table and "topics" not in table:
             todo = "Add topics, or load topics and their information in the browser."
             table.mistake(key, f"{key} without topics", "the key topics beside it", todo)
-    formulas = kind is TaskKind.FORMULAS
-    return (
-        None
-        if file is None
-        else table.content(file, lambda data, path: read_topics(data, path=path, formulas=formulas))
-    )
+    return table.content(file, partial(read_topics, formulas=kind is TaskKind.FORMULAS))
 
 
 def _qrels(
@@ -374,12 +356,8 @@ def _qrels(
         check_relevant(table, own.scale, relevant_from)
     # Without a known scale, labels cannot be checked.
     scale = own.scale if own else rules.labels if rules else None
-    if file is None:
-        return None
-    frame = table.content(
-        file, lambda data, path: read_qrels(data, path=path, scale=scale, topics=topics)
-    )
-    if frame is None or name is None:
+    frame = table.content(file, partial(read_qrels, scale=scale, topics=topics))
+    if file is None or frame is None or name is None:
         return None
     return QrelsFile(name, file, frame, items, scale or known.labels, relevant_from)
 
@@ -396,13 +374,8 @@ def _overrides(table: LabTable) -> dict[str, object]:
 def _preset(table: LabTable, protocol: Protocol, kind: TaskKind) -> TaskProtocol | None:
     preset = protocol.tasks.get(kind)
     if preset is None:
-        known = ", ".join(protocol.tasks)
-        table.mistake(
-            "kind",
-            f"a task of kind {kind}",
-            f"a kind of task in {protocol.slug}: {known}",
-            "Choose another kind.",
-        )
+        expected = f"a kind of task in {protocol.slug}: {', '.join(protocol.tasks)}"
+        table.mistake("kind", f"a task of kind {kind}", expected, "Choose another kind.")
     return preset
 
 
@@ -425,9 +398,8 @@ def _check_distinct(tables: list[LabTable], key: str) -> None:
         value = table.value(key)
         if isinstance(value, str):
             if value in seen:
-                table.mistake(
-                    key, f"the {key} {value} again", f"each {key} once", f"Choose another {key}."
-                )
+                todo = f"Choose another {key}."
+                table.mistake(key, f"the {key} {value} again", f"each {key} once", todo)
             seen.add(value)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta, timezone
 from difflib import get_close_matches
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Final, TypeVar, overload
 
@@ -21,6 +22,7 @@ from arqkit.records import FileRefusedError, Problem
 _HEADER = re.compile(r"\s*\[(\[?)\s*([\w.\s\"-]+?)\s*\]")
 _KEY = re.compile(r"\s*\"?([\w-]+)\"?\s*=")
 _INLINE_TABLE = re.compile(r"\s*\{")
+_SLUG = re.compile("[a-z0-9]+(-[a-z0-9]+)*")
 
 TomlPath = tuple[str | int, ...]
 
@@ -112,14 +114,10 @@ class Mistakes:
 
     def refuse_any(self) -> None:
         """Raise FileRefusedError with all problems: those of lab.toml first, by file and line."""
+        own = str(self.path)
+        self.problems.sort(key=lambda it: (it.path != own, it.path, it.line or 0))
         if self.problems:
-            own = str(self.path)
-            raise FileRefusedError(
-                sorted(
-                    self.problems,
-                    key=lambda problem: (problem.path != own, problem.path, problem.line or 0),
-                )
-            )
+            raise FileRefusedError(self.problems)
 
 
 class LabTable:
@@ -163,12 +161,12 @@ class LabTable:
 
     def text(self, key: str, *, most: int = 200) -> str | None:
         """Return a text of at most `most` characters."""
-        return self.take(key, lambda value: _short_text(value, most))
+        return self.take(key, partial(some_text, most=most))
 
     def file(self, key: str, *, required: bool = True, may_be_folder: bool = False) -> Path | None:
         """Return the path of an existing file, or perhaps folder, relative to the lab.toml."""
         what = "file or folder" if may_be_folder else "file"
-        name = self.take(key, _some_text) if required else self.take(key, _some_text, None)
+        name = self.take(key, some_text) if required else self.take(key, some_text, None)
         if name is None:
             return None
         path = self._mistakes.path.parent / name
@@ -180,8 +178,10 @@ class LabTable:
         self.mistake(key, actual, f"the path of a {what}", "Correct the path.")
         return None
 
-    def content(self, file: Path, read: Callable[..., T]) -> T | None:
+    def content(self, file: Path | None, read: Callable[..., T]) -> T | None:
         """Return the result of `read(data, path=...)`, or None with all problems of the file."""
+        if file is None:
+            return None
         try:
             return read(file.read_bytes(), path=str(file))
         except FileRefusedError as error:
@@ -230,13 +230,9 @@ class LabTable:
 
 def slug_text(value: object) -> str:
     """Return a slug. Raise ValueError with what is expected."""
-    if (
-        not isinstance(value, str)
-        or not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", value)
-        or len(value) > 50
-    ):
-        raise ValueError("at most 50 lower-case letters, digits and single hyphens")
-    return value
+    if isinstance(value, str) and len(value) <= 50 and _SLUG.fullmatch(value):
+        return value
+    raise ValueError("at most 50 lower-case letters, digits and single hyphens")
 
 
 def _moment(value: object, *, of_day: time) -> datetime:
@@ -256,17 +252,13 @@ closing_time = partial(_moment, of_day=time(23, 59, 59))
 """Return a time with a zone, or the last second of a day; raise ValueError otherwise."""
 
 
-def _some_text(value: object) -> str:
+def some_text(value: object, *, expected: str = "some text", most: float = inf) -> str:
+    """Return a text that is not empty. Raise ValueError with what is expected."""
     if not isinstance(value, str) or not value.strip():
-        raise ValueError("some text")
-    return value
-
-
-def _short_text(value: object, most: int) -> str:
-    text = _some_text(value)
-    if len(text) > most:
+        raise ValueError(expected)
+    if len(value) > most:
         raise ValueError(f"at most {most} characters")
-    return text
+    return value
 
 
 def _a_table(value: object) -> dict[str, object]:
@@ -315,7 +307,8 @@ def read_collection_table(table: LabTable) -> CollectionFile | None:
     """Return the collection, or None (with the problems noted) if it has no slug."""
     slug, complete = table.take("slug", slug_text), table.take("complete", truth, True)
     licence = table.text("licence", most=60) if "licence" in table else ""
-    files = _dump(table) | _named(table, DUMP_FILES)
+    named = {kind: table.file(kind, required=False) for kind in DUMP_FILES}
+    files = _dump(table) | {kind: file for kind, file in named.items() if file is not None}
     if documents := table.file("documents", required=False, may_be_folder=True):
         files["documents"] = documents
     indexes = table.table("formulas", required=False)
@@ -325,11 +318,6 @@ def read_collection_table(table: LabTable) -> CollectionFile | None:
     if slug is None:
         return None
     return CollectionFile(slug, bool(complete), files, formulas, window, licence or "")
-
-
-def _named(table: LabTable, kinds: Mapping[str, str]) -> dict[str, Path]:
-    files = {kind: table.file(kind, required=False) for kind in kinds}
-    return {kind: file for kind, file in files.items() if file is not None}
 
 
 def _dump(table: LabTable) -> dict[str, Path]:
@@ -350,9 +338,8 @@ def _dump(table: LabTable) -> dict[str, Path]:
 
 
 def _indexes(table: LabTable) -> dict[str, Path]:
-    paths = {
-        name: table.file(name, may_be_folder=True) for name in REPRESENTATIONS if name in table
-    }
+    named = [name for name in REPRESENTATIONS if name in table]
+    paths = {name: table.file(name, may_be_folder=True) for name in named}
     table.close(*REPRESENTATIONS)
     return {name: path for name, path in paths.items() if path is not None}
 
@@ -362,17 +349,11 @@ def _window(table: LabTable) -> Window:
     keep_later = bool(table.take("keep_later", truth, False))
     if since is not None and until is not None and until < since:
         actual = f"a last day ({until}) before the first day ({since})"
-        table.mistake(
-            "until", actual, "a last day on or after the first day", "Correct one of the two."
-        )
+        expected, todo = "a last day on or after the first day", "Correct one of the two."
+        table.mistake("until", actual, expected, todo)
     if keep_later and "until" not in table:
-        actual = "keep_later without until"
-        table.mistake(
-            "keep_later",
-            actual,
-            "the last day that is searched",
-            "Add until, or remove keep_later.",
-        )
+        expected, todo = "the last day that is searched", "Add until, or remove keep_later."
+        table.mistake("keep_later", "keep_later without until", expected, todo)
     return Window(since, until, keep_later)
 
 

@@ -365,10 +365,7 @@ def correlations_caption(subject: str, runs: int) -> str:
 def caption(
     subject: str, rows: Sequence[PaperRun], *, notes: str = "", has_letters: bool = False
 ) -> str:
-    """Return the caption of a table of runs, in LaTeX.
-
-    It explains only the marks that are in the table.
-    """
+    """Return the caption of a table of runs, in LaTeX, which explains the marks of the table."""
     parts = [f"{latex_text(subject)}.", _marks(rows), notes]
     data = {row.run.data for row in rows}
     if has_letters and not data.isdisjoint(LETTERS):

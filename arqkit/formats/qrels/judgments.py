@@ -155,10 +155,15 @@ def _read(row: _Row, scale: LabelScale, problems: FileProblems) -> JudgedLine | 
     return JudgedLine(line=row.line, **fields) if len(problems) == before else None
 
 
-def _identifier(cell: str) -> str:
-    if not cell or len(cell) > LONGEST_ID:
-        raise ValueError
-    return cell
+def _if(holds: Callable[[Any], bool], read: Callable[[str], Any] = str) -> Callable[[str], Any]:
+    """Return what reads a cell, and raises ValueError for a value that does not hold."""
+
+    def checked(cell: str) -> Any:
+        if not holds(value := read(cell)):
+            raise ValueError
+        return value
+
+    return checked
 
 
 def _whole(cell: str) -> int:
@@ -168,42 +173,18 @@ def _whole(cell: str) -> int:
     return int(match[1])
 
 
-def _comment(cell: str) -> str:
-    if len(cell) > LONGEST_COMMENT:
-        raise ValueError
-    return cell
-
-
-def _milliseconds(cell: str) -> int:
-    seconds = float(cell)
-    if not 0 <= seconds <= MAX_SECONDS:
-        raise ValueError
-    return round(seconds * 1000)
-
-
-def _active_ms(cell: str) -> int:
-    if (active := int(cell)) not in range(MAX_SECONDS * 1000 + 1):
-        raise ValueError
-    return active
+_identifier = _if(lambda cell: 0 < len(cell) <= LONGEST_ID)
+_comment = _if(lambda cell: len(cell) <= LONGEST_COMMENT)
+_seconds = _if(lambda seconds: 0 <= seconds <= MAX_SECONDS, float)
+_active_ms = _if(range(MAX_SECONDS * 1000 + 1).__contains__, int)
+_yes = _if(("", "yes").__contains__)
+_marks = _if(lambda marks: isinstance(marks, list), json.loads)
 
 
 def utc_time(cell: str) -> datetime:
     """Return the time of a cell, in UTC if it names no zone. Raise `ValueError` for others."""
     moment = datetime.fromisoformat(cell)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-
-
-def _yes(cell: str) -> bool:
-    if cell not in ("", "yes"):
-        raise ValueError
-    return bool(cell)
-
-
-def _marks(cell: str) -> list[Any]:
-    marks = json.loads(cell)
-    if not isinstance(marks, list):
-        raise ValueError
-    return marks
 
 
 class JudgmentColumn(NamedTuple):
@@ -230,20 +211,24 @@ COLUMNS: Mapping[str, JudgmentColumn] = {
     "label": JudgmentColumn("label", _whole, "", "Correct the label, or remove the line."),
     "assessor": JudgmentColumn("assessor"),
     "comment": JudgmentColumn("comment", _comment, _TEXT, "Shorten the comment."),
-    "seconds": JudgmentColumn("active_ms", _milliseconds, _SECONDS),
+    "seconds": JudgmentColumn("active_ms", lambda cell: round(_seconds(cell) * 1000), _SECONDS),
     "judged_at": JudgmentColumn("judged_at", utc_time, _TIME),
     "guidelines": JudgmentColumn("guidelines", _whole, "the number of a version"),
     "judgment": JudgmentColumn("number", _whole, _NUMBER),
     "pool": JudgmentColumn(),
     "doc_id": JudgmentColumn("instance", _identifier, _ID),
     "word": JudgmentColumn(),
-    "current": JudgmentColumn("is_current", _yes, "yes or nothing", reads_empty=True),
+    "current": JudgmentColumn(
+        "is_current", lambda cell: bool(_yes(cell)), "yes or nothing", reads_empty=True
+    ),
     "judged": JudgmentColumn("judged_at", utc_time, _TIME),
     "given": JudgmentColumn("given_at", utc_time, _TIME),
     "active_ms": JudgmentColumn(
         "active_ms", _active_ms, f"a number from 0 to {MAX_SECONDS * 1000:,}"
     ),
-    "imported": JudgmentColumn("is_imported", _yes, "yes or nothing", reads_empty=True),
+    "imported": JudgmentColumn(
+        "is_imported", lambda cell: bool(_yes(cell)), "yes or nothing", reads_empty=True
+    ),
     "reason": JudgmentColumn("reason", _comment, _TEXT, "Shorten the reason."),
     "marks": JudgmentColumn("marks", _marks, "a list of passages in JSON"),
     "supersedes": JudgmentColumn("supersedes", _whole, _NUMBER),

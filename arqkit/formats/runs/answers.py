@@ -55,10 +55,7 @@ def read_answers(
 
 
 def run_of_answers(answers: pl.DataFrame, *, tag: str) -> bytes:
-    """Return the run file of answers (topic and answer), as `arqkit.formats.runs.formats.TASK3`.
-
-    Each has the rank 1, the score 1.0 and no sources. Line ends are those of Unix.
-    """
+    """Return the run file (`TASK3`) of answers: all have the rank 1, the score 1.0, no sources."""
     unix = pl.col("answer").str.replace_all(r"\r\n?", "\n")
     rows = answers.select("topic", unix).iter_rows()
     lines = (write_record([topic, "1", "1.0", tag, "", answer]) for topic, answer in rows)

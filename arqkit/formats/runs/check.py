@@ -147,13 +147,16 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
     yield from find_rows("empty-item", empty, pl.lit("an empty cell"), "an id")
     named = rows.filter(pl.col("item") != "")
     posts, formulas = rules.posts, rules.formulas
-    if items is ItemKind.DOCUMENTS and posts is not None and _has_documents(posts):
+    if (
+        items is ItemKind.DOCUMENTS
+        and posts is not None
+        and _documents(posts).lazy().limit(1).collect().height
+    ):
         yield from _check_documents(named, rules, posts)
     elif items is ItemKind.POSTS and posts is not None:
         known = looked_up(posts.select(item="post_id", type="type"), named)
-        joined = named.select("line", "topic", "item", "rank_text").join(
-            known, on="item", how="left"
-        )
+        columns = ("line", "topic", "item", "rank_text")
+        joined = named.select(columns).join(known, on="item", how="left")
         ids = posts.select(item="post_id")
         yield from _unknown_items(joined, joined["type"].is_null(), rules, ItemKind.POSTS, ids=ids)
         if rules.kind is TaskKind.ANSWERS:
@@ -167,10 +170,6 @@ def check_items(rows: pl.DataFrame, rules: RunRules, items: ItemKind) -> Iterato
         yield from _check_visual_ids(named, rules, formulas)
     elif rules.knows and rules.knows(items, named["item"].unique(maintain_order=True)) is False:
         yield _no_known_item(named, items, "known to this task from its qrels, pools or other runs")
-
-
-def _has_documents(posts: Frame) -> bool:
-    return not _documents(posts).lazy().limit(1).collect().is_empty()
 
 
 def _documents(posts: Frame) -> Frame:
@@ -299,11 +298,11 @@ def check_run(data: bytes, rules: RunRules, *, items: ItemKind | None = None) ->
         run_tags=tags,
         problems=problems,
     )
-    return replace(report, index=_index(ordered)) if report.is_valid else report
-
-
-def _index(ordered: pl.DataFrame) -> pl.DataFrame:
-    return ordered.select(cs.by_name(*INDEX_COLUMNS, require_all=False))
+    return (
+        replace(report, index=ordered.select(cs.by_name(*INDEX_COLUMNS, require_all=False)))
+        if report.is_valid
+        else report
+    )
 
 
 def _file_findings(text: RunText, table: RunTable, rules: RunRules) -> Iterator[Finding]:
@@ -321,10 +320,7 @@ def _is_other_format(table: RunTable, rules: RunRules) -> bool:
 
 
 def row_findings(table: RunTable, rules: RunRules, kind: ItemKind) -> Iterator[Finding]:
-    """Run every check of rows.
-
-    Items in another task's format are not looked up, because all of them would be unknown.
-    """
+    """Run every check of rows. Items in another task's format are not looked up."""
     rows = table.rows
     if not rows.height:
         return

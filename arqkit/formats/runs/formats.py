@@ -172,8 +172,10 @@ def read_rows(data: bytes, rules: RunRules) -> RunTable:
         *separator_findings(cells.separator, frame),
         *_line_findings(cells, headers, padded),
         *_column_findings(bad, layout, width, rules),
-        *_second_column_findings(good, layout),
     ]
+    if _varies(good, layout):
+        values = f"{good['cell_1'].n_unique():,} different values"
+        findings.append(Finding("second-column", listed([(None, None, values, "Q0 in every row")])))
     rows = with_numbers(_named(good, layout))
     return RunTable(
         layout,
@@ -191,19 +193,15 @@ def holds_answers(data: bytes, kind: TaskKind, *, may_lack_texts: bool = False) 
 
     With `may_lack_texts`, rows of Task 3 without texts are recognized too.
     """
-    first = (
-        line.decode(errors="replace").rstrip("\r\n") for line in islice(io.BytesIO(data), SAMPLE)
-    )
+    first = (it.decode(errors="replace").rstrip("\r\n") for it in islice(io.BytesIO(data), SAMPLE))
     sample = [line.split("\t") for line in first if line.strip()]
     if kind is TaskKind.GENERATED_ANSWERS:
         words = [cells[0].split() if len(cells) == 1 else cells for cells in sample]
         ranked = sum(_is_ranked(cells) for cells in words) + sum(len(row) == 5 for row in sample)
         bare = sum(len(row) == 4 and _is_answer(row) for row in words) if may_lack_texts else 0
         return (ranked + bare) * 2 <= len(sample)
-    answers = sum(
-        len(cells) == 6 and not _is_ranked(cells) and _is_answer(cells) for cells in sample
-    )
-    return answers * 2 > len(sample)
+    six = [cells for cells in sample if len(cells) == 6]
+    return sum(not _is_ranked(cells) and _is_answer(cells) for cells in six) * 2 > len(sample)
 
 
 def _is_ranked(cells: list[str]) -> bool:
@@ -230,21 +228,15 @@ def _header_names(first_cells: pl.Series, topics: tuple[str, ...]) -> list[str]:
     """Return the names of the topic column, such as Query_Id, of one or several joined files."""
     names = first_cells.unique()
     alike = names.filter(names.str.contains(r"(?i)query|topic|q[^a-z]*id"))
-    return [name for name in alike.to_list() if name not in topics and _is_header_word(name)]
-
-
-def _is_header_word(cell: str) -> bool:
-    return len(cell) <= EXCERPT and bool(HEADER_WORDS.fullmatch(re.sub("[^a-z]", "", cell.lower())))
+    plain = {name: re.sub("[^a-z]", "", name.lower()) for name in alike if len(name) <= EXCERPT}
+    return [n for n, word in plain.items() if n not in topics and HEADER_WORDS.fullmatch(word)]
 
 
 def _layout(good: pl.DataFrame, width: int, rules: RunRules, *, quoted: bool) -> Layout:
     if not good.height:
         return UNKNOWN
-    fitting = [
-        layout
-        for layout in known_formats(rules)
-        if layout.quoted == quoted and len(layout.columns) == width
-    ]
+    known = known_formats(rules)
+    fitting = [it for it in known if it.quoted == quoted and len(it.columns) == width]
     taken = [layout for layout in fitting if layout in taken_formats(rules)] or fitting
     return TREC if len(taken) > 1 and _is_trec(good, rules.kind) else taken[0]
 
@@ -305,13 +297,6 @@ def _column_findings(
     if layout is TWO_COLUMNS:
         place = (None, None, "2 columns: topic, answer", str(TASK3))
         yield Finding("two-columns", listed([place]), {"wanted": str(TASK3)})
-
-
-def _second_column_findings(good: pl.DataFrame, layout: Layout) -> Iterator[Finding]:
-    """Yield whether the column that TREC ignores varies, as if it had the items."""
-    if _varies(good, layout):
-        values = f"{good['cell_1'].n_unique():,} different values"
-        yield Finding("second-column", listed([(None, None, values, "Q0 in every row")]))
 
 
 def _varies(good: pl.DataFrame, layout: Layout) -> bool:

@@ -72,6 +72,7 @@ EXCERPT = 80  # characters of a line shown in a report
 # A quoted cell ends at a quotation mark that is not doubled and that ends the cell.
 QUOTED = re.compile(r'"((?:[^"]|"")*+)"(?=\t|\r?\n|\r?\Z)')
 PLAIN_END = re.compile(r"[\t\n]|\Z")
+_NEEDS_QUOTES = re.compile(r'\A"|[\t\n\r]')
 
 
 class RunText(NamedTuple):
@@ -137,7 +138,9 @@ def line_end_findings(data: bytes, lines: int) -> Iterator[Finding]:
     """Note Windows line ends and a missing line end of the last line; both are accepted."""
     returns = data.count(b"\r\n")
     if returns:
-        places = [EVERY_LINE] if returns == lines else _windows_lines(data)
+        each = enumerate(io.BytesIO(data), start=1)
+        windows = ((n, None, "CR LF", "LF") for n, line in each if line.endswith(b"\r\n"))
+        places = [EVERY_LINE] if returns == lines else windows
         yield Finding("crlf", listed(places), {"ends": Count(returns, "line", "lines")})
     if data and not data.endswith(b"\n"):
         yield Finding("no-final-newline", listed([(lines, None, "no line feed", "a line feed")]))
@@ -158,10 +161,7 @@ def split_lines(data: bytes) -> pl.Series:
 
 
 def cut_lines(lines: pl.Series, widths: Collection[int]) -> Cells:
-    """Cut lines at tabs.
-
-    They are cut at another separator if most lines have no tab, or no line has one of these widths.
-    """
+    """Cut lines at tabs, or at another separator if most have no tab or none has these widths."""
     numbered = pl.DataFrame({"line": pl.int_range(1, lines.len() + 1, eager=True), "text": lines})
     is_blank = lines.str.contains(r"^\s*$")
     blank = numbered.filter(is_blank)
@@ -207,13 +207,8 @@ def records(text: str) -> Iterator[Record]:
 
 def write_record(cells: list[str]) -> str:
     """Return a line from which `records` reads these cells, with quotes only where necessary."""
-    return "\t".join(_quoted(cell) for cell in cells)
-
-
-def _quoted(cell: str) -> str:
-    if cell.startswith('"') or any(mark in cell for mark in "\t\n\r"):
-        return '"' + cell.replace('"', '""') + '"'
-    return cell
+    quoted = {it: '"' + it.replace('"', '""') + '"' for it in cells if _NEEDS_QUOTES.search(it)}
+    return "\t".join(quoted.get(cell, cell) for cell in cells)
 
 
 def _quoted_cells(text: str, position: int) -> tuple[list[str], int, bool]:
@@ -258,12 +253,6 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         end = data.find(b"\n", min(start + PIECE, len(data))) + 1 or len(data)
         yield data[start:end]
         start = end
-
-
-def _windows_lines(data: bytes) -> Iterator[Place]:
-    for number, line in enumerate(io.BytesIO(data), start=1):
-        if line.endswith(b"\r\n"):
-            yield number, None, "CR LF", "LF"
 
 
 def _null_lines(data: bytes) -> Iterator[Place]:

@@ -86,18 +86,11 @@ class FileLimits(NamedTuple):
     max_run_bytes: int
 
     def unpack(self, file: BinaryIO, *, name: str, only: str | None = None) -> list[Unpacked]:
-        """Return the run files of an upload, or `only` one member of a zip.
-
-        Raise `arqkit.formats.archives.uploads.UploadRefusedError` if the file cannot be unpacked
-        within the limits.
-        """
+        """Return the run files of an upload, or `only` one of a zip. Raise UploadRefusedError."""
         return unpack(file, name=name, only=only, **self._asdict())
 
     def unpack_by_name(self, file: BinaryIO, *, name: str) -> dict[str, bytes]:
-        """Return the run files of an upload by their names; raise as `unpack` does.
-
-        Several runs with one name have their paths in the zip instead.
-        """
+        """Return the run files of an upload by their names, or by their paths if names repeat."""
         members = self.unpack(file, name=name)
         count = Counter(member.name for member in members)
         return {
@@ -167,11 +160,7 @@ def _files(pack: TaskPack, topics: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def read_pack(path: Path) -> TaskPack:
-    """Read the file of a pack.
-
-    Raise FileRefusedError if it is no pack or was written for another version of packs, and OSError
-    if it cannot be opened.
-    """
+    """Read the file of a pack. Raise FileRefusedError, and OSError if it cannot be opened."""
     with path.open("rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:

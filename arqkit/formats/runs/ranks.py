@@ -69,15 +69,11 @@ def swapped_topics(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("line", "found", "expected").first(),
         size=pl.len(),
         has_fractions=(value != value.floor()).mean() > 0.5,
-        has_whole_scores=(score == score.floor()).all()
-        & (score >= 0).all()
-        & score.is_unique().all(),
+        has_whole_scores=((score == score.floor()) & (score >= 0) & score.is_unique()).all(),
         counts_lines=counts & falls & ~(ranks_count & value.is_unique().all()),
     )
-    return topics.filter(
-        (pl.col("size") > 1)
-        & ((pl.col("has_fractions") & pl.col("has_whole_scores")) | pl.col("counts_lines"))
-    )
+    is_swapped = (pl.col("has_fractions") & pl.col("has_whole_scores")) | pl.col("counts_lines")
+    return topics.filter((pl.col("size") > 1) & is_swapped)
 
 
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -107,14 +103,12 @@ def with_numbers(rows: pl.DataFrame) -> pl.DataFrame:
     text = pl.col("score_text")
     if reads_commas(rows):
         text = with_point(text)
-    numbered = rows.with_columns(
-        rank=pl.col("rank_text").cast(pl.Int64, strict=False),
-        score=text.cast(pl.Float64, strict=False),
+    rank, score = (
+        pl.col("rank_text").cast(pl.Int64, strict=False),
+        text.cast(pl.Float64, strict=False),
     )
     # To polars, NaN is larger than every number, so this excludes it too.
-    return numbered.with_columns(
-        score=pl.when(pl.col("score").abs() <= LARGEST_32_BIT).then("score")
-    )
+    return rows.with_columns(rank=rank, score=pl.when(score.abs() <= LARGEST_32_BIT).then(score))
 
 
 def with_point(text: pl.Expr) -> pl.Expr:
@@ -138,10 +132,7 @@ def reads_commas(rows: pl.DataFrame) -> bool:
 
 
 def check_scores(rows: pl.DataFrame) -> Iterator[Finding]:
-    """Find scores that cannot be ordered.
-
-    They are not numbers, NaN, infinite, beyond 32-bit floats, or have a decimal comma.
-    """
+    """Find scores that cannot be ordered, such as NaN, or have a decimal comma."""
     text, value = pl.col("score_text"), pl.col("score_text").cast(pl.Float64, strict=False)
     wrong = rows.filter(pl.col("score").is_null() | text.str.contains(DECIMAL_COMMA))
     if not wrong.height:
@@ -184,7 +175,7 @@ def check_ranks(rows: pl.DataFrame, lost: pl.Series, rules: RunRules) -> Iterato
     }
     for kind, part in parts.items():
         actual = FOUND.get(kind, "rank")
-        for finding in find_rows(kind, part, actual, _expected(kind), counts=counts):
+        for finding in find_rows(kind, part, actual, EXPECTED[kind], counts=counts):
             is_error = kind == "rank-repeated" and rules.ranks_count
             yield finding._replace(
                 severity=Severity.ERROR if is_error else None,
@@ -253,17 +244,14 @@ def check_ties(ordered: pl.DataFrame, rules: RunRules) -> Iterator[Finding]:
 
     Scores that differ, but are equal as 32-bit floats, are a note of their own.
     """
-    score = AS_TREC_EVAL_READS_IT
+    score, columns = AS_TREC_EVAL_READS_IT, ("line", "topic", "score", "score_text")
     if rules.order != "score":
         # In the order of ranks, rows with equal scores need not be neighbours.
-        ordered = ordered.select("line", "topic", "score", "score_text").sort(
-            "topic", "score", nulls_last=True
-        )
-    is_same = ((pl.col("topic") == pl.col("topic").shift()) & (score == score.shift())).fill_null(
-        value=False
-    )
+        ordered = ordered.select(columns).sort("topic", "score", nulls_last=True)
+    is_same = (pl.col("topic") == pl.col("topic").shift()) & (score == score.shift())
+    is_same = is_same.fill_null(value=False)
     is_tied = is_same | is_same.shift(-1, fill_value=False)
-    ordered = ordered.select("line", "topic", "score", "score_text")
+    ordered = ordered.select(columns)
     tied = ordered.filter(is_tied)
     if not tied.height:
         return
@@ -283,12 +271,11 @@ def _missed_before(lines: pl.Series) -> dict[int, int]:
     return before
 
 
-def _expected(kind: str) -> pl.Expr:
-    return {
-        "rank-not-integer": pl.lit("a whole number"),
-        "rank-below-1": pl.lit("1 or higher"),
-        "rank-start": pl.lit("1"),
-        "rank-repeated": pl.lit("a unique rank"),
-        "rank-jump": pl.col("previous_rank") + 1,
-        "rank-against-score": pl.format("at most {}", "previous_score"),
-    }[kind]
+EXPECTED: dict[str, pl.Expr] = {
+    "rank-not-integer": pl.lit("a whole number"),
+    "rank-below-1": pl.lit("1 or higher"),
+    "rank-start": pl.lit("1"),
+    "rank-repeated": pl.lit("a unique rank"),
+    "rank-jump": pl.col("previous_rank") + 1,
+    "rank-against-score": pl.format("at most {}", "previous_score"),
+}

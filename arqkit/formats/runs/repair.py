@@ -43,14 +43,9 @@ def _repaired_once(data: bytes, rules: RunRules) -> bytes:
     table = read_rows(text.data, rules)
     if not (text.can_repair and table.can_rewrite):
         return data
-    findings = {
-        finding.kind: finding.occurrences
-        for finding in (
-            *table.findings,
-            *row_findings(table, rules, table.layout.items or rules.items),
-        )
-        if finding.repairable and "repair" in KINDS[finding.kind]
-    }
+    every = (*table.findings, *row_findings(table, rules, table.layout.items or rules.items))
+    repairable = (it for it in every if it.repairable and "repair" in KINDS[it.kind])
+    findings = {finding.kind: finding.occurrences for finding in repairable}
     rows = table.rows
     if "score-decimal-comma" in findings:
         rows = rows.with_columns(score_text=with_point(pl.col("score_text")))
@@ -76,18 +71,15 @@ def _renumbered(rows: pl.DataFrame, findings: Mapping[str, pl.DataFrame]) -> pl.
         kind: set(places["topic"]) for kind, places in findings.items() if kind.startswith("rank-")
     }
     by_score = set().union(*(topics.get(kind, set()) for kind in UNORDERED))
-    parts: dict[OrderBy, set[str]] = {
-        "score": by_score,
-        "rank": set().union(*topics.values()) - by_score,
-    }
+    by_rank = set().union(*topics.values()) - by_score
+    parts: dict[OrderBy, set[str]] = {"score": by_score, "rank": by_rank}
     numbered = pl.concat(
         with_order(rows.filter(pl.col("topic").is_in(list(some))), by=by)
         for by, some in parts.items()
     )
     new = rows.join(numbered.select("line", "order"), on="line", how="left", maintain_order="left")
-    return new.with_columns(
-        rank_text=pl.coalesce(pl.col("order").cast(pl.String), "rank_text")
-    ).drop("order")
+    rank = pl.coalesce(pl.col("order").cast(pl.String), "rank_text")
+    return new.with_columns(rank_text=rank).drop("order")
 
 
 def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> list[str]:
@@ -95,7 +87,9 @@ def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> lis
     gone = table.rows.join(kept, on="line", how="anti")
     left_out |= _spanned(gone)
     changed = _changed_rows(table, kept)
-    columns = _rewritten_columns(changed)
+    columns = ["rank_text", "score_text"]  # of answers (Task 3) all
+    if "answer" in changed.columns:
+        columns = [name for name in changed.columns if name != "line"]
     # Tuples of the cells to write: dictionaries of all columns would take a kilobyte per line.
     new = {row[0]: row for row in changed.select("line", *columns).iter_rows()}
     left_out |= _spanned(changed) - set(new)
@@ -113,19 +107,12 @@ def _written_lines(lines: list[str], table: RunTable, kept: pl.DataFrame) -> lis
 def _changed_rows(table: RunTable, kept: pl.DataFrame) -> pl.DataFrame:
     old = table.rows.select("line", old_rank="rank_text", old_score="score_text")
     both = kept.join(old, on="line", maintain_order="left")
-    is_new = (pl.col("rank_text") != pl.col("old_rank")) | (
-        pl.col("score_text") != pl.col("old_score")
+    is_new = pl.col("rank_text").ne(pl.col("old_rank")) | pl.col("score_text").ne(
+        pl.col("old_score")
     )
     if any(finding.kind in REWRITTEN for finding in table.findings):
         return both
     return both.filter(is_new | pl.col("line").is_in(list(_lines_of(table, ("padded-cells",)))))
-
-
-def _rewritten_columns(rows: pl.DataFrame) -> list[str]:
-    """Return the columns that change: all for answers (Task 3), otherwise rank and score."""
-    if "answer" not in rows.columns:
-        return ["rank_text", "score_text"]
-    return [name for name in rows.columns if name != "line"]
 
 
 def _rewritten(line: str, row: dict[str, str], table: RunTable) -> str:

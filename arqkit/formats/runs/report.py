@@ -210,10 +210,7 @@ def listed(places: Iterable[Place]) -> pl.DataFrame:
 def find_rows(
     kind: str, rows: pl.DataFrame, actual: pl.Expr | str, expected: pl.Expr | str, **facts: object
 ) -> Iterator[Finding]:
-    """Yield a finding with an occurrence for each row, or nothing if there are no rows.
-
-    As a string, `actual` is the name of a column and `expected` a text.
-    """
+    """Yield a finding of rows, if any; `actual` may name a column, and `expected` be a text."""
     if rows.height:
         expected = pl.lit(expected) if isinstance(expected, str) else expected
         yield Finding(kind, occurrences(rows, actual=actual, expected=expected), facts)
@@ -226,20 +223,22 @@ def named_list(parts: Sequence[str]) -> str:
 
 
 def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
-    """Return a finding with its message and what to do about it.
-
-    Without `can_repair` no repair is offered: the file as a whole cannot be rewritten.
-    """
+    """Return a finding with its message and what to do; without `can_repair`, no repair."""
     kind = KINDS[finding.kind]
     repairable = can_repair and finding.repairable and "repair" in kind
     severity = finding.severity or Severity(kind["severity"])
     words = kind.get("as_note", kind) if severity is Severity.NOTE else kind
     todo = f"{words['todo']} {kind['repair']}" if repairable else words["todo"]
-    facts = _counts(finding) | dict(finding.facts)
+    count, topics = finding.occurrences.height, finding.occurrences["topic"].n_unique()
+    things = {"line": count, "item": count, "topic": topics}
+    facts: dict[str, object] = {
+        f"{thing}s": Count(number, thing, f"{thing}s") for thing, number in things.items()
+    }
+    facts |= finding.facts
     return ProblemGroup(
         kind=finding.kind,
         severity=severity,
-        count=finding.occurrences.height,
+        count=count,
         message=words["message"].format(**facts),
         todo=todo.format(**facts),
         occurrences=_visible(finding.occurrences),
@@ -250,11 +249,8 @@ def describe(finding: Finding, *, can_repair: bool) -> ProblemGroup:
 def sort_problems(groups: Iterable[ProblemGroup]) -> tuple[ProblemGroup, ...]:
     """Return errors first, then warnings, then notes, each in the order of `KINDS`."""
     severities, kinds = list(Severity), list(KINDS)
-    return tuple(
-        sorted(
-            groups, key=lambda group: (severities.index(group.severity), kinds.index(group.kind))
-        )
-    )
+    places = ((severities.index(it.severity), kinds.index(it.kind), it) for it in groups)
+    return tuple(group for *_, group in sorted(places, key=lambda place: place[:2]))
 
 
 def _visible(places: pl.DataFrame) -> pl.DataFrame:
@@ -262,12 +258,3 @@ def _visible(places: pl.DataFrame) -> pl.DataFrame:
     if not places.select(pl.any_horizontal(texts.str.contains(INVISIBLE)).any()).item():
         return places
     return places.with_columns(texts.map_elements(visible, return_dtype=pl.String))
-
-
-def _counts(finding: Finding) -> dict[str, object]:
-    count = finding.occurrences.height
-    return {
-        "lines": Count(count, "line", "lines"),
-        "items": Count(count, "item", "items"),
-        "topics": Count(finding.occurrences["topic"].n_unique(), "topic", "topics"),
-    }

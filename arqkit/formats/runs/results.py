@@ -41,10 +41,7 @@ def check_files(
 
 @panics_as_errors()
 def check_data(data: bytes, rules: RunRules, *, items: ItemKind | None = None) -> RunReport:
-    """Check an unpacked run file, with the changes of its safe repairs among the facts.
-
-    Raise EngineFailedError if polars panics.
-    """
+    """Check an unpacked run, with the changes of its repairs. Raise EngineFailedError."""
     report = check_run(data, rules, items=items)
     # The order of the index: scoring must notice when the task's order changes later.
     more: dict[str, Any] = {"order": rules.order}
@@ -120,10 +117,7 @@ def _diff_line(kind: str, number: int | None, line: str) -> dict[str, Any]:
 def report_data(
     *, facts: Mapping[str, Any], problems: Iterable[Any], is_valid: bool
 ) -> dict[str, Any]:
-    """Return a report as plain data for the API and the commands.
-
-    `problems` are ProblemGroups, or stored rows with their attributes.
-    """
+    """Return a report as plain data. `problems` are ProblemGroups, or stored rows like them."""
     return {
         "valid": is_valid,
         **{key: value for key, value in facts.items() if key != "repair"},

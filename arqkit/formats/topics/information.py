@@ -58,24 +58,13 @@ def read_info_rows(data: bytes, *, path: str) -> tuple[dict[str, InfoRow], list[
     read = _json_rows if text.lstrip().startswith("{") else _csv_rows
     rows = read(text, problems)
     # The file of ARQMath-1 has the headings of its columns as a topic, which has no number.
-    known = {
-        topic: row._replace(values=_normalised(row.values))
-        for topic, row in rows.items()
-        if _NUMBER.search(topic)
-    }
-    return known, problems
-
-
-def _normalised(row: Mapping[str, str]) -> dict[str, str]:
-    named = {_KEYS.get(_plain(key), key): value for key, value in row.items()}
-    return {
-        key: normalized_value(key, value) if key in _KNOWN else value
-        for key, value in named.items()
-    }
-
-
-def _plain(name: str) -> str:
-    return re.sub("[^a-z0-9]", "", name.lower())
+    numbered = {topic: row for topic, row in rows.items() if _NUMBER.search(topic)}
+    for topic, row in numbered.items():
+        plain = {key: re.sub("[^a-z0-9]", "", key.lower()) for key in row.values}
+        named = {_KEYS.get(plain[key], key): value for key, value in row.values.items()}
+        known = {key: normalized_value(key, named[key]) for key in named if key in _KNOWN}
+        numbered[topic] = row._replace(values=named | known)
+    return numbered, problems
 
 
 def _json_rows(text: str, problems: FileProblems) -> dict[str, InfoRow]:

@@ -9,32 +9,15 @@ import os
 import signal
 import threading
 from collections import Counter
-from datetime import datetime
 from multiprocessing import parent_process
 from typing import Any, NamedTuple
 
 from arqkit.formats.dumps.blocks import Block, read_block
 from arqkit.formats.dumps.records import PostRecord, Window, read_post
 from arqkit.records import Problem
-from arqkit.texts.html.sanitizer import RULES, CleanText, clean_title_and_body
+from arqkit.texts.html.sanitizer import RULES, clean_title_and_body
 
-FIELDS = (
-    "post_id",
-    "kind",
-    "thread_id",
-    "title",
-    "body",
-    "clean_title",
-    "clean_body",
-    "rules",
-    "tags",
-    "score",
-    "views",
-    "accepted_id",
-    "author_id",
-    "author_name",
-    "created_at",
-)
+FIELDS = (*PostRecord._fields[:5], "clean_title", "clean_body", "rules", *PostRecord._fields[5:])
 """The names of a post's stored values, in order."""
 _TAGS = json.JSONEncoder(ensure_ascii=False)
 IN, LATER, OUT = "in", "later", "out"
@@ -112,7 +95,9 @@ def make_ready(work: Work) -> ReadyBlock:
 
 
 def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str]) -> ReadyPost:
-    place, values, formulas = _place(work.window, record.created_at), None, list[FoundIn]()
+    window, moment, formulas = work.window, record.created_at, list[FoundIn]()
+    values: Any = None
+    place = IN if window.searches(moment) else LATER if window.keeps(moment) else OUT
     if place != OUT:
         title, body = clean_title_and_body(record.title, record.body, post_id=record.post_id)
         counts["formulas"] += title.formula_count + body.formula_count
@@ -124,30 +109,10 @@ def _ready_post(work: Work, record: PostRecord, line: int, counts: Counter[str])
                 if text.ids
             ]
         if not work.is_stored:
-            values = (_copy_line if work.as_copy else tuple)(_values(record, title, body))
+            values = (*record[:5], title.kept, body.kept, RULES, *record[5:])
+            values = _copy_line(values) if work.as_copy else values
     return ReadyPost(
         int(record.post_id), line, record.kind, int(record.thread_id), place, values, formulas
-    )
-
-
-def _place(window: Window, moment: datetime | None) -> str:
-    if window.searches(moment):
-        return IN
-    return LATER if window.keeps(moment) else OUT
-
-
-def _values(record: PostRecord, title: CleanText, body: CleanText) -> tuple[Any, ...]:
-    return (
-        record.post_id,
-        record.kind,
-        record.thread_id,
-        record.title,
-        record.body,
-        title.kept,
-        body.kept,
-        RULES,
-        record.tags,
-        *record[6:],
     )
 
 
@@ -160,12 +125,8 @@ def _copy_line(values: tuple[Any, ...]) -> bytes:
     cells = (
         *(post_id, kind, thread_id, *texts, str(rules), listed),
         *("\\N" if number is None else str(number) for number in (score, views)),
-        *(
-            accepted_id,
-            author_id,
-            _text(author_name),
-            "\\N" if moment is None else moment.isoformat(),
-        ),
+        *(accepted_id, author_id, _text(author_name)),
+        "\\N" if moment is None else moment.isoformat(),
     )
     return "\t".join(cells).encode() + b"\n"
 

@@ -108,10 +108,7 @@ def has_marks(text: str) -> bool:
 
 
 def runs(html: str) -> Iterator[tuple[str, bool]]:
-    """Yield clean HTML in parts, each with whether it is text that may contain formulas.
-
-    Line breaks belong to the text.
-    """
+    """Yield clean HTML in parts, with its line breaks, each with whether it may have formulas."""
     depth = 0
     has_verbatim = any(f"<{name}>" in html for name in _VERBATIM)
     for number, part in enumerate(_BOUNDARY.split(html)):
@@ -124,10 +121,7 @@ def runs(html: str) -> Iterator[tuple[str, bool]]:
 
 
 def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
-    """Yield the formulas without an element in a run of text, from left to right.
-
-    With `has_typed_code`, code between backticks is skipped.
-    """
+    """Yield the formulas without an element in a run, if wanted without code in backticks."""
     place, scans = 0, _Scans(run)
     starts = _START_OR_CODE if has_typed_code else _START
     while start := starts.search(run, place):

@@ -101,13 +101,21 @@ def read_text(clean_html: str, definitions: Definitions | None = None) -> PostTe
 
 
 def one_formula(latex: str, definitions: Definitions) -> PostText:
-    """Return a text with a single inline formula, such as a topic's query formula.
-
-    For empty LaTeX, the text is empty.
-    """
+    """Return a text with a single inline formula, such as a topic's; empty for empty LaTeX."""
     return read_text(
         f'<span class="math-container" id="">${escape(latex)}$</span>' if latex else "", definitions
     )
+
+
+def formula_alone(texts: Iterable[PostText], formula_id: str) -> PostText:
+    """Return a text with only one formula of a post, or an empty text if the post lacks it."""
+    known = (one for text in texts for one in text.formulas if one.formula_id == formula_id)
+    if (formula := next(known, None)) is None:
+        return PostText("", ())
+    span = (
+        f'<span class="math-container" id="{escape(formula_id)}">${escape(formula.latex)}$</span>'
+    )
+    return PostText(f"<p>{span}</p>", (formula,))
 
 
 def keys_of(texts: Iterable[PostText]) -> list[Key]:
@@ -175,10 +183,7 @@ def compose(
 
 
 def title_text(html: str) -> str:
-    """Return a title as plain text with formulas as LaTeX between dollars, not escaped.
-
-    It is meant for <title>, file names and logs.
-    """
+    """Return a title as plain text for <title>, names and logs, with LaTeX between dollars."""
     return posttext.plain_title(clean_line(html, prefix="f").html)
 
 

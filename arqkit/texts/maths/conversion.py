@@ -50,8 +50,7 @@ def latexml(*, content: bool = False) -> Iterator[Callable[[str], str | None]]:
             " Install it (apt-get install latexml) or set ARQLAB_LATEXML=0."
         )
     command = ["perl", str(SCRIPT), str(SECONDS), str(int(content))]
-    pipe = subprocess.PIPE
-    quiet = subprocess.DEVNULL
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True) as process:  # noqa: S603 no input
         try:
             yield lambda latex: _converted(process, latex)
@@ -61,13 +60,8 @@ def latexml(*, content: bool = False) -> Iterator[Callable[[str], str | None]]:
 
 def _converted(process: "subprocess.Popen[str]", latex: str) -> str | None:
     source = unescape(latex).strip()
-    if (
-        not source
-        or len(source) > LONGEST
-        or _READS_FILES.search(source)
-        or not process.stdin
-        or not process.stdout
-    ):
+    is_refused = not source or len(source) > LONGEST or _READS_FILES.search(source)
+    if is_refused or not process.stdin or not process.stdout:
         return None
     inner = _ENVIRONMENT.sub(_inner_environment, on_one_line(source))
     process.stdin.write(json.dumps(f"${inner}$") + "\n")
@@ -91,36 +85,21 @@ def _inner_environment(match: re.Match[str]) -> str:
 RULES = 3
 
 
-class Converter(NamedTuple):
-    """A conversion of a formula, without dollars, to MathML, or None if it fails.
-
-    `name` identifies the engines and the rules.
-    """
-
-    name: str
-    convert: Callable[[str], str | None]
-
-
 @contextmanager
-def converter(*, exact: bool) -> Iterator[Converter]:
-    """Yield the converter for many formulas: LaTeXML with Temml as fallback if `exact`, else Temml.
+def converter(*, exact: bool) -> Iterator[Callable[[str], str | None]]:
+    """Yield what converts formulas, or returns None: LaTeXML, else Temml, if `exact`, else Temml.
 
     Raises RuntimeError if LaTeXML is needed but not installed.
     """
     if not exact:
-        yield Converter(converter_name(exact=False), presentation_mathml)
+        yield presentation_mathml
         return
     with latexml() as convert:
-        yield Converter(
-            converter_name(exact=True), lambda latex: convert(latex) or presentation_mathml(latex)
-        )
+        yield lambda latex: convert(latex) or presentation_mathml(latex)
 
 
 def converter_name(*, exact: bool) -> str:
-    """Return the name of a converter without starting it.
-
-    Conversions under different names are not comparable.
-    """
+    """Return the name of a converter; conversions under different names are not comparable."""
     engines = f"{latexml_name()}, {_temml_name()}" if exact else _temml_name()
     return f"{engines}, rules {RULES}"
 
@@ -136,11 +115,8 @@ def latex_mathml(batch: Sequence[str], *, exact: bool, content: bool = False) ->
 
     Content MathML needs LaTeXML. Raises RuntimeError if that is needed but not installed.
     """
-    if content:
-        with latexml(content=True) as convert:
-            return [convert(latex) for latex in batch]
-    with converter(exact=exact) as used:
-        return [used.convert(latex) for latex in batch]
+    with latexml(content=True) if content else converter(exact=exact) as convert:
+        return [convert(latex) for latex in batch]
 
 
 NO_MATHML = "The converter returns no MathML."

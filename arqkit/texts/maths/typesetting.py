@@ -19,6 +19,7 @@ clipboard with a selection.
 import json
 import re
 import threading
+import tomllib
 from collections.abc import Callable
 from functools import lru_cache
 from html import escape, unescape
@@ -30,29 +31,8 @@ from lxml import etree
 
 from arqkit.texts.maths.layout import lay_out
 
-# Macros that MathJax on Math Stack Exchange supports and Temml does not. Equation numbers are
-# removed.
-MACROS = {
-    r"\mbox": r"\text{#1}",
-    r"\hbox": r"\text{#1}",
-    r"\scr": r"\mathscr{#1}",
-    r"\label": r"\@firstoftwo{}{#1}",
-    r"\ref": r"\text{(#1)}",
-    r"\eqref": r"\text{(#1)}",
-    r"\eqalign": r"\begin{aligned}#1\end{aligned}",
-    r"\eqalignno": r"\begin{aligned}#1\end{aligned}",
-    r"\matrix": r"\begin{matrix}#1\end{matrix}",
-    r"\pmatrix": r"\begin{pmatrix}#1\end{pmatrix}",
-    r"\cases": r"\begin{cases}#1\end{cases}",
-    r"\require": r"\@firstoftwo{}{#1}",
-    r"\class": r"\@secondoftwo{#1}{#2}",
-    r"\cssId": r"\@secondoftwo{#1}{#2}",
-    r"\style": r"\@secondoftwo{#1}{#2}",
-    r"\par": r"\,",
-    r"\space": r"~",
-    r"\qvar": r"\boxed{\scriptstyle\vphantom{1}\text{#1}}",  # NTCIR's wildcard
-}
-
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MACROS: dict[str, str] = _DATA["macros"]
 _WITHOUT_NUMBERS = re.compile(
     r"\\(begin|end)\s*\{(equation|align|gather|alignat|multline|flalign)\}"
 )
@@ -75,10 +55,7 @@ def prepared(latex: str) -> str:
 def next_attempt(
     latex: str, display: bool, macros: dict[str, str], error: str
 ) -> tuple[str, bool] | None:
-    """Return the next attempt after an error, or None.
-
-    An unknown macro is shown by its name, as in MathJax.
-    """
+    """Return the next attempt after an error, or None. An unknown macro is shown by its name."""
     if "Error: " not in error:  # out of time, memory or stack: a retry would fail again
         return None
     if "display mode" in error and not display:
@@ -112,7 +89,6 @@ def _named(latex: str, macros: dict[str, str], error: str) -> bool:
 _GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\}"
 _MATRIX = re.compile(rf"\\begin\{{(\w*matrix|cases)\}}(?={_GROUP})({_GROUP})")
 _ENDS = re.compile(r"\\end\{(?:\w*matrix|cases)\}")
-_COLUMNS = "cccccccccccc"
 
 
 def _regrouped(match: re.Match[str]) -> str:
@@ -125,15 +101,6 @@ def _regrouped(match: re.Match[str]) -> str:
     return _MATRIX.sub(lambda matrix: rf"\{matrix[1]}{{{matrix[2][1:-1]}}}", _ENDS.sub("", latex))
 
 
-_ENCLOSED = {
-    "horizontalstrike": r"\sout",
-    "updiagonalstrike": r"\cancel",
-    "downdiagonalstrike": r"\bcancel",
-    "box": r"\boxed",
-    "longdiv": r"\longdiv",
-}
-
-
 def _character(match: re.Match[str]) -> str:
     r"""Return the character of `\unicode{x1D7D9}`.
 
@@ -144,52 +111,14 @@ def _character(match: re.Match[str]) -> str:
     return match[0] if is_sign else f"{{{chr(number)}}}"
 
 
-# Damage from LaTeXML and careless copying; repairs are tried in this order.
-_REPAIRS: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
-    (
-        re.compile(r"\\unicode\s*(?:\[[^\]]*\])*\s*\{\s*(x[0-9A-Fa-f]{2,6}|\d{3,7})\s*\}"),
-        _character,
-    ),
-    (
-        re.compile(r"\\enclose\s*\{\s*(\w+)[^{}]*\}"),
-        lambda notation: _ENCLOSED.get(notation[1], ""),
-    ),
-    (re.compile(r"\\buildrel\b\s*(.+?)\s*\\over\b"), r"\\overset{\1}"),
-    (re.compile(r"(?<=[{|lcr ])@\{[^{}]*\}(?=[lcr| @}])"), ""),
-    (re.compile(r"^\$+|\$+$|\\+$"), ""),
-    (re.compile(r"\\begin\{array\}\s*\[[^\]]*\]"), r"\\begin{array}"),
-    (
-        re.compile(r"\\begin\{(\w*matrix|cases)\}\{(.*?)\\end\{\1\}\}", re.DOTALL),
-        r"\\begin{\1}\2\\end{\1}",
-    ),
-    (re.compile(r"\\hfil\b"), ""),
-    (re.compile(r"^.*\\begin\{(?:\w*matrix|cases)\}\{.*$", re.DOTALL), _regrouped),
-    (re.compile(r"\{\\@@eqnarray(.*)\}$", re.DOTALL), r"{\\begin{aligned}\1\\end{aligned}}"),
-    (
-        re.compile(r"(\\left\S{1,2}\s*)\\@@eqnarray(.*)(\\right\s*\S*)$", re.DOTALL),
-        r"\1\\begin{aligned}\2\\end{aligned}\3",
-    ),
-    (re.compile(r"\\@@eqnarray(.*)", re.DOTALL), r"\\begin{aligned}\1\\end{aligned}"),
-    (re.compile(r"\\begin\{array\}\s*\{\s*\\\\\s*\}"), rf"\\begin{{array}}{{{_COLUMNS}}}"),
-    (re.compile(r"\\begin\{array\}(?!\s*\{)"), rf"\\begin{{array}}{{{_COLUMNS}}}"),
-    (re.compile(r"\$"), " "),
-    (re.compile(r"\\color\s*\\([a-z]+)"), r"\\color{\1}"),
-    (re.compile(r"\\color\s*\{\s*\}"), ""),
-    (re.compile(r"\\qvar@construct\{\$?([^{}]*?)\$?\}"), r"\1"),
-    (re.compile(r"(\\(?:text|mbox)\{[^{}]*)(\\qvar\{[^{}]*\})"), r"\1}\2\\text{"),
-    (re.compile(r"\\bbox\s*\[[^\]]*\]"), ""),
-    (re.compile(r"\\require\s*\\[a-z]+|\\par\b|\\end\{document\}|</?p>"), " "),
-    (re.compile(r"_\{\\limits\}"), "_"),
-    (re.compile(r"\\root\s*(.+?)\s*\\of\b"), r"\\sqrt[\1]"),
-    (re.compile(r"\\not\s*\\implies\b"), r"\\;\\not\\Longrightarrow\\;"),
-    (re.compile(r"\\lx@sectionsign\b"), "§"),
-    (re.compile(r"\\lx@paragraphsign\b"), "¶"),
-    (re.compile(r"(?<=[{,\[])\s*\.(?=\d)"), "0."),
-    (re.compile(r"(?<!\\)#(?!\d|[0-9A-Fa-f]{3,8}[\]},])"), r"\\#"),
-    (re.compile(r"(?<!\\)%"), " "),
-    (re.compile(r"\*\{\d+\}\{([lcr])\}"), r"\1\1\1\1\1\1\1\1"),
-    # The environment aligned takes more than two columns.
-    (re.compile(r"(\\(?:begin|end)\{)(?:split|flalign\*|multlined)\}"), r"\1aligned}"),
+_FUNCTIONS: dict[str, Callable[[re.Match[str]], str]] = {
+    "<character>": _character,
+    "<enclosed>": lambda notation: _DATA["enclosed"].get(notation[1], ""),
+    "<regrouped>": _regrouped,
+}
+_REPAIRS = [
+    (re.compile(pattern), _FUNCTIONS.get(replacement, replacement))
+    for pattern, replacement in _DATA["repairs"].items()
 ]
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _SIDE = re.compile(r"\\(left|right)(?![A-Za-z])\s*\.?")
@@ -257,10 +186,7 @@ def typeset(latex: str, *, display: bool) -> Typeset:
 
 
 def can_be_set(source: str) -> bool:
-    """Return whether a formula is safe for the engine and the database.
-
-    QuickJS crashes on unpaired surrogates.
-    """
+    """Return whether the engine, which crashes on unpaired surrogates, and the database take it."""
     return 0 < len(source) <= LONGEST and not _UNSETTABLE.search(source)
 
 
@@ -299,10 +225,7 @@ _GROUPS = re.compile(r"(\\(?:begin|end)\b|\\\\(?:\[[^\]]*\])?|\\cr\b|\\.|[{}])",
 
 
 def on_one_line(latex: str) -> str:
-    """Return LaTeX without tags, and without line ends outside groups and environments.
-
-    Temml would turn such lines into a table.
-    """
+    """Return LaTeX without tags and line ends, of which Temml would make a table."""
     depth, parts = 0, []
     for part in _GROUPS.split(_LOOSE.sub(" ", latex)):
         depth += part.startswith((r"\begin", "{")) - part.startswith((r"\end", "}"))
@@ -367,16 +290,7 @@ _CLASS = re.compile(
 # The page's own text colour, which is light in a dark colour scheme.
 _BLACK = {"", "black", "#000", "#000000", "undefined"}
 
-# Temml's style attributes with a single meaning.
-_STYLES = {
-    "position:relative;": "tml-relative",
-    "position:absolute;right:0;bottom:0;": "tml-llap",
-    "display:flex;justify-content:center;": "tml-clap",
-    "padding:3pt;border:1px solid;": "tml-fbox",
-    "width:100%;": "tml-wide",
-    "math-depth:0;": "tml-depth-0",
-    "font-weight:bold;": "tml-bold",
-}
+_STYLES: dict[str, str] = _DATA["styles"]
 _DECLARATION = re.compile(r"([a-z-]+):\s*([^;]*?)\s*;")
 _AMOUNT = re.compile(r"-?([\d.]+)(em|pt)?")
 _STEPS = (0.0, 0.04, 0.14, 0.17, 0.25, 0.28, 0.4, 0.6, 1.0, 2.0)  # em; the widths in maths.css
@@ -407,14 +321,9 @@ def _rebuilt(element: Any) -> str:
 
 def _attributes(element: Any) -> str:
     classes, colour = _of_style(element.get("style", ""))
-    classes = [
-        name for name in element.get("class", "").split() if _CLASS.fullmatch(name)
-    ] + classes
-    pairs = (
-        [*element.items(), ("mathcolor", colour)]
-        if colour.lower() not in _BLACK
-        else element.items()
-    )
+    given = element.get("class", "").split()
+    classes = [*(name for name in given if _CLASS.fullmatch(name)), *classes]
+    pairs = [*element.items(), *([("mathcolor", colour)] if colour.lower() not in _BLACK else [])]
     kept = [
         f' {name}="{escape(value)}"'
         for name, value in pairs

@@ -34,12 +34,8 @@ _SCORE = re.compile(
     r"|(?P<sign>>=|<=|>|<|=)?(?P<number>[+-]?\d{1,6})"
 )
 _KINDS = {
-    "question": "question",
-    "questions": "question",
-    "q": "question",
-    "answer": "answer",
-    "answers": "answer",
-    "a": "answer",
+    **dict.fromkeys(("question", "questions", "q"), "question"),
+    **dict.fromkeys(("answer", "answers", "a"), "answer"),
 }
 _ID = re.compile(r"[^\s\"<>&]{1,300}")
 _NUMBER = re.compile(

@@ -115,10 +115,7 @@ def _window(parts: list[Part], length: int) -> tuple[int, int]:
 
 
 def _richest(parts: Sequence[Part], sizes: Sequence[int], finds: Sequence[int], room: int) -> int:
-    """Return the match followed by the most different matches within `room` characters.
-
-    Ties go to the first match.
-    """
+    """Return the first match that most different matches follow within `room` characters."""
     ends = list(accumulate(sizes))
     names = [
         part.formula.latex if part.formula else stem(part.text.lower())

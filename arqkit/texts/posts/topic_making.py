@@ -13,7 +13,7 @@ from datetime import date, datetime
 from functools import cache, lru_cache
 from hashlib import blake2b
 from html import unescape
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pyphen
 
@@ -70,10 +70,8 @@ def syllables(word: str) -> int:
     return max(1, groups, sum(len(_hyphens().positions(part)) + 1 for part in parts))
 
 
-@cache
-def _hyphens() -> pyphen.Pyphen:
-    """Return the hyphenation dictionary, loaded on first use because that takes long."""
-    return pyphen.Pyphen(lang="en_US", left=2, right=2)
+_hyphens = cache(lambda: pyphen.Pyphen(lang="en_US", left=2, right=2))
+"""Return the hyphenation dictionary, loaded on first use because that takes long."""
 
 
 ALIKE: Final = 0.8
@@ -111,10 +109,10 @@ class TextMeasures(NamedTuple):
 class Bounds(NamedTuple):
     """The lowest and the highest allowed value; None is unbounded."""
 
-    least: float | None = None
-    most: float | None = None
+    least: Any = None
+    most: Any = None
 
-    def hold(self, value: float | None) -> bool:
+    def hold(self, value: Any) -> bool:
         """Return whether a value is within the bounds; an unknown value only if both are open."""
         if value is None:
             return self.least is None and self.most is None
@@ -167,14 +165,7 @@ def sift(candidates: Iterable[Candidate], criteria: Criteria) -> Sifted:
             kept.append(candidate)
         else:
             missed[reason] += 1
-    kept.sort(
-        key=lambda candidate: (
-            -(candidate.score or 0),
-            -(candidate.views or 0),
-            len(candidate.post_id),
-            candidate.post_id,
-        )
-    )
+    kept.sort(key=lambda it: (-(it.score or 0), -(it.views or 0), len(it.post_id), it.post_id))
     return Sifted(kept, {name: missed[name] for name in filters})
 
 
@@ -184,8 +175,9 @@ def _filters(criteria: Criteria) -> dict[str, Callable[[Candidate], bool]]:
         "no formula": lambda candidate: candidate.formulas > 0
     }
     if criteria.first_day or criteria.last_day:
-        filters["other dates"] = lambda candidate: _is_in(
-            candidate.created, criteria.first_day, criteria.last_day
+        days = Bounds(criteria.first_day, criteria.last_day)
+        filters["other dates"] = lambda candidate: days.hold(
+            candidate.created and candidate.created.date()
         )
     if criteria.needs_link:
         linked = "duplicate or related question" if criteria.takes_related else "duplicate"
@@ -197,24 +189,17 @@ def _filters(criteria: Criteria) -> dict[str, Callable[[Candidate], bool]]:
             getattr(candidate, name)
         )  # type: ignore[misc]
     filters["already a topic"] = lambda candidate: candidate.post_id not in criteria.topics
-    filters["same title as a topic"] = lambda candidate: (
-        not _is_like(_words(candidate.title), titles, criteria.alike)
-    )
+
+    def is_new(candidate: Candidate) -> bool:
+        words = _words(candidate.title)
+        return all(len(words & it) / len(words | it) < criteria.alike for it in titles if words)
+
+    filters["same title as a topic"] = is_new
     return filters
-
-
-def _is_in(created: datetime | None, first: date | None, last: date | None) -> bool:
-    if created is None:
-        return False
-    return (first is None or created.date() >= first) and (last is None or created.date() <= last)
 
 
 def _words(title: str) -> frozenset[str]:
     return frozenset(re.findall(r"\\[a-z]+|\w+", title.casefold()))
-
-
-def _is_like(words: frozenset[str], titles: Iterable[frozenset[str]], alike: float) -> bool:
-    return any(words and len(words & other) / len(words | other) >= alike for other in titles)
 
 
 def write_candidates(candidates: Iterable[Candidate]) -> bytes:
@@ -303,10 +288,7 @@ def make_topics(questions: Iterable[Question], *, size: Callable[[str], Size]) -
 
 
 def query_formula(title: str, body: str, *, size: Callable[[str], Size]) -> TextFormula | None:
-    """Return the largest formula of the title, or of the body if the title has none.
-
-    Ties go to the first formula.
-    """
+    """Return the largest formula of the title, else of the body; the first of several."""
     formulas = text_formulas(title) or text_formulas(body)
     return max(formulas, key=lambda formula: size(formula.latex), default=None)
 
@@ -326,10 +308,7 @@ def _chosen(question: Question, size: Callable[[str], Size]) -> tuple[int, TextF
     formulas: Sequence[TextFormula] = text_formulas(question.title) + text_formulas(question.body)
     wanted = question.query_formula
     if wanted:
-        return next(
-            ((at, formula) for at, formula in enumerate(formulas) if formula.formula_id == wanted),
-            None,
-        )
+        return next((pair for pair in enumerate(formulas) if pair[1].formula_id == wanted), None)
     largest = query_formula(question.title, question.body, size=size)
     return None if largest is None else (formulas.index(largest), largest)
 
@@ -339,11 +318,8 @@ def _numbered(
 ) -> str:
     def number(formula: TextFormula) -> str:
         ids[len(ids)] = f"q_{len(index) + 1}"
-        index.append(
-            TopicFormula(
-                ids[len(ids) - 1], f"A.{question.number}", question.post_id, kind, formula.latex
-            )
-        )
+        place = (f"A.{question.number}", question.post_id, kind)
+        index.append(TopicFormula(ids[len(ids) - 1], *place, formula.latex))
         return index[-1].formula_id
 
     return renumbered(text, number)

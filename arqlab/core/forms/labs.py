@@ -178,9 +178,8 @@ class TaskForm(TaskDatesForm, VersionedForm):
             preset = _shown(name, getattr(task.preset, name)).replace("\n", ", ")
             if name == "labels":
                 self.initial[name] = self._labels
-            self.fields[
-                name
-            ].help_text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
+            text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
+            self.fields[name].help_text = text
         if task.kind != Task.Kind.GENERATED_ANSWERS:
             del self.fields["max_characters"], self.fields["tokenizer"]
         if not task.words.has_threads:
@@ -196,9 +195,8 @@ class TaskForm(TaskDatesForm, VersionedForm):
 
     def clean_measures(self) -> list[str]:
         """Return the measures, one per line; reject unknown ones with the kernel's message."""
-        measures = [
-            line.strip() for line in self.cleaned_data["measures"].splitlines() if line.strip()
-        ]
+        lines = map(str.strip, self.cleaned_data["measures"].splitlines())
+        measures = list(filter(None, lines))
         try:
             parse_measures(measures)
         except MeasureRefusedError as error:
@@ -229,20 +227,13 @@ class TaskForm(TaskDatesForm, VersionedForm):
         given = {name: cleaned.get(name) for name in ("labels", "relevant_from")}
         preset = self.task.preset
         same = given["relevant_from"] == preset.relevant_from
-        rules = with_overrides(
-            preset,
-            {
-                name: value
-                for name, value in given.items()
-                if value and not (same and name == "relevant_from")
-            },
-        )
+        if same:
+            del given["relevant_from"]
+        rules = with_overrides(preset, {name: value for name, value in given.items() if value})
         if not self.errors and not is_relevant_possible(rules.labels, rules.relevant_from):
             highest = max(label.value for label in rules.labels.judgments)
-            self.add_error(
-                "relevant_from",
-                f"No label is relevant: the highest is {highest}. Enter a lower one.",
-            )
+            message = f"No label is relevant: the highest is {highest}. Enter a lower one."
+            self.add_error("relevant_from", message)
         return cleaned
 
     @property

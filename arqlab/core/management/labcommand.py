@@ -86,10 +86,7 @@ class LabCommand(BaseCommand):
             raise CommandError(refused.message) from refused
 
     def require_yes(self, *, yes: bool, options: str = "--yes") -> None:
-        """Ask whether to go on. Raise `CommandError` if not, or if nobody can be asked.
-
-        `options` are those that answer yes.
-        """
+        """Ask whether to go on, or raise `CommandError`; `options` are those that answer yes."""
         if yes:
             return
         if not sys.stdin.isatty():

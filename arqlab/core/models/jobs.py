@@ -89,15 +89,7 @@ class Job(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(
-                    state__in=[
-                        "waiting",
-                        "running",
-                        "unconfirmed",
-                        "done",
-                        "refused",
-                        "failed",
-                        "stopped",
-                    ]
+                    state__in="waiting running unconfirmed done refused failed stopped".split()
                 ),
                 name="job_state_known",
             ),

@@ -87,10 +87,7 @@ def require_turn(asked: AskedPage, *, at: datetime) -> None:
 
 
 def start_computing(asked: AskedPage, *, at: datetime) -> Job:
-    """Store a job that makes the page, unless one for the value that it lacks waits or runs.
-
-    The caller queues it. Jobs of yesterday are deleted.
-    """
+    """Store a job that makes the page, unless one waits or runs; the caller queues it."""
     over = Job.objects.filter(kind=KIND, updated_at__lt=at - KEPT).exclude(state__in=RUNNING)
     over.delete()
     by = User.objects.filter(pk=asked.user.pk or 0).first()

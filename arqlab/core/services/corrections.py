@@ -21,10 +21,7 @@ LONGEST_CORRECTION = 100_000
 def save_correction(
     *, lab: Lab, kind: str, key: str, value: str, at: datetime, by: User
 ) -> Correction:
-    """Store a correction, in place of an earlier one with the same key.
-
-    Raise `UserError` if the value cannot be shown.
-    """
+    """Store a correction, in place of one with its key. Raise `UserError` if it cannot be shown."""
     require_unarchived(lab)
     require_shown(kind, value)
     known = Correction.objects.select_for_update().filter(lab=lab, kind=kind, digest=_digest(key))

@@ -15,16 +15,8 @@ from arqlab.core.services.labs import require_future, require_order
 from arqlab.core.services.people import grant_role
 
 COPIED_FIELDS = (
-    "slug",
-    "name",
-    "kind",
-    "description",
-    "position",
-    "trec_items",
-    "overrides",
-    "shows_own_scores",
-    "takes_post_hoc_runs",
-    "published_runs",
+    *("slug", "name", "kind", "description", "position", "trec_items", "overrides"),
+    *("shows_own_scores", "takes_post_hoc_runs", "published_runs"),
 )
 """The fields of a task that a copy of its lab has too. Dates and topics are of one year only."""
 

@@ -34,9 +34,7 @@ def typeset_formulas(
     to read and at most one to write.
     """
     if corrected:
-        corrections = {
-            (latex, block): (corrected.get(latex, latex), block) for latex, block in formulas
-        }
+        corrections = {key: (corrected.get(key[0], key[0]), key[1]) for key in formulas}
         done = typeset_formulas(corrections.values())
         return {key: done[correction] for key, correction in corrections.items()}
     wanted = {_digest(latex, display): (latex, display) for latex, display in formulas}
@@ -58,10 +56,7 @@ def typeset_formulas(
 
 
 def typeset_again(formulas: Iterable[tuple[str, bool]]) -> dict[tuple[str, bool], Typeset]:
-    """Return the formulas without MathML that have some now, such as those that ran out of time.
-
-    Nothing is stored; see `store_formulas`.
-    """
+    """Return the formulas without stored MathML that have some now, and store nothing."""
     unset = [key for key, formula in typeset_formulas(formulas).items() if formula.mathml is None]
     tried = {key: typeset_now(key[0], display=key[1]) for key in unset}
     return {key: formula for key, formula in tried.items() if formula.mathml is not None}
@@ -73,10 +68,7 @@ def store_formulas(typeset: Mapping[tuple[str, bool], Typeset]) -> None:
 
 
 def typeset_old_formulas(*, seconds: float) -> None:
-    """Typeset stored formulas of other versions of the typesetter again, for about `seconds`.
-
-    Pages do not wait for this: they typeset the formulas that they need.
-    """
+    """Typeset stored formulas of other versions again, for about `seconds`."""
     end = time.monotonic() + seconds
     # An index finds these two ranges; it does not find what is unequal.
     others = TypesetFormula.objects.filter(Q(engine__lt=ENGINE) | Q(engine__gt=ENGINE))

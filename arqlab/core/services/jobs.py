@@ -131,10 +131,7 @@ def repeat_job(
     by: User,
     store: Callable[[Job], None] | None = None,
 ) -> None:
-    """Let a job that is over without success wait again, confirmed or with corrected files.
-
-    Raise `UserError` (`not-over`) if it waits or runs already, or is done.
-    """
+    """Let a job that is over without success wait again. Raise `UserError` (`not-over`)."""
     if job.state in REPEATABLE and store:
         store(job)
     if not _change(
@@ -169,15 +166,11 @@ def release_dead_jobs(*, at: datetime) -> int:
     One that was asked to stop is stopped. Imports, which commands run, may rest for longer.
     """
     late = Job.objects.filter(state=State.RUNNING, updated_at__lt=at - STALE_JOB)
-    dead = late.filter(kind__in=JOB_KINDS)
-    text = "The worker died."
-    stopped = dead.filter(is_stopping=True)
+    dead, text = late.filter(kind__in=JOB_KINDS), "The worker died."
+    count = _change(dead.filter(is_stopping=True), State.STOPPED, text, at=at)
     worn = dead.filter(attempts__gte=MOST_ATTEMPTS)
-    return (
-        _change(stopped, State.STOPPED, text, at=at)
-        + _change(worn, State.FAILED, text, at=at, message=BROKEN)
-        + _change(dead, State.WAITING, text, at=at, message=_put_off(None))
-    )
+    count += _change(worn, State.FAILED, text, at=at, message=BROKEN)
+    return count + _change(dead, State.WAITING, text, at=at, message=_put_off(None))
 
 
 def run_next_job(*, at: datetime) -> bool:
@@ -193,10 +186,7 @@ def run_next_job(*, at: datetime) -> bool:
 
 
 def run_waiting_job(*, job_id: int, at: datetime) -> bool:
-    """Run a job and store its report. Return False if it was not waiting.
-
-    Safe to call twice and by several workers at once.
-    """
+    """Run a job and store its report. Return False if it does not wait, as for a second worker."""
     waiting = Job.objects.filter(pk=job_id, state=State.WAITING)
     now = timezone.now()
     if not _change(waiting, State.RUNNING, "Running.", at=now, attempts=F("attempts") + 1):
@@ -205,9 +195,8 @@ def run_waiting_job(*, job_id: int, at: datetime) -> bool:
     try:
         warnings: list[str] = []
         with panics_as_errors(), _heartbeat(job):
-            _require_unarchived(job)  # it may have been archived while the job waited
-            by = cast(User, _user_of(job))
-            work = RunningJob(job, at, by, _JobProgress(job), warnings)
+            _require_startable(job)
+            work = RunningJob(job, at, cast(User, job.by), _JobProgress(job), warnings)
             lines = list(JOB_KINDS[job.kind].run(work))
     except FileRefusedError as refused:
         _finish(job, State.REFUSED, problems=refused.problems)
@@ -259,10 +248,14 @@ def _mine(job: Job) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.pk, state=State.RUNNING, attempts=job.attempts)
 
 
-def _user_of(job: Job) -> User | None:
-    if job.by is None and not JOB_KINDS[job.kind].for_visitors:
+def _require_startable(job: Job) -> None:
+    """Raise `UserError` for what was archived or deleted while the job waited."""
+    kind = JOB_KINDS[job.kind]
+    for record in () if kind.in_archive else (job.lab, job.task):
+        if record:
+            require_unarchived(record)
+    if job.by is None and not kind.for_visitors:
         raise UserError("The account that started this job was deleted. Start it again.")
-    return job.by
 
 
 @contextmanager
@@ -284,12 +277,6 @@ def _heartbeat(job: Job) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-
-
-def _require_unarchived(job: Job) -> None:
-    for record in (job.lab, job.task):
-        if record and not JOB_KINDS[job.kind].in_archive:
-            require_unarchived(record)
 
 
 class _JobProgress:
@@ -326,14 +313,7 @@ def add_problems(job: Job, problems: Iterable[Problem]) -> None:
     """Add problems to a job, store the first of them, and group all. The caller saves the job."""
     new = list(problems)
     JobProblem.objects.bulk_create(
-        JobProblem(
-            job=job,
-            source=problem.path[-300:],
-            line=problem.line,
-            found=problem.found,
-            expected=problem.expected,
-            todo=problem.todo,
-        )
+        JobProblem(job=job, source=problem.path[-300:], **dict(list(problem._asdict().items())[1:]))
         for problem in new[: max(0, STORED_PROBLEMS - job.problem_count)]
     )
     job.problem_count += len(new)

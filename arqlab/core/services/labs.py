@@ -62,9 +62,8 @@ def change_task(
         with_overrides(task.preset, overrides)
     except OverrideRefusedError as error:
         raise UserError(str(error), code="protocol") from error
-    changed = save_changes(
-        task, changes | {"overrides": overrides}, allowed=TASK_FIELDS | {"overrides"}
-    )
+    changes = changes | {"overrides": overrides}
+    changed = save_changes(task, changes, allowed=TASK_FIELDS | {"overrides"})
     if changed:
         record_event("task.change", task, by, changes=changed)
     return task
@@ -72,10 +71,7 @@ def change_task(
 
 @transaction.atomic
 def close_task(*, task: Task, by: User | None, at: datetime) -> None:
-    """Close a task for submission before its deadline.
-
-    Raises `UserError` if it is already closed.
-    """
+    """Close a task before its deadline. Raise `UserError` if it is already closed."""
     is_open = Q(closed_at=None) & (Q(deadline=None) | Q(deadline__gte=at))
     if not Task.objects.filter(is_open, pk=task.pk).update(closed_at=at):
         raise UserError(f"{task.name} is already closed.", code="task-closed")
@@ -84,10 +80,7 @@ def close_task(*, task: Task, by: User | None, at: datetime) -> None:
 
 @transaction.atomic
 def reopen_task(*, task: Task, by: User | None) -> Task:
-    """Reopen a task that was closed by hand and return it.
-
-    Raises `UserError` if nobody closed it.
-    """
+    """Return a task that was closed by hand, reopened. Raise `UserError` if nobody closed it."""
     if not Task.objects.filter(pk=task.pk, closed_at__isnull=False).update(closed_at=None):
         raise UserError(
             f"Nobody closed {task.name} before its deadline. To open it for longer, edit the task "

@@ -70,9 +70,8 @@ def _task_edits(
     included even if nobody edited it.
     """
     opening = {name: fields[name] for name in SUBMISSION_DATES if name in fields}
-    later = Task(
-        **{name: getattr(task, name) for name in (*SUBMISSION_DATES, "closed_at")} | opening
-    )
+    dates = {name: getattr(task, name) for name in (*SUBMISSION_DATES, "closed_at")}
+    later = Task(**dates | opening)
     reopens = task.state(at) == "closed" and later.state(at) != "closed"
     edits = []
     for name, value in fields.items():
@@ -238,30 +237,16 @@ def _load_task(
 
 def _task_fields(task_file: TaskFile, *, position: int) -> dict[str, Any]:
     """Return the fields of a task that the folder sets."""
-    fields: dict[str, Any] = {
-        "name": task_file.name,
-        "kind": task_file.kind.value,
-        "position": position,
-        "trec_items": _trec_items(task_file),
-    }
-    dates = {
-        "opens_at": task_file.opens,
-        "deadline": task_file.deadline,
-        "judging_deadline": task_file.judging_deadline,
-    }
+    # Six-column files have the items of the folder, else of the first qrels, as trec_eval needs.
+    has_items = "items" in task_file.overrides or not task_file.qrels
+    items = task_file.protocol.items if has_items else task_file.qrels[0].items
+    fields: dict[str, Any] = {"name": task_file.name, "kind": task_file.kind.value}
+    fields |= {"position": position, "trec_items": items.value}
     if task_file.published_runs:
         fields["published_runs"] = task_file.published_runs.value
+    dates = {"opens_at": task_file.opens, "deadline": task_file.deadline}
+    dates["judging_deadline"] = task_file.judging_deadline
     return fields | {name: date for name, date in dates.items() if date}
-
-
-def _trec_items(task_file: TaskFile) -> str:
-    """Return the kind of item in six-column files.
-
-    It is that of the folder, else that of the first qrels, as trec_eval needs it.
-    """
-    if "items" in task_file.overrides or not task_file.qrels:
-        return task_file.protocol.items.value
-    return task_file.qrels[0].items.value
 
 
 def _update(record: Lab | Task, fields: dict[str, Any]) -> list[str]:

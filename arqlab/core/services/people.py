@@ -59,10 +59,7 @@ def allow_team(*, lab: Lab, user: User, by: User) -> None:
 
 @transaction.atomic
 def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
-    """Revoke a role that was granted; a lab keeps at least one organizer.
-
-    Raises `UserError` if the user does not have the role or is the last organizer.
-    """
+    """Revoke a granted role. Raise `UserError` if there is none, or no other organizer."""
     # Lock the lab, so that two organizers cannot revoke each other at the same time.
     Lab.objects.select_for_update().get(pk=lab.pk)
     if role in Role.organizing():
@@ -97,10 +94,7 @@ def change_name(*, user: User, first_name: str, last_name: str) -> None:
 
 @transaction.atomic
 def confirm_address(*, user: User, by: User | None = None) -> str:
-    """Mark the address of a user's account as confirmed, as its link in an email does; return it.
-
-    Raises `UserError` if the account has no address, or another account has confirmed it.
-    """
+    """Confirm the address of a user's account; return it, or raise `UserError` if it has none."""
     if not user.email:
         raise UserError(
             f"The account {user.username} has no email address. Add one to it first.",

@@ -159,9 +159,7 @@ def _forget_address(address: str, replacement: str) -> None:
 
 @transaction.atomic
 def remove_second_factor(*, user: User) -> int:
-    """Remove the second factor of a user who has lost it and its recovery codes; return how many
-    authenticators were removed.
-    """
+    """Remove the authenticators of a user who has lost them; return their number."""
     removed = Authenticator.objects.filter(user=user).delete()[0]
     if removed:
         record_event("person.remove-factor", user, None, factor="all, by the administrator")

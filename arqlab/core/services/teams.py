@@ -38,10 +38,7 @@ def create_team(
 
 
 def lab_team(lab: Lab) -> Team:
-    """Return the team that is the lab itself, to which its baselines belong; create a missing one.
-
-    It has no members: organizers submit for it.
-    """
+    """Return the team without members to which the baselines belong; create a missing one."""
     if team := lab.teams.filter(is_lab=True).first():
         return team
     taken = {name.casefold() for name in lab.teams.values_list("name", flat=True)}
@@ -77,10 +74,7 @@ def describe_team(*, team: Team, details: Mapping[str, str], by: User) -> None:
 
 @transaction.atomic
 def join_team(*, team: Team, user: User) -> Membership:
-    """Add a user to a team; nothing changes if they are already a member.
-
-    Raises `UserError` if they are an assessor of the lab.
-    """
+    """Add a user to a team, once. Raise `UserError` if they are an assessor of the lab."""
     # Lock the user: getting a role at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if held := Membership.objects.filter(team=team, user=user).first():

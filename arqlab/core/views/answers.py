@@ -1,6 +1,6 @@
 """Answers of views: to what a service refused, and to scripts that ask for JSON."""
 
-from types import TracebackType
+from contextlib import AbstractContextManager
 from typing import Any
 
 from django.contrib import messages
@@ -12,21 +12,13 @@ from arqlab.core.errors import ConfirmationError, UserError
 API = "/api/"
 
 
-class told:  # noqa: N801  # read as a statement: with told(request)
+class told(AbstractContextManager[Any, bool]):  # noqa: N801  # read as a statement: with told(request)
     """Turn a `UserError` into a message; the lines after the block answer the request."""
 
     def __init__(self, request: HttpRequest) -> None:
         self.request = request
 
-    def __enter__(self) -> None:
-        """Enter the block."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: object, error: object, trace: object) -> bool:
         """Return whether the error was told to the user."""
         if isinstance(error, UserError):
             messages.error(self.request, error.message)
@@ -34,7 +26,7 @@ class told:  # noqa: N801  # read as a statement: with told(request)
         return False
 
 
-class refused:  # noqa: N801  # read as a statement: with refused(form)
+class refused(AbstractContextManager[Any, bool]):  # noqa: N801  # read as a statement: with refused(form)
     """Turn a `UserError` into an error of a form; the lines after the block show the form.
 
     `fields` and the form's `error_fields` name the field of an error by its code, that of others
@@ -45,15 +37,7 @@ class refused:  # noqa: N801  # read as a statement: with refused(form)
     def __init__(self, form: Any, **fields: str) -> None:
         self.form, self.fields = form, {**getattr(form, "error_fields", {}), **fields}
 
-    def __enter__(self) -> None:
-        """Enter the block."""
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
+    def __exit__(self, kind: object, error: object, trace: object) -> bool:
         """Return whether the form has the error."""
         if not isinstance(error, UserError):
             return False

@@ -80,9 +80,8 @@ def error_response(
 ) -> HttpResponse:
     """Return the page of an error, or the same sentences as JSON."""
     if wants_json(request):
-        return JsonResponse(
-            error_body(f"{text.happened} {text.todo}", CODES[status]), status=status
-        )
+        body = error_body(f"{text.happened} {text.todo}", CODES[status])
+        return JsonResponse(body, status=status)
     # Without the request, so that no context processor asks the database.
     context: dict[str, Any] = {"text": text, "links": links}
     if status == 500:
@@ -105,10 +104,7 @@ def sign_in_url(path: str) -> str:
 
 
 def form_to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect a signed-out user to the sign-in page and back to the form; return 401 to a script.
-
-    The browser keeps the contents of the form (keep-forms.js).
-    """
+    """Redirect to the sign-in page and back to the form (keep-forms.js); for a script, 401."""
     url = sign_in_url(page_of_form(request))
     message = NOT_SAVED if request.method == "POST" else SIGNED_OUT
     if wants_json(request):
@@ -131,17 +127,14 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Return 404."""
-    text = (
-        TEXTS["page-not-found"] if request.user.is_authenticated else TEXTS["not-found-by-visitor"]
-    )
-    return error_response(request, text, status=404, links=_all_labs(request))
+    name = "page-not-found" if request.user.is_authenticated else "not-found-by-visitor"
+    return error_response(request, TEXTS[name], status=404, links=_all_labs(request))
 
 
 def not_allowed(request: HttpRequest, refused: HttpResponse) -> HttpResponse:
     """Return 405 with the methods that `refused` allows."""
-    page = error_response(
-        request, TEXTS["not-allowed"], status=405, links=(ErrorLink("Open the page", request.path),)
-    )
+    links = (ErrorLink("Open the page", request.path),)
+    page = error_response(request, TEXTS["not-allowed"], status=405, links=links)
     page["Allow"] = refused["Allow"]
     return page
 
@@ -162,8 +155,8 @@ def too_many_passwords(request: HttpRequest) -> HttpResponse:
 
 def not_now(request: HttpRequest, refused: UserError, *, seconds: int) -> HttpResponse:
     """Return 429, or 503 for what failed, with the reason, for a page that is not computed now."""
-    text, status = ErrorText("Try again later", refused.message, ""), 429
-    return _later(request, text, 503 if refused.code == "failed" else status, seconds=seconds)
+    text = ErrorText("Try again later", refused.message, "")
+    return _later(request, text, 503 if refused.code == "failed" else 429, seconds=seconds)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

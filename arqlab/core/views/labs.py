@@ -26,7 +26,7 @@ from arqlab.core.views.answers import refused, told
 from arqlab.core.views.editing import edited
 from arqlab.web.cells import COUNT, ID, PROSE, SAFE, TIME
 from arqlab.web.lists import Filter
-from arqlab.web.pages import LAB, TASK, Pages
+from arqlab.web.pages import LAB, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 
 pages = Pages(access=permissions.organized_lab_or_404)
@@ -216,7 +216,7 @@ def lab_edit(request: HttpRequest, lab: Lab) -> HttpResponse:
     return answer or render(request, "core/lab_edit.html", {"form": form})
 
 
-@pages.form(f"{LAB}people/", "people-list", section="people")
+@pages.form(f"{LAB}people/", "people-list", api=ROWS, section="people")
 def people_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the people of a lab, and grant roles."""
     form = RoleForm(request.POST or None)
@@ -237,6 +237,7 @@ def _staff_table(lab: Lab) -> Table:
         "staff",
         [
             Column("Person", "user.name", is_head=True),
+            Column("", "user.username", name="username"),
             Column("Email address", "user.email"),
             Column(
                 "Role",
@@ -244,7 +245,7 @@ def _staff_table(lab: Lab) -> Table:
                 note=lambda row: "may be in a team" if row.may_join_team else "",
             ),
             Column("Since", "created_at", TIME),
-            Column("Change", template="core/_staff_buttons.html", hides_heading=True),
+            Column("Change", template="core/_staff_buttons.html", hides_heading=True, name=None),
         ],
         selectors.staff_of(lab),
         empty=Empty("No roles granted yet", "Grant a user the organizer role below."),
@@ -256,6 +257,8 @@ def _teams_table(lab: Lab) -> Table:
         "teams",
         [
             Column("Team", "name", link=to("core:team-detail", lab.slug, of="pk"), is_head=True),
+            Column("", "pk", name="id"),
+            Column("", "affiliation", name="affiliation"),
             Column("Members", lambda team: len(team.memberships.all()), COUNT),
             Column(
                 "Names", lambda team: ", ".join(row.user.name for row in team.memberships.all())
@@ -265,6 +268,12 @@ def _teams_table(lab: Lab) -> Table:
         selectors.teams_with_members(lab),
         empty=Empty("No teams yet", "Users create teams on the lab page."),
     )
+
+
+@pages.rows(f"{LAB}teams/", "team-list", section="people")
+def team_list(request: HttpRequest, lab: Lab) -> HttpResponse:
+    """List the teams of a lab with their members, for its organizers."""
+    return answer(request, "", {}, _teams_table(lab))
 
 
 @pages.action(f"{LAB}people/<int:person>/allow-team/", "people-allow-team", section="people")
@@ -290,7 +299,7 @@ def people_revoke(request: HttpRequest, lab: Lab) -> HttpResponse:
     return redirect("core:people-list", lab=lab.slug)
 
 
-@pages.read(f"{LAB}audit/", "audit-list", section="audit")
+@pages.read(f"{LAB}audit/", "audit-list", api=ROWS, section="audit")
 def audit_list(request: HttpRequest, lab: Lab) -> HttpResponse:
     """Show the audit log of a lab, newest first."""
     return answer(request, "core/audit_list.html", {}, _events_table(request, lab))

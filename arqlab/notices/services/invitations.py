@@ -54,13 +54,8 @@ def invite_people(
     for invitation in new:
         _queue_mail(invitation, by=by, at=now)
     if new:
-        record_event(
-            "invitation.create",
-            f"{len(new)} as {new[0].words}",
-            by,
-            lab=lab,
-            addresses=[invitation.address for invitation in new],
-        )
+        what, invited = f"{len(new)} as {new[0].words}", [invitation.address for invitation in new]
+        record_event("invitation.create", what, by, lab=lab, addresses=invited)
     left = [(key, address) for key, address in once.items() if key in waiting | having]
     return Invited(
         new,
@@ -81,10 +76,7 @@ def invite_new_team(
 
 @transaction.atomic
 def resend_invitation(*, invitation: Invitation, by: User) -> None:
-    """Send the email of an open invitation again, with the same link.
-
-    Raise `UserError` if the invitation is not open or this server sends no email.
-    """
+    """Send the email of an invitation again. Raise `UserError` if it is not open, or no email."""
     if not settings.SENDS_MAIL:
         raise UserError(
             "This server sends no email. Copy the link and send it yourself.", code="no-mail"

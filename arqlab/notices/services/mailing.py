@@ -34,28 +34,15 @@ def send_message(
             f"{lab} has no such recipients. Choose other recipients, or invite people first.",
             code="no-recipients",
         )
-    message, created = Message.objects.get_or_create(
-        key=key,
-        defaults={
-            "lab": lab,
-            "audience": audience,
-            "subject": subject,
-            "text": text,
-            "sent_by": by,
-            "sent_at": timezone.now(),
-        },
-    )
+    fields = {"lab": lab, "audience": audience, "subject": subject, "text": text}
+    fields |= {"sent_by": by, "sent_at": timezone.now()}
+    message, created = Message.objects.get_or_create(key=key, defaults=fields)
     if created:
         draft = Notice(lab=lab, kind=Kind.MESSAGE, subject=subject, text=text, message=message)
         draft.key = f"message {message.pk}"
         deliver(draft=draft, people=people, reply_to=by.email)
-        record_event(
-            "message.send",
-            message,
-            by,
-            audience=message.get_audience_display(),
-            recipients=len(people),
-        )
+        to = message.get_audience_display()
+        record_event("message.send", message, by, audience=to, recipients=len(people))
     return message
 
 
@@ -139,17 +126,15 @@ def _send(mail: Mail, connection: BaseEmailBackend) -> Exception | None:
 
 def _store_result(mail: Mail, error: Exception | None, at: datetime) -> None:
     """Store the result of an attempt; queue the email again unless it was sent or has failed."""
-    claimed = Mail.objects.filter(
-        pk=mail.pk, state=Mail.State.SENDING, attempts=mail.attempts, changed_at=at
-    )
+    sending = Mail.objects.filter(pk=mail.pk, state=Mail.State.SENDING)
+    claimed = sending.filter(attempts=mail.attempts, changed_at=at)
     if error is None:
         claimed.update(state=Mail.State.SENT, error="")
     elif mail.attempts > len(PAUSES) or _is_permanent(error):
         claimed.update(state=Mail.State.FAILED, error=_reason(error))
     else:
-        claimed.update(
-            state=Mail.State.QUEUED, error=_reason(error), due_at=at + PAUSES[mail.attempts - 1]
-        )
+        due_at = at + PAUSES[mail.attempts - 1]
+        claimed.update(state=Mail.State.QUEUED, error=_reason(error), due_at=due_at)
 
 
 def _is_permanent(error: Exception) -> bool:

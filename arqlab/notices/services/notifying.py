@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -65,20 +66,10 @@ def deliver(*, draft: Notice, people: Iterable[User], reply_to: str = "") -> lis
         del wanted[pk]
     draft.subject, now = " ".join(draft.subject.split())[:300], timezone.now()
     mails = _queue_notice_mails(draft, wanted, reply_to=reply_to, at=now)
+    names = ("lab", "kind", "subject", "text", "path", "key", "message")
+    same: dict[str, Any] = {name: getattr(draft, name) for name in names} | {"created_at": now}
     return Notice.objects.bulk_create(
-        Notice(
-            lab=draft.lab,
-            user=person,
-            kind=draft.kind,
-            subject=draft.subject,
-            text=draft.text,
-            path=draft.path,
-            key=draft.key,
-            created_at=now,
-            message=draft.message,
-            mail=mails.get(pk),
-        )
-        for pk, person in wanted.items()
+        Notice(user=person, mail=mails.get(pk), **same) for pk, person in wanted.items()
     )
 
 
@@ -105,15 +96,9 @@ def _queue_notice_mails(
         return {}
     with_mail = set(gets_mail(User.objects.filter(pk__in=people)).values_list("pk", flat=True))
     subject, text = f"[{draft.lab.name}] {draft.subject}", _mail_text(draft)
+    same: dict[str, Any] = {"lab": draft.lab, "subject": subject, "text": text, "at": at}
     mails = {
-        pk: new_mail(
-            lab=draft.lab,
-            address=person.email,
-            subject=subject,
-            text=text,
-            at=at,
-            reply_to=reply_to,
-        )
+        pk: new_mail(address=person.email, reply_to=reply_to, **same)
         for pk, person in people.items()
         if pk in with_mail
     }

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from django.db import transaction
@@ -13,9 +11,8 @@ from django.db import transaction
 from arqlab.core.errors import UserError
 from arqlab.core.models import Lab, User
 from arqlab.core.services.audit import record_event
-from arqlab.notices.models import EditedText, Kind
+from arqlab.notices.models import TEXTS, EditedText, Kind
 
-_TEXTS = Path(__file__).resolve().parent.parent / "texts.toml"
 _PLACEHOLDER = re.compile(r"\{([A-Za-z_]+)\}")
 
 
@@ -34,8 +31,7 @@ class NoticeText(NamedTuple):
 
 
 DEFAULTS = {
-    Kind(kind): NoticeText(found["subject"], found["text"].strip())
-    for kind, found in tomllib.loads(_TEXTS.read_text(encoding="utf-8")).items()
+    Kind(kind): NoticeText(found["subject"], found["text"].strip()) for kind, found in TEXTS.items()
 }
 
 

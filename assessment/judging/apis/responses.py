@@ -19,7 +19,8 @@ HAVE = OpenApiParameter(
 
 REFUSALS = {
     400: OpenApiResponse(ErrorSerializer, description="`bad-label`, `bad-comment` or `malformed`."),
-    403: OpenApiResponse(ErrorSerializer, description="`signed-out` or `csrf`."),
+    401: OpenApiResponse(ErrorSerializer, description="`signed-out`."),
+    403: OpenApiResponse(ErrorSerializer, description="`csrf`."),
     404: OpenApiResponse(
         ErrorSerializer, description="`not-found`: the topic or item is not assigned to the user."
     ),

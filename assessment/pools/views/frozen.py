@@ -19,7 +19,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import told
 from arqlab.web.cells import CHIP, COUNT, HASH, PROSE, TIME, standing_chip
 from arqlab.web.downloads import exact_response
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Pool
 from assessment.pools.forms import choice_data
@@ -101,7 +101,7 @@ def _late(task: Task, choice: PoolChoice, known: Container[int]) -> list[Run]:
     return [*runs, *written]
 
 
-@pages.read("", "pool-list", access=organized_task_or_404)
+@pages.read("", "pool-list", api=ROWS, access=organized_task_or_404)
 def pool_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the pool of a task and its supplements, and what has changed since the freeze."""
     pools = list(Pool.official.filter(task=task).select_related("frozen_by").order_by("number"))
@@ -120,8 +120,9 @@ def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
                 link=to("assessment:pool-detail", *address, of="0.number"),
                 is_head=True,
             ),
+            Column("", "0.number", name="number"),
             Column("Frozen", "0.frozen_at", TIME),
-            Column("By", "0.frozen_by"),
+            Column("By", "0.frozen_by.name"),
             Column("Items", "1.items", COUNT),
             Column("Labels", "1.labels", COUNT),
             Column("Judged", "1.done", COUNT),
@@ -139,7 +140,7 @@ def _pools_table(task: Task, pools: Sequence[Pool]) -> Table:
     )
 
 
-@pages.read("<int:number>/", "pool-detail")
+@pages.read("<int:number>/", "pool-detail", api=ROWS)
 def pool_detail(request: HttpRequest, pool: Pool) -> HttpResponse:
     """Show a pool: its settings, its size per topic and its state; or return its file."""
     if request.GET.get("format") == "tsv":
@@ -182,7 +183,14 @@ def _runs_table(pool: Pool) -> Table:
     return Table(
         "pool-runs",
         [
-            Column("Run", name, is_head=True),
+            Column("Run", name, is_head=True, name=None),
+            Column("", "run", name="id"),
+            Column("", "tag", name="run"),
+            Column(
+                "",
+                lambda row: run.standing.key if (run := known.get(row["run"])) else None,
+                name="standing",
+            ),
             Column("Team", "team"),
             Column("Pooled as", "kind", POOLED_AS),
             Column("Depth", "depth", COUNT),
@@ -244,6 +252,7 @@ def settings_summary(protocol: PoolProtocol) -> str:
             f"visually distinct formulas with at most {protocol.instances} instances each, "
             f"by {policy}"
         )
+    parts += ["formulas shown without their documents"] * protocol.shows_formulas_alone
     if protocol.extra_depth:
         parts.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")
     parts += ["answers from the topic's thread and its duplicates"] * protocol.extra_threads

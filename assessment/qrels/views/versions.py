@@ -27,18 +27,18 @@ from arqlab.web.cells import COUNT, HASH, ID, PROSE, TIME, CellKind, chip
 from arqlab.web.cells import label as label_html
 from arqlab.web.downloads import exact_response
 from arqlab.web.lists import Filter
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer, to
 from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import (
     DraftTopics,
+    adds_labels,
     draft_of,
     draft_topics,
     kept_by_judgments,
     levels_of,
     mixed_items,
-    task_scale,
 )
 from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
 from assessment.qrels.selectors.joining import join_warnings
@@ -151,7 +151,7 @@ def changing_judgments(
         "instance__item__topic__query_id__in": {topic for topic, _ in labels},
     }
     related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
-    adds = task.protocol.adds(task_scale(task))
+    adds = adds_labels(task)
     sources = [Judgment.official.all(), adjudicated_judgments(task)]
     candidates = [
         judgment
@@ -346,7 +346,7 @@ def _reason(row: dict[str, Any]) -> str:
     return " ".join(filter(None, parts))
 
 
-@pages.read("", "qrels-list")
+@pages.read("", "qrels-list", api=ROWS)
 def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the draft and the versions of the qrels."""
     draft = draft_topics(task)
@@ -357,7 +357,7 @@ def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
         "labelled": sum(topic.labelled for topic in draft.topics),
         "shares": label_shares(draft.topics, draft.scale),
         "levels": levels_of(task),
-        "adds": task.protocol.adds(task_scale(task)),
+        "adds": adds_labels(task),
     }
     topics = _topics_table(draft.topics, draft.scale, is_draft=True)
     return answer(request, "assessment/qrels_list.html", context, _versions_table(task), topics)
@@ -376,16 +376,29 @@ def _versions_table(task: Task) -> Table:
             Column("Version", "version", COUNT),
             Column(
                 "Items",
-                lambda qrels: f"{qrels.get_items_display()}{', complete' * qrels.is_complete}",
+                lambda qrels: (
+                    f"{qrels.get_items_display()}{', complete' * qrels.is_complete}"
+                    f"{f', {qrels.group}' if qrels.group else ''}"
+                ),
                 css="nowrap",
             ),
+            Column("", "is_current", name="current"),
             Column("Lines", "lines", COUNT),
             Column("Topics", "topics", COUNT),
             Column("Created", "created_at", TIME),
             Column("By", "made_by.name"),
             Column("SHA-256", "sha256", HASH),
-            Column("State", lambda qrels: chip("done", "current") if qrels.is_current else None),
-            Column("Actions", template="assessment/_version_actions.html", hides_heading=True),
+            Column(
+                "State",
+                lambda qrels: chip("done", "current") if qrels.is_current else None,
+                name=None,
+            ),
+            Column(
+                "Actions",
+                template="assessment/_version_actions.html",
+                hides_heading=True,
+                name=None,
+            ),
         ],
         qrel_versions(task),
         empty=Empty(
@@ -416,7 +429,7 @@ def _topics_table(topics: Sequence[JudgedTopic], labels: LabelScale, *, is_draft
     )
 
 
-@pages.read("draft/", "qrels-draft")
+@pages.read("draft/", "qrels-draft", api=FILE)
 def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     """Return the draft as a file, by instance or with `level=visual` by formula.
 
@@ -434,7 +447,7 @@ def qrels_draft(request: HttpRequest, task: Task) -> HttpResponse:
     return _file(file, task, "draft" if level == Level.INSTANCES else f"draft-{level}")
 
 
-@pages.read("<int:version>/", "qrels-detail")
+@pages.read("<int:version>/", "qrels-detail", api=ROWS)
 def qrels_detail(request: HttpRequest, task: Task, version: int) -> HttpResponse:
     """Show a version: its facts, labels per topic and dropped topics.
 

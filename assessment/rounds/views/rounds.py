@@ -14,7 +14,7 @@ from arqlab.core.permissions import organized_task_or_404, signed_in
 from arqlab.core.views.answers import refused, told
 from arqlab.web.cells import CHIP, COUNT, TIME
 from arqlab.web.downloads import table_response
-from arqlab.web.pages import TASK, Pages
+from arqlab.web.pages import FILE, ROWS, TASK, Pages
 from arqlab.web.tables import Column, Empty, Table, answer
 from assessment.models import Round
 from assessment.models.kinds import KINDS, ItemSource
@@ -42,7 +42,7 @@ FORMS: dict[ItemSource, type[RoundForm]] = {
 }
 
 
-@pages.read("", "round-list")
+@pages.read("", "round-list", api=ROWS)
 def round_list(request: HttpRequest, task: Task) -> HttpResponse:
     """Show the rounds of a task, with their progress, and the kinds that can be made."""
     context = {"kinds": [kind for kind in KINDS.values() if kind.items in FORMS]}
@@ -53,7 +53,10 @@ def _rounds_table(task: Task) -> Table:
     return Table(
         "rounds",
         [
-            Column("Round", "round", link="round.address", is_head=True, css="wrap"),
+            Column(
+                "Round", lambda row: str(row.round), link="round.address", is_head=True, css="wrap"
+            ),
+            Column("", "round.key", name="key"),
             Column(
                 "Kind",
                 lambda row: f"{row.round.get_kind_display()} {row.round.number}",
@@ -146,7 +149,9 @@ def _change(round_: Round, action: str, by: User) -> str:
     return "Judging in this round is open again."
 
 
-@pages.read("<slug:round>/votes/", "round-votes", access=organized_round_or_404, sign_in=True)
+@pages.read(
+    "<slug:round>/votes/", "round-votes", api=FILE, access=organized_round_or_404, sign_in=True
+)
 def round_votes_download(request: HttpRequest, round_: Round) -> HttpResponse:
     """Return the votes of a round as TSV, when organizers see them; `people=names` with names.
 

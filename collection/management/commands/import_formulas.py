@@ -1,6 +1,5 @@
 """`manage.py import_formulas --collection SLUG`: import the formula index of a collection."""
 
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from collection.services.importing.formulas import import_formulas
 from collection.services.importing.import_records import add_import_changes
 
 KINDS = ("latex", "slt", "opt")
+FILE = {"metavar": "PATH", "type": Path, "help": "TSV (plain or compressed) or folder of TSVs"}
 
 
 class Command(LoadCommand):
@@ -23,17 +23,11 @@ class Command(LoadCommand):
     TSV or a folder of TSVs.
     """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the collection and a path for each representation."""
-        super().add_arguments(parser)
-        parser.add_argument("--collection", metavar="SLUG", type=collection_slug, required=True)
-        for kind in KINDS:
-            parser.add_argument(
-                f"--{kind}",
-                metavar="PATH",
-                type=Path,
-                help="TSV (plain or compressed) or folder of TSVs",
-            )
+    arguments = {
+        **LoadCommand.arguments,
+        "--collection": {"metavar": "SLUG", "type": collection_slug, "required": True},
+        **{f"--{kind}": FILE for kind in KINDS},
+    }
 
     def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Import the files and print their counts and problems."""

@@ -1,6 +1,5 @@
 """`manage.py import_posts PATH --collection SLUG`: import the files of a data dump."""
 
-from argparse import ArgumentParser
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from arqkit.formats.dumps.sources import DUMP_FILES, dump_files
 from arqkit.loads import LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError
 from arqlab.core.errors import require_confirmed
-from arqlab.core.management.labcommand import LoadCommand
+from arqlab.core.management.labcommand import LoadCommand, switch
 from arqlab.core.models import Lab
 from collection.management.reporting import ProgressLine, collection_slug, import_lines
 from collection.models import Collection, Import
@@ -24,6 +23,7 @@ from collection.services.loading import assign_collection
 
 INTERRUPTED = 130
 """The exit status of a command that Ctrl-C ended, as in shells."""
+DAY = {"metavar": "DATE", "type": date.fromisoformat}
 
 
 class Command(LoadCommand):
@@ -33,40 +33,29 @@ class Command(LoadCommand):
     Stop with Ctrl-C; run the same command again to continue.
     """
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the files, the collection and the date window."""
-        super().add_arguments(parser)
-        parser.add_argument(
-            "path",
-            metavar="PATH",
-            type=Path,
-            help="file of the data dump, or a folder or archive of such files",
-        )
-        parser.add_argument(
-            "--collection",
-            metavar="SLUG",
-            type=collection_slug,
-            required=True,
-            help="slug of the collection, created if it does not exist",
-        )
-        kinds = ", ".join(DUMP_FILES)
-        parser.add_argument(
-            "--kind",
-            choices=list(DUMP_FILES),
-            help=f"type of PATH, if it cannot be detected from the name: {kinds}",
-        )
-        parser.add_argument(
-            "--since", metavar="DATE", type=date.fromisoformat, help="skip rows before this day"
-        )
-        parser.add_argument(
-            "--until", metavar="DATE", type=date.fromisoformat, help="skip rows after this day"
-        )
-        parser.add_argument(
-            "--keep-later",
-            action="store_true",
-            help="keep newer posts for topics and threads, but do not search them",
-        )
-        parser.add_argument("--lab", metavar="LAB", help="lab that searches the collection")
+    arguments = {
+        **LoadCommand.arguments,
+        "path": {
+            "metavar": "PATH",
+            "type": Path,
+            "help": "file of the data dump, or a folder or archive of such files",
+        },
+        "--collection": {
+            "metavar": "SLUG",
+            "type": collection_slug,
+            "required": True,
+            "help": "slug of the collection, created if it does not exist",
+        },
+        "--kind": {
+            "choices": list(DUMP_FILES),
+            "help": "type of PATH, if it cannot be detected from the name: "
+            + ", ".join(DUMP_FILES),
+        },
+        "--since": DAY | {"help": "skip rows before this day"},
+        "--until": DAY | {"help": "skip rows after this day"},
+        "--keep-later": switch("keep newer posts for topics and threads, but do not search them"),
+        "--lab": {"metavar": "LAB", "help": "lab that searches the collection"},
+    }
 
     def load(self, choice: LoadChoice, options: dict[str, Any]) -> None:
         """Import the files one by one and print their counts and problems."""
@@ -84,19 +73,15 @@ class Command(LoadCommand):
                 assign_collection(lab=lab, collection=collection)
         for kind, path in files.items():
             label, is_quiet = Import.Kind(kind).label, not options["verbosity"]
-            names: dict[str, Any] = {
-                "collection": collection,
-                "kind": kind,
-                "path": path,
-                "window": window,
-            }
+            names: dict[str, Any] = {"collection": collection, "kind": kind, "path": path}
             try:
                 with ProgressLine(self.stderr, label, is_quiet=is_quiet, path=path) as line:
-                    record = import_file(**names, at=now, progress=line)
+                    record = import_file(**names, window=window, at=now, progress=line)
             except KeyboardInterrupt:
-                raise CommandError(
-                    self._stopped(collection, kind), returncode=INTERRUPTED
-                ) from None
+                last = collection.imports.filter(kind=kind).order_by("-updated_at").first()
+                stopped = f"Stopped. {last.rows if last else 0:,} rows are imported. Run the same"
+                stopped += " command again to continue."
+                raise CommandError(stopped, returncode=INTERRUPTED) from None
             except FileRefusedError as refused:
                 raise CommandError("\n".join(map(str, refused.problems))) from refused
             lines = list(import_lines([record]))
@@ -145,8 +130,3 @@ class Command(LoadCommand):
             return lab
         known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none yet"
         raise CommandError(f"Lab not found: {slug}. Labs: {known}.")
-
-    def _stopped(self, collection: Collection, kind: str) -> str:
-        last = collection.imports.filter(kind=kind).order_by("-updated_at").first()
-        rows = last.rows if last else 0
-        return f"Stopped. {rows:,} rows are imported. Run the same command again to continue."

@@ -113,15 +113,12 @@ def index_found_formulas(
     of posts or comments.
     """
     collection.refresh_from_db(fields=["formulas_index"])  # it may have changed during the import
-    if (
-        collection.formulas_index
-        and collection.imports.filter(kind__in=FORMULA_KINDS, kept__gt=0).exists()
-    ):
+    imported = collection.imports.filter(kind__in=FORMULA_KINDS, kept__gt=0)
+    if collection.formulas_index and imported.exists():
         return
     counts = [record.counts for record in collection.imports.filter(kind=Import.Kind.POSTS)]
-    formulas, ours = (
-        sum(record.get(name, 0) for record in counts) for name in ("formulas", "formulas_numbered")
-    )
+    formulas = sum(record.get("formulas", 0) for record in counts)
+    ours = sum(record.get("formulas_numbered", 0) for record in counts)
     has_documents = collection.imports.filter(kind=Import.Kind.DOCUMENTS).exists()
     is_stored = 2 * ours > formulas or (has_documents and not formulas)
     name = _store(collection, extracted, reimported) if is_stored else ""
@@ -131,16 +128,11 @@ def index_found_formulas(
 def _store(collection: Collection, extracted: FoundFormulas, reimported: SeenIds) -> str:
     if collection.formulas_index:
         extracted.close()
-        of_posts = (
-            scan_columns(collection.formulas_index)
-            .filter(~pl.col("type").is_in(["comment", "document"]))
-            .select(*TEXT_SCHEMA)
-        )
-        for frame in of_posts.collect_batches(maintain_order=True):
-            is_kept = pl.Series(
-                [int(post_id) not in reimported for post_id in frame["post_id"]], dtype=pl.Boolean
-            )
-            if is_kept.any():
+        is_of_post = ~pl.col("type").is_in(["comment", "document"])
+        index = scan_columns(collection.formulas_index).filter(is_of_post).select(*TEXT_SCHEMA)
+        for frame in index.collect_batches(maintain_order=True):
+            kept = [int(post_id) not in reimported for post_id in frame["post_id"]]
+            if (is_kept := pl.Series(kept, dtype=pl.Boolean)).any():
                 extracted.add(frame.filter(is_kept))
     for text in chain(_comment_formulas(collection), _document_formulas(collection)):
         extracted.add_text(*text)
@@ -210,10 +202,8 @@ def delete_formulas(collection: Collection, kinds: Iterable[str] = FORMULA_KINDS
 def _is_current(collection: Collection, record: Import) -> bool:
     """Return whether the stored columns come from the record's file, the latest of its kind."""
     newest = Import.objects.filter(collection=collection, kind=record.kind, state=Import.State.DONE)
-    last = newest.order_by("-finished_at", "-pk").first()
-    return last == record and bool(
-        getattr(collection, FIELDS[record.kind]) or collection.formulas_index
-    )
+    file = getattr(collection, FIELDS[record.kind]) or collection.formulas_index
+    return newest.order_by("-finished_at", "-pk").first() == record and bool(file)
 
 
 @dataclass(frozen=True)
@@ -247,12 +237,9 @@ class _Reading:
             rows.add(frame)
         rows.close()
         layouts = Layouts(self.folder / "layouts", rows)
-        names = {
-            FIELDS[kind]: self._mathml(kind, layouts)
-            for kind in ("slt", "opt")
-            if kind in self.files
-        }
-        names = {field: name for field, name in names.items() if name}
+        kinds = [kind for kind in ("slt", "opt") if kind in self.files]
+        stored = {FIELDS[kind]: self._mathml(kind, layouts) for kind in kinds}
+        names = {field: name for field, name in stored.items() if name}
         if "slt_index" not in names:
             for frame in self._stored("formula_id", "layout"):
                 layouts.add(frame)
@@ -304,9 +291,8 @@ class _Reading:
             read += frame["layout"].count() if kind == "slt" else 0
         counts = {"instances": self.records[kind].kept, "without LaTeX": unknown}
         self.records[kind].counts = counts | ({"with a layout": read} if kind == "slt" else {})
-        return (
-            written.store(slug=self.collection.slug, what=kind) if self.records[kind].kept else ""
-        )
+        slug = self.collection.slug
+        return written.store(slug=slug, what=kind) if self.records[kind].kept else ""
 
     def _index(self, rows: IndexRows, layouts: Layouts) -> str:
         written, posts = Parts(self.folder / "index"), _post_ids(self.collection)
@@ -317,12 +303,8 @@ class _Reading:
             given += frame["given_visual_id"].count()
             spurious += 0 if posts is None else frame.join(posts, on="post_id", how="anti").height
             written.add(frame)
-        counts = {
-            "instances": instances,
-            "with a layout": with_layout,
-            "without a layout": instances - with_layout,
-        }
-        counts["with a visual id given"] = given
+        counts = {"instances": instances, "with a layout": with_layout}
+        counts |= {"without a layout": instances - with_layout, "with a visual id given": given}
         if posts is not None:
             counts["whose post is not in the collection"] = spurious
         if record := self.records.get("latex"):
@@ -349,9 +331,6 @@ class _Reading:
 
 def _post_ids(collection: Collection) -> pl.DataFrame | None:
     """Return the ids of the collection's posts, or None if it has no posts."""
-    ids = list(
-        Post.objects.filter(collection=collection)
-        .values_list("post_id", flat=True)
-        .iterator(50_000)
-    )
-    return pl.DataFrame({"post_id": ids}, schema={"post_id": pl.String}) if ids else None
+    ids = Post.objects.filter(collection=collection).values_list("post_id", flat=True)
+    frame = pl.DataFrame({"post_id": list(ids.iterator(50_000))}, schema={"post_id": pl.String})
+    return frame if frame.height else None

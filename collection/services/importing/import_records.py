@@ -58,13 +58,9 @@ class TakenOverError(UserError):
 
 def file_digest(path: Path, *options: object) -> str:
     """Return the sha256 of a file, or of all files below a folder, and of the import options."""
-    files = (
-        sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
-        if path.is_dir()
-        else [path]
-    )
+    below = sorted(file_path for file_path in path.rglob("*") if file_path.is_file())
     whole = hashlib.sha256(repr(options).encode())
-    for file_path in files:
+    for file_path in below if path.is_dir() else [path]:
         with file_path.open("rb") as file:
             whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
@@ -102,10 +98,7 @@ def add_import_changes(
 def start_import(
     *, collection: Collection, kind: str, source: str, sha256: str, at: datetime
 ) -> Import:
-    """Return the record of an import: new, resumed after it was stopped or died, or done.
-
-    Raise `UserError` if another process is running the import.
-    """
+    """Return the record of an import: new, resumed or done. Raise `UserError` if one runs."""
     fields = {"kind": kind, "source": source[-300:], "state": Import.State.RUNNING}
     times = {"created_at": at, "updated_at": timezone.now()}
     record, is_new = Import.objects.get_or_create(
@@ -129,9 +122,7 @@ def start_import(
 
 def is_overtaken(record: Import) -> bool:
     """Return whether a file of the same name with other contents or window was imported later."""
-    others = Import.objects.filter(
-        collection=record.collection, kind=record.kind, source=record.source
-    )
+    others = record.collection.imports.filter(kind=record.kind, source=record.source)
     is_done = record.state == Import.State.DONE
     return is_done and others.filter(finished_at__gt=record.finished_at).exists()
 
@@ -145,10 +136,7 @@ def open_import(
     window: Window = WHOLE,
     starts_over: Callable[[Import], bool] = is_overtaken,
 ) -> Import:
-    """Return the record of the import of a file, as `start_import` does.
-
-    If it `starts_over`, it is read again from the first row.
-    """
+    """Return the record of the import of a file, to be read from its start if it `starts_over`."""
     digest = import_digest(kind, path, window)
     record = start_import(collection=collection, kind=kind, source=path.name, sha256=digest, at=at)
     if starts_over(record):
@@ -170,9 +158,8 @@ def stopped_on_error(record: Import) -> Iterator[None]:
     except BaseException:
         # A broken transaction allows no writes. The import then becomes stale.
         if not connection.needs_rollback:
-            Job.objects.filter(pk=record.pk, state=Import.State.RUNNING).update(
-                state=Import.State.STOPPED
-            )
+            running = Job.objects.filter(pk=record.pk, state=Import.State.RUNNING)
+            running.update(state=Import.State.STOPPED)
         raise
 
 
@@ -199,12 +186,9 @@ def save_progress(*, record: Import, problems: Iterable[Problem] = (), at: datet
     # The current time and not `at` shows that this process is alive. Of two processes, one wins:
     # that of the last heartbeat.
     last, record.updated_at = record.updated_at, max(at, timezone.now())
-    if not Job.objects.filter(pk=record.pk, updated_at=last).update(
-        state=record.state,
-        problem_count=record.problem_count,
-        problem_groups=record.problem_groups,
-        updated_at=record.updated_at,
-    ):
+    names = ("state", "problem_count", "problem_groups", "updated_at")
+    changes = {name: getattr(record, name) for name in names}
+    if not Job.objects.filter(pk=record.pk, updated_at=last).update(**changes):
         raise TakenOverError(
             f"Another process took over the import of {record.source} because this process made "
             f"no progress for {STALE_AFTER.seconds} seconds, or other files were loaded instead. "

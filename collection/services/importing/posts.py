@@ -56,6 +56,7 @@ ROWS = 500
 """Rows per INSERT statement without COPY."""
 
 _COLUMNS = ("collection_id", "is_searched", *FIELDS)
+_CHANGED = ["is_searched", *(name for name in FIELDS if name != "post_id")]
 
 
 class StoredPost(NamedTuple):
@@ -80,29 +81,20 @@ def store_posts(collection: Collection, posts: Sequence[StoredPost], *, may_exis
 
 
 def _store_in_bulk(collection: Collection, posts: Sequence[StoredPost], *, exist: bool) -> None:
-    rows = [
-        Post(
-            collection=collection,
-            is_searched=post.is_searched,
-            **dict(zip(FIELDS, post.values, strict=True))
-            | {"tags": list(post.values[FIELDS.index("tags")])},
-        )
-        for post in posts
-    ]
+    how: dict[str, Any] = {}
     if exist:
-        changed = ["is_searched", *(name for name in FIELDS if name != "post_id")]
-        keys = ["collection", "post_id"]
-        Post.objects.bulk_create(
-            rows, ROWS, update_conflicts=True, unique_fields=keys, update_fields=changed
-        )
-    else:
-        Post.objects.bulk_create(rows, ROWS)
+        how = {"update_conflicts": True, "unique_fields": ["collection", "post_id"]}
+        how["update_fields"] = _CHANGED
+    rows = []
+    for post in posts:
+        fields = dict(zip(FIELDS, post.values, strict=True))
+        fields |= {"collection": collection, "is_searched": post.is_searched}
+        rows.append(Post(**fields | {"tags": list(fields["tags"])}))
+    Post.objects.bulk_create(rows, ROWS, **how)
 
 
 def _copy(collection: Collection, posts: Sequence[StoredPost], table: str) -> None:
-    start = {
-        searched: f"{collection.pk}\t{'ft'[searched]}\t".encode() for searched in (False, True)
-    }
+    start = [f"{collection.pk}\t{searched}\t".encode() for searched in "ft"]
     lines = b"".join([part for post in posts for part in (start[post.is_searched], post.values)])
     copy_lines(table, _COLUMNS, lines)
 
@@ -110,9 +102,7 @@ def _copy(collection: Collection, posts: Sequence[StoredPost], table: str) -> No
 def _copy_over(collection: Collection, posts: Sequence[StoredPost]) -> None:
     """Copy the posts into a temporary table, and insert or update them from there."""
     table, incoming, columns = Post._meta.db_table, "incoming_posts", ", ".join(_COLUMNS)
-    changes = ", ".join(
-        f"{name} = EXCLUDED.{name}" for name in ("is_searched", *FIELDS) if name != "post_id"
-    )
+    changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in _CHANGED)
     with connection.cursor() as cursor:
         cursor.execute(
             f"CREATE TEMPORARY TABLE {incoming} AS SELECT {columns} FROM {table} WITH NO DATA"  # noqa: S608
@@ -145,10 +135,8 @@ class ThreadTracker:
     def add(self, post: ReadyPost, counts: Counter[str]) -> StoredPost | Problem | None:
         """Return the post to store, a problem for a duplicate, or None outside the window."""
         if not self.seen.add(post.number):
-            actual, todo = (
-                f"the post {post.number} again",
-                "Remove one of the two rows. The first was imported.",
-            )
+            actual = f"the post {post.number} again"
+            todo = "Remove one of the two rows. The first was imported."
             return Problem(self.source, post.line, actual, "each post once", todo)
         place = self._place(post)
         if place == OUT:
@@ -183,13 +171,10 @@ class ThreadTracker:
 
     def without_question(self, number: int, question: int, line: int) -> Problem:
         """Return the problem of an answer whose question is missing."""
-        actual, todo = (
-            f"the answer {number} to the missing question {question}",
-            "Import the question. The answer was imported.",
-        )
-        return Problem(
-            self.source, line, actual, "a question of that Id, here or in an earlier file", todo
-        )
+        actual = f"the answer {number} to the missing question {question}"
+        expected = "a question of that Id, here or in an earlier file"
+        todo = "Import the question. The answer was imported."
+        return Problem(self.source, line, actual, expected, todo)
 
 
 LARGE = 16 * 2**20
@@ -252,19 +237,11 @@ def import_posts(
     if record.state == Import.State.DONE:
         return record
     with stopped_on_error(record), TemporaryDirectory(prefix="arqlab-posts-") as folder:
-        batches = _PostImport(
-            collection,
-            record,
-            at,
-            ThreadTracker(path.name),
-            FoundFormulas(Path(folder, "found")),
-            progress,
-        )
+        threads, found = ThreadTracker(path.name), FoundFormulas(Path(folder, "found"))
+        batches = _PostImport(collection, record, at, threads, found, progress)
         as_copy, done = takes_copy(), record.rows
         works = (
-            Work(
-                block, window, is_stored=block.row_count > 0 and block.last <= done, as_copy=as_copy
-            )
+            Work(block, window, block.row_count > 0 and block.last <= done, as_copy)
             for block in blocks(path, "posts")
         )
         for ready in ready_blocks(works, processes=process_count(path.stat().st_size)):
@@ -273,7 +250,7 @@ def import_posts(
         with transaction.atomic():
             batches.settle_threads()
             write_posts_index(collection)
-            index_found_formulas(collection, batches.found, reimported=batches.threads.seen)
+            index_found_formulas(collection, found, reimported=threads.seen)
             finish_import(record=record, at=at)
     return record
 
@@ -344,18 +321,15 @@ class _PostImport:
             lost = self._posts(out).delete()[0]
             self._posts(later).update(is_searched=False)
             self.found.drop(map(str, out + later))
-            alone = [
-                self.threads.without_question(*answer) for answer in some if answer[1] not in places
-            ]
+            lone = (answer for answer in some if answer[1] not in places)
+            alone = [self.threads.without_question(*answer) for answer in lone]
             self.record.kept -= lost
             changed = {"without_question": len(alone), "outside_the_window": lost, "answers": -lost}
             add_counts(self.record, changed)
             save_progress(record=self.record, problems=alone, at=self.at)
 
     def _posts(self, numbers: Iterable[int]) -> QuerySet[Post]:
-        return Post.objects.filter(
-            collection=self.collection, post_id__in=[str(number) for number in numbers]
-        )
+        return Post.objects.filter(collection=self.collection, post_id__in=list(map(str, numbers)))
 
     def _places(self, numbers: set[int]) -> dict[int, str]:
         """Return the places of questions relative to the window, from this file or the database."""

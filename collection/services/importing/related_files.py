@@ -64,11 +64,9 @@ def import_documents(
                 _store_documents(record, batch, at)
             if progress is not None:
                 progress(record.rows, None)
-        with transaction.atomic(), TemporaryDirectory(prefix="arqlab-documents-") as folder:
+        with transaction.atomic():
             write_posts_index(collection)
-            index_found_formulas(
-                collection, FoundFormulas(Path(folder, "found")), reimported=SeenIds()
-            )
+            _index_found(collection)
             finish_import(record=record, at=at)
     return record
 
@@ -147,6 +145,7 @@ def _no_counts(_: Collection) -> Counter[str]:
 
 
 def _index_found(collection: Collection) -> Counter[str]:
+    """Index the formulas of texts that are not those of posts."""
     with TemporaryDirectory(prefix="arqlab-comments-") as folder:
         index_found_formulas(collection, FoundFormulas(Path(folder, "found")), reimported=SeenIds())
     return Counter()
@@ -175,46 +174,42 @@ class _Importer:
 
 _IMPORTERS: dict[str, _Importer] = {
     Kind.COMMENTS: _Importer(
-        read=dumprecords.read_comment,
-        key="comment_id",
-        store=related_rows.store_comments,
-        clear=partial(related_rows.clear_rows, Comment),
+        dumprecords.read_comment,
+        "comment_id",
+        related_rows.store_comments,
+        partial(related_rows.clear_rows, Comment),
         finish=_index_found,
     ),
     Kind.POST_LINKS: _Importer(
-        read=dumprecords.read_post_link,
-        key="link_id",
-        store=related_rows.store_post_links,
-        clear=partial(related_rows.clear_rows, PostLink),
+        dumprecords.read_post_link,
+        "link_id",
+        related_rows.store_post_links,
+        partial(related_rows.clear_rows, PostLink),
     ),
     Kind.TAGS: _Importer(
-        read=dumprecords.read_tag,
-        key="name",
-        store=related_rows.store_tags,
-        clear=partial(related_rows.clear_rows, Tag),
+        dumprecords.read_tag,
+        "name",
+        related_rows.store_tags,
+        partial(related_rows.clear_rows, Tag),
         needs=(),
     ),
     Kind.USERS: _Importer(
-        read=dumprecords.read_author,
-        key="author_id",
-        store=related_rows.store_authors,
-        clear=_no_counts,
-        needs=(),
+        dumprecords.read_author, "author_id", related_rows.store_authors, _no_counts, needs=()
     ),
     Kind.VOTES: _Importer(
-        read=dumprecords.read_vote,
-        key="vote_id",
-        store=related_rows.store_votes,
-        clear=related_rows.clear_votes,
+        dumprecords.read_vote,
+        "vote_id",
+        related_rows.store_votes,
+        related_rows.clear_votes,
         gather=partial(related_rows.Tally, related_rows.VOTES, "post_id"),
         finish=related_rows.finish_votes,
         batch=COUNTED_BATCH,
     ),
     Kind.BADGES: _Importer(
-        read=dumprecords.read_badge,
-        key="badge_id",
-        store=related_rows.store_badges,
-        clear=related_rows.clear_badges,
+        dumprecords.read_badge,
+        "badge_id",
+        related_rows.store_badges,
+        related_rows.clear_badges,
         gather=partial(related_rows.Tally, related_rows.BADGES, "author_id"),
         batch=COUNTED_BATCH,
         needs=(Kind.USERS,),

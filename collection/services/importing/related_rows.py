@@ -116,10 +116,7 @@ def _add(
 
 
 def _statement(table: str, key: str, columns: Sequence[str], rows: int) -> str:
-    """Return an UPDATE that adds to many rows, which the ORM cannot express.
-
-    Its text has only names from our models.
-    """
+    """Return an UPDATE that adds to many rows, with only names from our models in its text."""
     # `column1`, `column2` are what both databases call the columns of VALUES.
     added = ", ".join(
         f"{name} = {name} + more.column{place}" for place, name in enumerate(columns, 2)
@@ -146,12 +143,10 @@ def store_comments(collection: Collection, comments: Sequence[CommentRecord]) ->
     formulas = 0
     rows: list[Comment] = []
     for comment in kept:
-        clean = clean_comment(comment.text, comment_id=str(comment.comment_id))
+        clean = clean_comment(comment.text, comment_id=comment.comment_id)
         formulas += clean.formula_count
-        text = clean.beside(comment.text)
-        rows.append(
-            Comment(collection=collection, clean_text=text, rules=RULES, **comment._asdict())
-        )
+        own = {"clean_text": clean.beside(comment.text), "rules": RULES, **comment._asdict()}
+        rows.append(Comment(collection=collection, **own))
     Comment.objects.bulk_create(rows, batch_size=ROWS_PER_STATEMENT)
     return Counter(
         kept=len(kept), formulas=formulas, on_posts_that_are_not_here=len(comments) - len(kept)
@@ -160,27 +155,15 @@ def store_comments(collection: Collection, comments: Sequence[CommentRecord]) ->
 
 def store_post_links(collection: Collection, links: Sequence[PostLinkRecord]) -> Counter[str]:
     """Store the distinct links between posts of the collection. Return the counts."""
-    known = stored_ids(
-        collection, (end for link in links for end in (link.post_id, link.related_id))
-    )
+    known = stored_ids(collection, (end for link in links for end in link[1:3]))
     within = [link for link in links if link.post_id in known and link.related_id in known]
     distinct = {(link.post_id, link.related_id, link.kind): link for link in reversed(within)}
-    stored = PostLink.objects.filter(
-        collection=collection, post_id__in={link.post_id for link in within}
-    )
+    ids = {link.post_id for link in within}
+    stored = PostLink.objects.filter(collection=collection, post_id__in=ids)
     for key in stored.values_list("post_id", "related_id", "kind"):
         distinct.pop(key, None)
     PostLink.objects.bulk_create(
-        (
-            PostLink(
-                collection=collection,
-                post_id=link.post_id,
-                related_id=link.related_id,
-                kind=link.kind,
-                created_at=link.created_at,
-            )
-            for link in reversed(distinct.values())
-        ),
+        (PostLink(collection=collection, **link.stored) for link in reversed(distinct.values())),
         batch_size=ROWS_PER_STATEMENT,
     )
     kinds = Counter(link.kind for link in distinct.values())

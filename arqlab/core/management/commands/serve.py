@@ -73,10 +73,7 @@ class Command(BaseCommand):
         return super().get_check_kwargs(options)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Run the command with a folder in which its processes count requests together.
-
-        It is named before the checks import all views, and `arqlab.core.services.metrics`.
-        """
+        """Run the command with a folder, named before all imports, for the counts of requests."""
         with TemporaryDirectory(prefix="arqlab-metrics-") as folder:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
             return super().execute(*args, **options)
@@ -105,10 +102,7 @@ class Command(BaseCommand):
 
 
 def allow_connections() -> None:
-    """Let processes open as many files as their connections need, or as the system allows.
-
-    Many systems give 1,024 to a process that asks for no more.
-    """
+    """Let processes open as many files as their connections need, or as the system allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 2 * CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, 2 * CONNECTIONS)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted), hard))

@@ -296,12 +296,6 @@ def test_a_damaged_archive_is_refused_with_its_name(tmp_path):
         dump_files(write(tmp_path, b"not an archive", "x.7z"))
 
 
-def test_rows_that_are_in_can_be_passed_over(tmp_path):
-    path = write(tmp_path, xml([{"Id": str(number)} for number in range(1, 10)]))
-
-    assert [row.number for row in rows(path, "posts", skip=7)] == [8, 9]
-
-
 def test_blocks_have_the_share_of_the_file_read(tmp_path, monkeypatch):
     monkeypatch.setattr(dumpblocks, "BLOCK", 100)
     shares = [block.share for block in blocks(write(tmp_path, xml([{"Id": "1"}] * 200)), "posts")]

@@ -13,9 +13,9 @@ needs_latexml = pytest.mark.skipif(
 
 
 def test_the_name_has_engine_version_and_rules() -> None:
-    with converter(exact=False) as found:
-        assert found.name == converter_name(exact=False) == "temml 0.13.5, rules 3"
-        assert layout_string(found.convert("e^x") or "") == "V!e a[ V!x ]"
+    assert converter_name(exact=False) == "temml 0.13.5, rules 3"
+    with converter(exact=False) as convert:
+        assert layout_string(convert("e^x") or "") == "V!e a[ V!x ]"
 
 
 def test_missing_latexml_is_reported_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,12 +36,9 @@ def test_latexml_and_temml_give_the_same_layout() -> None:
     ]
 
     with converter(exact=True) as exact, converter(exact=False) as quick:
-        assert exact.name.startswith("latexml ")
         for latex in formulas:
             assert (
-                layout_string(exact.convert(latex) or "")
-                == layout_string(quick.convert(latex) or "")
-                is not None
+                layout_string(exact(latex) or "") == layout_string(quick(latex) or "") is not None
             )
 
 
@@ -49,9 +46,9 @@ def test_latexml_and_temml_give_the_same_layout() -> None:
 def test_definitions_and_failures_do_not_affect_the_next_formula() -> None:
     with converter(exact=True) as exact:
         for latex in (r"\def\alpha{B}\alpha", r"\frac{", r"\begin{align}", "}"):
-            exact.convert(latex)
+            exact(latex)
 
-        assert layout_string(exact.convert(r"\alpha") or "") == "V!α"
+        assert layout_string(exact(r"\alpha") or "") == "V!α"
 
 
 @needs_latexml

@@ -313,7 +313,7 @@ def test_who_is_signed_out_is_asked_to_sign_in(desk: Desk) -> None:
     body = one_label(desk)
     desk.client.logout()
 
-    assert refused(desk, body) == (403, "signed-out")
+    assert refused(desk, body) == (401, "signed-out")
 
 
 @pytest.mark.parametrize("path", ["judgments/", "next/", "items/", "skip/", "lease/"])
@@ -333,7 +333,7 @@ def test_the_page_of_another_user_is_asked_to_sign_in_and_gets_nothing(
     else:
         answer = desk.post(path, body)
 
-    assert (desk.last.status_code, answer["code"]) == (403, "signed-out")
+    assert (desk.last.status_code, answer["code"]) == (401, "signed-out")
     assert list(PoolItem.objects.values_list("pk", "leased_to", "leased_until")) == before
     assert not Judgment.objects.exists()
 
