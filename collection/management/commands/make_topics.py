@@ -16,6 +16,7 @@ from arqkit.texts.posts.topic_making import (
     MEASURED,
     Bounds,
     Criteria,
+    drawn_by_strata,
     sift,
     write_candidates,
 )
@@ -69,6 +70,20 @@ class Command(LabCommand):
             default=ALIKE,
             help=f"minimum Jaccard coefficient of equal titles (default: {ALIKE})",
         )
+        listing.add_argument(
+            "--draw",
+            metavar="N",
+            type=int,
+            help="only N candidates, drawn in turn from strata: the thirds of the values --by",
+        )
+        listing.add_argument(
+            "--by",
+            nargs="+",
+            choices=MEASURED,
+            default=["score", "reputation", "formulas", "flesch"],
+            help="values that make the strata (default: score reputation formulas flesch)",
+        )
+        listing.add_argument("--seed", type=int, default=1, help="seed of the draw (default: 1)")
         making = parser.add_argument_group("topics")
         making.add_argument(
             "--chosen", metavar="FILE", type=Path, help="CSV of the chosen questions: post_id, …"
@@ -106,12 +121,17 @@ class Command(LabCommand):
             titles=titles,
             alike=options["alike"],
         )
-        kept, left_out = sift(candidates_of(collection, which=options["which"]), criteria)
-        total = len(kept) + sum(left_out.values())
+        sifted = sift(candidates_of(collection, which=options["which"]), criteria)
+        kept = sifted.kept
+        total = len(kept) + sum(sifted.left_out.values())
         self._report(f"{total} questions of {collection}, {options['which']}")
-        for name, count in left_out.items():
-            self._report(f"{count:>9} left out: {name}")
-        self._report(f"{len(kept):>9} candidates")
+        for line in (*sifted.report, f"{len(kept)} candidates"):
+            self._report(line)
+        if options["draw"] is not None:
+            kept = drawn_by_strata(
+                kept, by=options["by"], number=options["draw"], seed=options["seed"]
+            )
+            self._report(f"{len(kept)} drawn")
         data = write_candidates(kept)
         if options["out"]:
             _write({options["out"]: data})
