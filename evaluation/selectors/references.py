@@ -32,13 +32,13 @@ def text_measures(qrel_set: QrelSet) -> list[Measure]:
     if qrel_set.items != Task.Items.ANSWERS:
         return []
     parsed = parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
-    barred = [measure for measure in parsed if needs_model(measure, qrel_set.task)]
+    barred = [measure for measure in parsed if is_by_model(measure, qrel_set.task)]
     if barred and not model_problem(settings.ANSWER_MODEL):
         barred = []
     return [measure for measure in parsed if measure.needs_texts and measure not in barred]
 
 
-def needs_model(measure: Measure, task: Task) -> bool:
+def is_by_model(measure: Measure, task: Task) -> bool:
     """Return whether the server's model of answers computes a measure of a task."""
     return measure is CONTEXTUAL_SIMILARITY or (
         measure is LEXICAL_OVERLAP and task.protocol.tokenizer == "model"
@@ -49,7 +49,7 @@ def missing_model(task: Task) -> str:
     """Return why measures of a Task 3 have no values for want of a model, or an empty string."""
     is_third = task.kind == Task.Kind.GENERATED_ANSWERS
     asked = parse_measures(task.protocol.measures) if is_third else ()
-    names = [measure.heading for measure in asked if needs_model(measure, task)]
+    names = [measure.heading for measure in asked if is_by_model(measure, task)]
     problem = model_problem(settings.ANSWER_MODEL) if names else ""
     return f"{' and '.join(names)} cannot be computed. {problem}" if problem else ""
 
@@ -59,7 +59,7 @@ def references_key(qrel_set: QrelSet) -> str:
     measures = text_measures(qrel_set)
     if not measures:
         return ""
-    has_model = any(needs_model(measure, qrel_set.task) for measure in measures)
+    has_model = any(is_by_model(measure, qrel_set.task) for measure in measures)
     first = answers_qrels(qrel_set.task)
     sources = [qrel_set, *([first] if first else [])]
     protocol = qrel_set.task.protocol

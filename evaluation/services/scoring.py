@@ -40,7 +40,7 @@ from evaluation.selectors.pending_scores import (
 from evaluation.selectors.references import (
     answers_qrels,
     named_answers,
-    needs_model,
+    is_by_model,
     post_references,
     readable_index,
     references_key,
@@ -84,7 +84,7 @@ def _comparison(
     measure: Measure, task: Task, references: Mapping[str, Collection[Reference]]
 ) -> BestReference[Any]:
     """Return what compares answers by a measure, which loads the model if it needs it."""
-    if not needs_model(measure, task):
+    if not is_by_model(measure, task):
         return lexical_overlap(references)
     folder = settings.ANSWER_MODEL
     model = answer_model(folder, model_content(folder))
