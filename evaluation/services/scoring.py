@@ -39,8 +39,8 @@ from evaluation.selectors.pending_scores import (
 )
 from evaluation.selectors.references import (
     answers_qrels,
-    named_answers,
     is_by_model,
+    named_answers,
     post_references,
     readable_index,
     references_key,
