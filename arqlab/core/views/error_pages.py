@@ -49,25 +49,9 @@ class ErrorLink(NamedTuple):
 
 _WRITTEN = tomllib.loads(Path(__file__).with_name("error_pages.toml").read_text(encoding="utf-8"))
 TEXTS = {name: ErrorText(**text) for name, text in _WRITTEN["pages"].items()}
-CODES = {
-    400: "malformed",
-    403: "permission-denied",
-    404: "not-found",
-    405: "method-not-allowed",
-    409: "refused",
-    413: "too-large",
-    429: "throttled",
-    500: "server-error",
-    503: "busy",
-    507: "disk-full",
-}
+CODES: dict[int, str] = {int(status): code for status, code in _WRITTEN["codes"].items()}
 """The code for programs that an error page has as JSON, by its status."""
-API_CODES = {
-    "authentication_failed": "signed-out",
-    "error": "malformed",
-    "not_authenticated": "signed-out",
-    "parse_error": "malformed",
-}
+API_CODES: dict[str, str] = _WRITTEN["api-codes"]
 """The codes of the REST framework that have another name here; in others, `_` becomes `-`."""
 API_MESSAGES: dict[str, str] = _WRITTEN["api"]
 """The messages of errors in the API by code. A view may have its own in `error_messages`."""
