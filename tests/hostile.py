@@ -17,7 +17,6 @@ from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 from lxml import html
 
-
 _LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 

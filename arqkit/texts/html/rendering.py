@@ -7,15 +7,16 @@ host.
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Container, Iterable, Mapping
 from html import escape, unescape
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from arqkit.formulas.layout import layout_string
 from arqkit.texts.html.sanitizer import clean_line
 from arqkit.texts.maths.macros import Definitions
-from arqkit.texts.maths.rare_signs import RARE_SIGNS
 from arqkit.texts.maths.typesetting import Typeset, presentation_mathml, typeset
 from arqkit.texts.posts import text as posttext
 from arqkit.texts.posts.text import TextFormula
@@ -24,6 +25,9 @@ LONG = 40  # characters of LaTeX; longer inline formulas may be wider than a pho
 # A formula's LaTeX without dollars, and whether it is a block.
 Key = tuple[str, bool]
 
+_RARE = Path(__file__).with_name("rare_signs.toml")
+RARE_SIGNS: str = tomllib.loads(_RARE.read_text(encoding="utf-8"))["signs"]
+"""Signs that the first part of the math font cannot stretch."""
 _RARE_SIGN = re.compile(f"[{RARE_SIGNS}]")
 _FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>')
 _REST = r'(?:[^">]|"[^"]*")*'

@@ -4,13 +4,14 @@ Each repair is an answer to a difference from MathJax that `bin/typesetting-shee
 """
 
 import re
+import tomllib
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
-from arqkit.texts.maths.letter_slants import ACCENTS, SLANTS
 from arqkit.texts.maths.spacing import (
     APPLY,
     BIN,
@@ -30,8 +31,11 @@ from arqkit.texts.maths.spacing import (
 
 SHORT = 16  # signs; a formula with no more is not broken
 WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
-_STEPS = {letter: step for step, letters in SLANTS.items() for letter in letters}
-_TOPS = {letter: step for step, letters in ACCENTS.items() for letter in letters}
+_LETTERS = tomllib.loads(Path(__file__).with_name("letter_slants.toml").read_text(encoding="utf-8"))
+_STEPS, _TOPS = (
+    {letter: int(step) for step, letters in _LETTERS[name].items() for letter in letters}
+    for name in ("slants", "accents")
+)
 # Temml's accents, and the signs of the same accents that are as wide as TeX's.
 _ACCENTS = {sign: sign for sign in "ˆ˙¨ˇ´`˘˚→"} | {"‾": "¯", "~": "˜"}
 _ARROW = 0.55  # the size of the arrow of \\vec
