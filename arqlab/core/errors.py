@@ -1,6 +1,8 @@
 """Errors with a message for the user."""
 
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from arqkit.loads import LoadChanges
@@ -26,6 +28,14 @@ class UserError(Exception):
         self.message = message
         self.code = code
         self.problems = tuple(problems)
+
+
+_REFUSALS = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+
+
+def refusal(code: str, **facts: object) -> UserError:
+    """Return the error of a code, with its sentences from refusals.toml, which the facts fill."""
+    return UserError(_REFUSALS[code].format(**facts), code=code)
 
 
 def require_text(text: str, what: str, *, most: int, todo: str) -> None:
