@@ -1,10 +1,9 @@
 """Errors with a message for the user."""
 
-import tomllib
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from arqkit.data_files import data_beside
 from arqkit.loads import LoadChanges
 
 
@@ -30,7 +29,7 @@ class UserError(Exception):
         self.problems = tuple(problems)
 
 
-_REFUSALS = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+_REFUSALS = data_beside(__file__, "refusals.toml")
 
 
 def refusal(code: str, **facts: object) -> UserError:

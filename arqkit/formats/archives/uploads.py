@@ -8,13 +8,12 @@ import io
 import posixpath
 import re
 import struct
-import tomllib
 import zipfile
 import zlib
 from collections import Counter
-from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple
 
+from arqkit.data_files import data_beside
 from arqkit.records import FileRefusedError, Problem
 
 MEBIBYTE = 1024 * 1024
@@ -24,7 +23,7 @@ MAX_LINE_BYTES = 200_000
 MAX_NAME = 200  # characters of a file name that are kept
 HEAD = 512
 TAR_MARK = slice(257, 262)
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TABLES = data_beside(__file__)
 TEXTS: dict[str, dict[str, str]] = _TABLES["refused"]
 """Why a file is refused: what was found, what was expected, and what to do."""
 MAGIC: dict[str, str] = _TABLES["magic"]

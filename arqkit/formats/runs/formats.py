@@ -2,15 +2,14 @@
 
 import io
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
 
+from arqkit.data_files import data_beside
 from arqkit.formats.runs.lines import (
     EXCERPT,
     SEPARATORS,
@@ -46,15 +45,13 @@ class Layout(NamedTuple):
 
 
 def _read_layouts() -> list[Layout]:
-    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    tables = tomllib.loads(text).values()
     return [
         Layout(
             **table
             | {"columns": tuple(table["columns"]), "kinds": tuple(map(TaskKind, table["kinds"]))}
             | ({"items": ItemKind(table["items"])} if "items" in table else {})
         )
-        for table in tables
+        for table in data_beside(__file__).values()
     ]
 
 

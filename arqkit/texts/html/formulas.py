@@ -7,15 +7,15 @@ inside `\\text`.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
+
+from arqkit.data_files import data_beside
 
 _CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
 _AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
 _WORD = re.compile(r"\\?\w+")
-_LISTS = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+_LISTS = data_beside(__file__, "names.toml")
 NAMES = {name: frozenset(listed.split()) for name, listed in _LISTS.items()}
 """The names of elements and environments, and the words of prose."""
 _MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # an amount, or text with white space

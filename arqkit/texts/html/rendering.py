@@ -7,13 +7,12 @@ host.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Container, Iterable, Mapping
 from html import escape, unescape
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from arqkit.data_files import data_beside
 from arqkit.formulas.layout import layout_string
 from arqkit.texts.html.sanitizer import clean_line
 from arqkit.texts.maths.macros import Definitions
@@ -25,8 +24,7 @@ LONG = 40  # characters of LaTeX; longer inline formulas may be wider than a pho
 # A formula's LaTeX without dollars, and whether it is a block.
 Key = tuple[str, bool]
 
-_RARE = Path(__file__).with_name("rare_signs.toml")
-RARE_SIGNS: str = tomllib.loads(_RARE.read_text(encoding="utf-8"))["signs"]
+RARE_SIGNS: str = data_beside(__file__, "rare_signs.toml")["signs"]
 """Signs that the first part of the math font cannot stretch."""
 _RARE_SIGN = re.compile(f"[{RARE_SIGNS}]")
 _FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>')

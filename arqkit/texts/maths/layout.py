@@ -4,14 +4,13 @@ Each repair is an answer to a difference from MathJax that `bin/typesetting-shee
 """
 
 import re
-import tomllib
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from lxml import etree
 
+from arqkit.data_files import data_beside
 from arqkit.texts.maths.spacing import (
     APPLY,
     BIN,
@@ -31,7 +30,7 @@ from arqkit.texts.maths.spacing import (
 
 SHORT = 16  # signs; a formula with no more is not broken
 WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
-_LETTERS = tomllib.loads(Path(__file__).with_name("letter_slants.toml").read_text(encoding="utf-8"))
+_LETTERS = data_beside(__file__, "letter_slants.toml")
 _STEPS, _TOPS = (
     {letter: int(step) for step, letters in _LETTERS[name].items() for letter in letters}
     for name in ("slants", "accents")

@@ -6,14 +6,14 @@ at two neighbours: each part of a row has a class, and a table gives the space b
 or as spaces of their own.
 """
 
-import tomllib
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from lxml import etree
 
-_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+from arqkit.data_files import data_beside
+
+_TABLES = data_beside(__file__)
 ORD, OP, BIN, REL, OPEN, CLOSE, PUNCT, INNER = range(8)
 _NAMES = ("ORD", "OP", "BIN", "REL", "OPEN", "CLOSE", "PUNCT", "INNER")
 _CLASSES = {

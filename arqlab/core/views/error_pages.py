@@ -5,9 +5,7 @@ needs no database and no session, so it also works when those fail.
 """
 
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -27,6 +25,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 from structlog.contextvars import get_contextvars
 
+from arqkit.data_files import data_beside
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
 from arqlab.core.views.answers import wants_json
@@ -47,7 +46,7 @@ class ErrorLink(NamedTuple):
     url: str
 
 
-_WRITTEN = tomllib.loads(Path(__file__).with_name("error_pages.toml").read_text(encoding="utf-8"))
+_WRITTEN = data_beside(__file__, "error_pages.toml")
 TEXTS = {name: ErrorText(**text) for name, text in _WRITTEN["pages"].items()}
 CODES: dict[int, str] = {int(status): code for status, code in _WRITTEN["codes"].items()}
 """The code for programs that an error page has as JSON, by its status."""
