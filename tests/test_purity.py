@@ -14,12 +14,14 @@ PROJECT = tomllib.loads((KERNEL / "pyproject.toml").read_text(encoding="utf-8"))
 
 NO_PACKAGE = "The package {} is not installed. Run: pip install 'arqkit[{}]'"
 NEED_EXTRAS = {  # modules that are imported when they are needed: their package, its extra
+    "arqkit.client": ("httpx", "client"),
     "arqkit.retrieval.approach0_engine": ("_pya0", "approach0"),
     "arqkit.retrieval.equations": ("torch", "models"),
     "arqkit.retrieval.pairs": ("numba", "retrieval"),
     "arqkit.retrieval.walks": ("numba", "retrieval"),
 }
 APART = ("approach0", "cluster", "models")  # extras that are not in the lock of the server
+OF_OTHERS = {"client"}  # extras that no server needs
 # One process for all modules of a package: an import of Django fails in whichever module makes it.
 IMPORT_EACH = f"""{BLOCK}
 import importlib
@@ -71,7 +73,7 @@ def test_the_server_has_what_the_kernel_and_its_extras_depend_on():
     assert apart == {name for extra in APART for name in extras[extra]}
     assert {
         *PROJECT["dependencies"],
-        *(name for extra in extras.keys() - {*APART} for name in extras[extra]),
+        *(name for extra in extras.keys() - {*APART} - OF_OTHERS for name in extras[extra]),
     } <= {*server["dependencies"]}
 
 

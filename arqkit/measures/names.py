@@ -47,6 +47,10 @@ _WITHOUT_BLANKS = (
 )  # fmt: skip
 
 
+EXTRAS = {"pyndeval": "pip install 'arqkit[measures]'"}
+"""How to install the providers that an extra brings."""
+
+
 @lru_cache(maxsize=1024)
 def require_provider(name: str) -> Provider:
     """Return the first installed provider that computes a measure, as ir_measures chooses it.
@@ -60,7 +64,10 @@ def require_provider(name: str) -> Provider:
     ]
     provider = next((provider for provider in able if provider.is_available()), None)
     if provider is None:
-        asked = [provider.install_instructions() or provider.NAME for provider in able]  # type: ignore[no-untyped-call]
+        asked = [
+            EXTRAS.get(provider.NAME) or provider.install_instructions() or provider.NAME  # type: ignore[no-untyped-call]
+            for provider in able
+        ]
         missing = " or ".join(map(str, asked))
         todo = f"Install a provider ({missing}) or use" if missing else "Use"
         raise MeasureRefusedError(f"No installed provider computes {name}. {todo} another measure.")
@@ -158,6 +165,8 @@ for _kind, _names in _EQUATION_KINDS.items():  # then ir_measures reads them too
     _known = {name: ir_measures.AP.SUPPORTED_PARAMS[name] for name in _names}
     _fields = {"__name__": _kind, "NAME": _kind, "SUPPORTED_PARAMS": _known}
     ir_measures.measures.register(type(_kind, (ir_measures.Measure,), _fields)())  # type: ignore[no-untyped-call]
+_WITHOUT_PROVIDER = {*_EQUATION_KINDS, "RBP"}
+"""Of RBP, ir_measures knows providers that are published as sources only."""
 _CUT_KINDS, _WHOLE_KINDS = ("nDCG", "AP", "P", "uMAP"), ("RR", "Bpref", "RankingScore", "OneNN")
 _EXAMPLES = "nDCG(judged_only=True)@1000, AP(rel=2,judged_only=True), P(rel=2)@10, RR@10 or ERR@20"
 
@@ -191,6 +200,8 @@ class Measure:
         """Return whether `arqkit.measures.columns` computes the measure."""
         if self.kind in _WHOLE_KINDS:
             return not (self.judged_only or self.options or self.cutoff)
+        if self.kind == "RBP":
+            return True
         return self.kind in _CUT_KINDS and not self.options
 
     @property
@@ -224,8 +235,10 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
     parsed = _read(text)
     known = parsed.SUPPORTED_PARAMS
     params = {key: value for key, value in parsed.params.items() if value != known[key].default}
-    # RBP and NumRet without `rel` use all labels; the others would take ir_measures' own default.
-    rel_has_default = "rel" in known and known["rel"].default is not NOT_PROVIDED
+    # NumRet without `rel` uses all labels; the others would take ir_measures' own default.
+    rel_has_default = "rel" in known and (
+        known["rel"].default is not NOT_PROVIDED or parsed.NAME == "RBP"
+    )
     if rel_has_default:
         params["rel"] = parsed.params.get("rel", relevant_from)
     measure = Measure(
@@ -243,7 +256,7 @@ def parse_measure(text: str, *, relevant_from: int = 2) -> Measure:
             f"The measure {measure.name} has {len(measure.name)} characters. "
             f"Use at most {LONGEST_NAME}."
         )
-    if measure.kind not in _EQUATION_KINDS:
+    if measure.kind not in _WITHOUT_PROVIDER:
         require_provider(measure.name)
     return measure
 

@@ -25,7 +25,10 @@ LARGEST_SEED = 2**63 - 1
 OF_KIND = {
     TaskKind.ANSWERS: frozenset({"extra_threads", "includes_generated_answers", "shows_threads"}),
     TaskKind.FORMULAS: frozenset(
-        {"visually_distinct", "instances", "instance_policy", "extra_depth"}
+        {
+            *("visually_distinct", "instances", "instance_policy"),
+            *("extra_depth", "shows_formulas_alone"),
+        }
     ),
     TaskKind.GENERATED_ANSWERS: frozenset[str](),
     TaskKind.DOCUMENTS: frozenset[str](),

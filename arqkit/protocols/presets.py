@@ -41,6 +41,9 @@ _OF_2020 = (*PRIMES, "P@10", *(name for name in _SECONDARY if name != "P@10"))
 """ARQMath-1 reported P@10, with unjudged items (000 table A1), which stands beside P'@10."""
 
 
+_OF_2016 = ("P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10")
+"""NTCIR-12 reported precision at four depths (003 §4)."""
+
 _ANSWER_SECONDS, _FORMULA_SECONDS = 44.1, 26.6
 
 
@@ -73,6 +76,8 @@ class PoolProtocol:
     shows_threads: bool = False
     """Whether answer posts keep their thread links beside Task 3's answers, which have no thread:
     ARQMath-3 kept them (004 §4.5), but they reveal which answers are posts."""
+    shows_formulas_alone: bool = False
+    """Whether assessors see a formula without its document, as in NTCIR-10 (003 §4)."""
     includes_post_hoc_runs: bool = False
     """Whether runs that were submitted after the deadline are pooled, usually in a supplement."""
 
@@ -201,7 +206,11 @@ def _ntcir(
         pool=pool,
     )
     documents = replace(
-        formulas, items=ItemKind.DOCUMENTS, measures=measures, seconds=_ANSWER_SECONDS
+        formulas,
+        items=ItemKind.DOCUMENTS,
+        measures=measures,
+        seconds=_ANSWER_SECONDS,
+        pool=replace(pool, shows_formulas_alone=False),
     )
     return {TaskKind.FORMULAS: formulas, TaskKind.DOCUMENTS: documents}
 
@@ -268,7 +277,7 @@ _ALL = (
         # At most 100 results, pooled until there are 100 (003 §3). P@hit, the precision of all
         # results, is SetP (003 §4).
         _ntcir(
-            PoolProtocol(method="rank-by-rank", size=100),
+            PoolProtocol(method="rank-by-rank", size=100, shows_formulas_alone=True),
             limit=100,
             measures=("AP", "P@5", "P@10", "SetP", "Judged@10"),
         ),
@@ -282,9 +291,20 @@ _ALL = (
         _ntcir(
             PoolProtocol(primary=20, alternate=20),
             limit=1000,
-            measures=("P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10"),
+            measures=_OF_2016,
             later_measures=("nDCG(judged_only=True)@1000",),
         ),
+    ),
+    Protocol(
+        "ntcir-12-simto",
+        "NTCIR-12 MathIR, simto (2016)",
+        # Queries with subexpressions to be matched by similarity, in arXiv (003 §2): pooled, judged
+        # and measured like the task above (003 §3, §4).
+        {
+            TaskKind.FORMULAS: _ntcir(
+                PoolProtocol(primary=20, alternate=20), limit=1000, measures=_OF_2016
+            )[TaskKind.FORMULAS]
+        },
     ),
 )
 

@@ -16,6 +16,7 @@ from assessment.assignments.selectors.grid import judging_staff
 from assessment.assignments.selectors.planning import PlanEdits, TaskPlanning, typical_labels
 from assessment.assignments.services.assigning import Pairs
 from assessment.models import Assignment, RosterEntry
+from assessment.qrels.selectors.drafts import adds_labels
 
 ACTIONS = ("assign", "reassign", "take", "review", "unreview", "set-aside", "resume")
 MAX_BYTES, MAX_HOURS = 2**20, 10_000
@@ -149,7 +150,19 @@ class HoursForm(VersionedForm):
 
     def __init__(self, *args: Any, entry: RosterEntry | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.initial = {"hours": entry.hours, "note": entry.note} if entry else {}
+        self.initial = (
+            {"hours": entry.hours, "note": entry.note, "group": entry.group} if entry else {}
+        )
+
+
+class RosterRowForm(HoursForm):
+    """What organizers enter about an assessor: the hours, and the group to compare with others."""
+
+    group = forms.CharField(
+        required=False,
+        max_length=40,
+        error_messages={"max_length": "The group has more than 40 characters. Shorten it."},
+    )
 
 
 class OfferForm(HoursForm):
@@ -199,9 +212,13 @@ class PlanForm(forms.Form):
     )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
-        """Offer one second judgment for each assessor, and the mean size of the other topics."""
+        """Offer one second judgment for each assessor, or for each topic if labels are added.
+
+        Offer the mean size of the other topics.
+        """
         super().__init__(*args, **kwargs)
-        overlap = min(task.topics.count(), task.roster.count())
+        topics = task.topics.count()
+        overlap = topics if adds_labels(task) else min(topics, task.roster.count())
         self.initial = {"overlap": overlap, "expected_labels": 0}
         typical = typical_labels(task)
         if typical is None:

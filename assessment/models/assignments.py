@@ -19,6 +19,9 @@ class RosterEntry(models.Model):
         null=True, blank=True, help_text="Hours offered for the task; empty if not given."
     )
     note = models.TextField(blank=True, help_text="What the assessor wants organizers to know.")
+    group = models.CharField(
+        max_length=40, blank=True, help_text="Such as undergraduates, to compare groups (003 §4)."
+    )
     added_by = models.ForeignKey(User, models.SET_NULL, null=True, blank=True, related_name="+")
     added_at = models.DateTimeField()
     invited_at = models.DateTimeField(

@@ -43,6 +43,11 @@ class QrelSet(models.Model):
     is_complete = models.BooleanField(
         default=False, help_text="Whether the version includes labels that are not judgments."
     )
+    group = models.CharField(
+        max_length=40,
+        blank=True,
+        help_text="The group of assessors whose labels these are, if not everyone's.",
+    )
     dropped = models.JSONField(
         default=list,
         blank=True,

@@ -79,6 +79,11 @@ class PoolForm(forms.Form):
             ("threads", "From different threads"),
         ],
     )
+    shows_formulas_alone = forms.BooleanField(
+        label="Assessors see formulas alone, without their documents",
+        required=False,
+        help_text="As in NTCIR-10. It holds for all pools and rounds of the task.",
+    )
     extra_depth = DepthField(
         "Depth in posts relevant in Task 1",
         required=False,

@@ -8,7 +8,7 @@ from django import forms
 from arqkit.judgments.qrels import Level
 from arqlab.core.models import Task
 from arqlab.core.selectors import info_values
-from assessment.qrels.selectors.drafts import levels_of, task_scale
+from assessment.qrels.selectors.drafts import groups_to_freeze, levels_of, task_scale
 from assessment.qrels.services.versions import QrelsChoice
 
 LEVELS = {
@@ -34,6 +34,7 @@ class FreezeForm(forms.Form):
     level = forms.ChoiceField(
         label="Items", choices=[(level.value, text) for level, text in LEVELS.items()]
     )
+    group = forms.ChoiceField(label="Labels", required=False)
     split = forms.ChoiceField(
         label="Topics",
         required=False,
@@ -55,6 +56,12 @@ class FreezeForm(forms.Form):
             del self.fields["complete"]
         if len(levels_of(task)) == 1:
             del self.fields["level"]
+        if groups := groups_to_freeze(task):
+            own = [(group, f"Of the group {group} only") for group in groups]
+            choices: Any = self.fields["group"]
+            choices.choices = [("", "The sum of two assessors"), *own]
+        else:
+            del self.fields["group"]
         if splits := info_values(task.topics.only("info", "info_edits"), "split"):
             self.fields["split"].choices = [  # type: ignore[attr-defined]
                 ("", "All topics"),
@@ -69,6 +76,7 @@ class FreezeForm(forms.Form):
             name=self.cleaned_data["name"],
             level=Level(self.cleaned_data.get("level", Level.INSTANCES)),
             complete=self.cleaned_data.get("complete", False),
+            group=self.cleaned_data.get("group", ""),
             topics=topics,
             runs=runs,
             split=self.cleaned_data.get("split", ""),

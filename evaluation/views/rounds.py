@@ -54,7 +54,13 @@ from assessment.rounds.selectors.second import (
     pair_confusion,
     second_pairs,
 )
-from assessment.rounds.selectors.votes import own_names, real_names, round_agreement, score_sheet
+from assessment.rounds.selectors.votes import (
+    group_agreement,
+    own_names,
+    real_names,
+    round_agreement,
+    score_sheet,
+)
 from assessment.rounds.views.charts import agreement_table, confusion_table, rounds_table
 from assessment.rounds.views.selection import scores_table
 from evaluation.services.effects import (
@@ -126,6 +132,7 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
         "reported": every.height - pairs.height,
         "differing": pairs.filter(pl.col("first") != pl.col("second")).height,
         "assessors": agreement_table(agreement, assessor_names(pairs)),
+        "groups": _groups_table(round_, pairs),
         "confusion": confusion_table(
             confusion, scale, first="first judgment", second="second judgment"
         ),
@@ -133,6 +140,15 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
         "consistency": _consistency_table(own_consistency(own, scale, relevant_from=relevant_from)),
         **(_effect(round_, pairs) if request.GET.get("effect") == "yes" else {}),
     }
+
+
+def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table | None:
+    """Return the agreement of the groups of assessors, if items have labels of two groups."""
+    agreement = group_agreement(round_, pairs)
+    if agreement is None:
+        return None
+    names = {group: group for group in sorted(agreement.judged)}
+    return agreement_table(agreement, names, of="Group")
 
 
 def _consistency_table(rows: Sequence[Any]) -> Table:

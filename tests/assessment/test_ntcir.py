@@ -1,54 +1,39 @@
 """NTCIR-12's formula browsing on a collection of our own: ids of formulas are not numbers."""
 
-import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from arqkit.formats.topics.files import read_topics, write_topics
 from arqkit.loads import LoadChoice
+from arqkit.protocols.presets import PROTOCOLS
+from arqkit.records import TaskKind
 from arqlab.core.models import Task, User
+from assessment.judging.services.turkle import turkle_files
 from assessment.models import PoolInstance
 from assessment.pools.selectors.choices import PoolChoice
 from assessment.pools.services.freezing import freeze_pool
 from assessment.pools.services.texts import typeset_waiting_pools
 from assessment.qrels.services.loading import load_lab
 from assessment.qrels.services.versions import QrelsChoice, freeze_qrels
+from assessment.rounds.services.adjudication import shown_instance
 from collection.selectors.collections import formulas_frame
+from evaluation.models import RunScore
+from evaluation.services.scoring import score_waiting
 from submissions.models import Run
 from submissions.services.uploads import submit_upload
 from submissions.services.validation import validate_uploaded_run
+from tests.assessment.articles import ARTICLES, lab_of_articles
 from tests.assessment.factories import NOW, assign, make_formula_pool
 from tests.assessment.judging.desk import Desk
 from tests.assessment.rounds.factories import round_of, vote
 from tests.factories import AssessorFactory, TeamFactory
 from tests.submissions.factories import sent
 
-LAB = """
-[lab]
-slug = "wiki"
-name = "Formulas of articles"
-protocol = "ntcir-12"
-
-[collection]
-slug = "articles"
-documents = "articles.jsonl"
-
-[[tasks]]
-slug = "formulas"
-name = "Formula queries"
-kind = "formulas"
-topics = "topics.txt"
-"""
-SPAN = '<span class="math-container" id="{}">${}$</span>'
-ARTICLES = {
-    "Duckworth–Lewis_method": ["Z(u,w)=Z_0(w)", "w=10"],
-    "Beta_function_(physics)": [r"\beta(g)=\mu", "w=10"],
-    "Hilbert's_axioms,_π": ["a+b", r"\beta(g)=\mu"],
-}
-MATH = '<math id="Duckworth–Lewis_method:1" alttext="w=10"><mi>w</mi><mo>=</mo><mn>10</mn></math>'
+D, B = "Duckworth–Lewis_method", "Beta_function_(physics)"
+ALONE = asdict(PROTOCOLS["ntcir-10"].tasks[TaskKind.FORMULAS].pool)
 RUN = """\
 W-1 Q0 Duckworth–Lewis_method:1 1 3.0 t
 W-1 Q0 Beta_function_(physics):1 2 2.0 t
@@ -59,16 +44,7 @@ W-1 Q0 Hilbert's_axioms,_π:0 3 1.0 t
 @pytest.fixture
 def task(tmp_path: Path, db: None) -> Task:
     """Return the task of the lab, loaded with its articles, one of them with MathML."""
-    lines = []
-    for name, formulas in ARTICLES.items():
-        spans = [SPAN.format(f"{name}:{at}", latex) for at, latex in enumerate(formulas)]
-        html = f"<p>Let {spans[0]} and {spans[1]}.</p>"
-        if name.startswith("Duckworth"):
-            html = f"<html><body>{html.replace(spans[1], MATH)}</body></html>"
-        lines.append(json.dumps({"id": name, "title": name.replace("_", " "), "html": html}))
-    (tmp_path / "articles.jsonl").write_text("\n".join(lines))
-    (tmp_path / "topics.txt").write_text("W-1\tw=\\qvar{*1*}\n")
-    (tmp_path / "lab.toml").write_text(LAB)
+    lab_of_articles(tmp_path, "W-1")
     loaded = load_lab(folder=tmp_path, at=NOW, by=None)
     assert not loaded.warnings
     return loaded.lab.tasks.select_related("lab").get()
@@ -140,7 +116,8 @@ def test_scenario_and_criteria_are_read_shown_to_assessors_and_written(
 ) -> None:
     row = 'W-1,Find rules with $w=10$.,"Any number, but w",secret\n'
     (tmp_path / "info.csv").write_text(f"Topic,Scenario,Relevance criteria,Note\n{row}")
-    (tmp_path / "lab.toml").write_text(LAB + 'topic_info = "info.csv"\n')
+    lab = (tmp_path / "lab.toml").read_text()
+    (tmp_path / "lab.toml").write_text(lab + 'topic_info = "info.csv"\n')
     load_lab(folder=tmp_path, at=NOW, by=None, choice=LoadChoice(confirmed=True))
     make_formula_pool(
         task, {"W-1": {"2": [("Duckworth–Lewis_method:1", "Duckworth–Lewis_method")]}}
@@ -161,6 +138,81 @@ def test_scenario_and_criteria_are_read_shown_to_assessors_and_written(
     written = write_topics([task.topics.get().record])
     assert read_topics(written, path="t.xml", formulas=True) == [task.topics.get().record]
     (tmp_path / "topics.txt").write_bytes(written)
-    (tmp_path / "lab.toml").write_text(LAB)
+    (tmp_path / "lab.toml").write_text(lab)
     load_lab(folder=tmp_path, at=NOW, by=None, choice=LoadChoice(confirmed=True))
     assert task.topics.get().info["criteria"] == "Any number, but w"
+
+
+def test_formulas_of_ntcir_10_are_judged_without_their_documents_in_every_place(
+    tmp_path: Path, db: None, client
+) -> None:
+    lab_of_articles(tmp_path, "W-1", protocol="ntcir-10")
+    task = load_lab(folder=tmp_path, at=NOW, by=None).lab.tasks.select_related("lab").get()
+    make_formula_pool(task, {"W-1": {"2": [(f"{D}:1", D), (f"{B}:1", B)]}}, settings=ALONE)
+    person, second = (AssessorFactory(lab=task.lab).user for _ in range(2))
+    assign(person, task.topics.get())
+    desk = Desk(person, "W-1", lab="wiki", task="formulas")
+    item = desk.next()
+    again = Desk(
+        second, "W-1", lab="wiki", task="formulas", round=round_of(task, "second", second).key
+    )
+    instance = PoolInstance.official.get(doc_id=f"{D}:1")
+    places = [
+        item,
+        desk.get(f"items/{item['item']}/"),
+        again.next(),
+        {"instances": [shown_instance(instance, lab_slug="wiki", at=NOW)]},
+    ]
+    desk.submit(item, 2, 1)
+
+    for place in places:
+        for shown in place["instances"]:
+            assert shown["heading"] == "Formula without its document"
+            assert (shown["title_html"], shown["thread_url"]) == ("", "")
+            assert "is-highlighted" in shown["html"]
+            assert re.sub("<[^>]+>", "", shown["html"]).replace(" ", "") == "w=10"
+    [batch] = [
+        b"".join(data) for name, data in turkle_files(task.pools.get(round=None)) if "csv" in name
+    ]
+    assert b"Formula without its document" in batch
+    assert b"Duckworth\xe2\x80\x93Lewis method" not in batch
+    client.force_login(User.objects.create_superuser("boss"))
+    assert "shown without their documents" in client.get("/labs/wiki/tasks/formulas/pools/1/").text
+
+
+def test_ntcir_11_scores_the_rank_of_the_one_relevant_formula_and_has_no_pool(
+    tmp_path: Path, db: None, client
+) -> None:
+    lab = lab_of_articles(tmp_path, "W-1", protocol="ntcir-11")
+    (tmp_path / "qrels.txt").write_text(f"W-1 0 {B}:1 1\n")
+    qrels = 'qrels = [{ name = "known", file = "qrels.txt" }]\n'
+    (tmp_path / "lab.toml").write_text(lab + qrels)
+    loaded = load_lab(folder=tmp_path, at=NOW, by=None)
+    assert not loaded.warnings
+    task = loaded.lab.tasks.select_related("lab").get()
+    file, team = sent(RUN.encode(), "a.run"), TeamFactory(lab=task.lab)
+    [run] = submit_upload(file=file, task=task, team=team, by=None, at=NOW)
+    validate_uploaded_run(run_id=run.pk, at=NOW)
+
+    score_waiting(at=NOW)
+
+    scores = RunScore.objects.filter(run=run).values_list("measure", "value")
+    assert dict(scores) == {"RR(rel=1)": 0.5}
+    client.force_login(User.objects.create_superuser("boss"))
+    assert "no pool" in client.get("/labs/wiki/tasks/formulas/pools/plan/").text
+    (tmp_path / "more.txt").write_text(f"W-1 0 {B}:1 1\nW-1 0 {B}:0 1\n")
+    (tmp_path / "lab.toml").write_text(
+        lab + qrels.replace("known", "more").replace("qrels.txt", "more.txt")
+    )
+    [warning] = load_lab(folder=tmp_path, at=NOW, by=None).warnings
+    assert "1 topic has none or several relevant items, such as W-1." in warning
+
+
+@pytest.mark.parametrize("slug", [slug for slug in PROTOCOLS if slug.startswith("ntcir")])
+def test_every_preset_of_ntcir_has_its_pages(tmp_path: Path, db: None, client, slug: str) -> None:
+    lab_of_articles(tmp_path, "W-1", "W-2", protocol=slug)
+    load_lab(folder=tmp_path, at=NOW, by=None)
+    client.force_login(User.objects.create_superuser("boss"))
+
+    for page in ("", "pools/", "pools/plan/", "qrels/", "leaderboard/", "guidelines/", "edit/"):
+        assert client.get(f"/labs/wiki/tasks/formulas/{page}").status_code == 200

@@ -120,7 +120,7 @@ def test_a_failing_measure_leaves_its_cells_empty(asked, monkeypatch):
     ("text", "error"),
     [
         ("nonsense", "Unknown measure"),
-        ("RBP(rel=2)", "No installed provider computes"),
+        ("INST(max_rel=3)", "No installed provider computes"),
         ("P(rel=1)@10", ""),
         ("P@1 P@2 P@3 P@4 P@6 P@7", "at most 5"),
         ("AP(judged_only=True)@1000", "would have the same heading"),

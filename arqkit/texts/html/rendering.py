@@ -109,6 +109,17 @@ def one_formula(latex: str, definitions: Definitions) -> PostText:
     )
 
 
+def formula_alone(texts: Iterable[PostText], formula_id: str) -> PostText:
+    """Return a text with only one formula of a post, or an empty text if the post lacks it."""
+    known = (one for text in texts for one in text.formulas if one.formula_id == formula_id)
+    if (formula := next(known, None)) is None:
+        return PostText("", ())
+    span = (
+        f'<span class="math-container" id="{escape(formula_id)}">${escape(formula.latex)}$</span>'
+    )
+    return PostText(f"<p>{span}</p>", (formula,))
+
+
 def keys_of(texts: Iterable[PostText]) -> list[Key]:
     """Return the keys of the formulas to typeset in texts, without duplicates, in order."""
     return list(dict.fromkeys(formula.key for text in texts for formula in text.formulas))

@@ -61,10 +61,10 @@ def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
 def change_offer(
     *, task: Task, person: User, changes: Mapping[str, float | str | None], at: datetime, by: User
 ) -> None:
-    """Change the `hours` that an assessor offers for a task, the `note`, or both."""
+    """Change the `hours` that an assessor offers for a task, the `note`, or the `group`."""
     add_assessors(task=task, people=[person], at=at, by=by)
     entry = task.roster.get(user=person)
-    changed = save_changes(entry, changes, allowed={"hours", "note"})
+    changed = save_changes(entry, changes, allowed={"hours", "note", "group"})
     changed.pop("note", None)  # what assessors write to the organizers stays out of the log
     if changed:
         record_event("roster.offer", task, by, person=person.get_username(), changes=changed)

@@ -28,6 +28,7 @@ from assessment.assignments.forms import (
     OfferForm,
     PlanForm,
     RosterForm,
+    RosterRowForm,
     read_choices,
     read_edits,
     write_proposal,
@@ -79,7 +80,7 @@ def assignment_roster(request: HttpRequest, task: Task) -> HttpResponse:
 
 
 def _roster_table(rows: list[RosterRow]) -> Table:
-    def name(row: tuple[RosterRow, HoursForm]) -> str:
+    def name(row: tuple[RosterRow, RosterRowForm]) -> str:
         chips = chip("waiting", "no topics marked") if _silent([row[0]]) else ""
         return format_html("{} {}", row[0].person.name, chips)
 
@@ -87,7 +88,7 @@ def _roster_table(rows: list[RosterRow]) -> Table:
         "roster",
         [
             replace(person_column("0"), value=name),
-            Column("Hours offered", template="assessment/_roster_hours.html"),
+            Column("Hours offered, group", template="assessment/_roster_hours.html"),
             Column("Topics", "0.topics", COUNT),
             *_bid_columns("0.counts"),
             Column("No mark", "0.unmarked", COUNT),
@@ -95,7 +96,7 @@ def _roster_table(rows: list[RosterRow]) -> Table:
             Column("Invited", "0.entry.invited_at", TIME),
             Column("Change", template="assessment/_roster_remove.html", hides_heading=True),
         ],
-        [(row, HoursForm(entry=row.entry, auto_id=False)) for row in rows],
+        [(row, RosterRowForm(entry=row.entry, auto_id=False)) for row in rows],
     )
 
 
@@ -114,10 +115,10 @@ def _bid_columns(counts: str) -> list[Column]:
     access=organized_task_or_404,
 )
 def roster_hours(request: HttpRequest, task: Task, person: int) -> HttpResponse:
-    """Change the hours of an assessor."""
+    """Change the hours and the group of an assessor."""
     assessor = _person_or_404(task, person)
-    saved, where = f"Saved the hours of {assessor.name}.", "assessment:assignment-roster"
-    return _offered(request, task, assessor, HoursForm, saved, where)
+    saved, where = f"Saved the entry of {assessor.name}.", "assessment:assignment-roster"
+    return _offered(request, task, assessor, RosterRowForm, saved, where)
 
 
 def _offered(

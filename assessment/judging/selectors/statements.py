@@ -13,7 +13,7 @@ from django.db import connection
 from arqlab.core.models import Role
 from arqlab.core.planned import Planned
 from assessment.models.kinds import kinds_that
-from assessment.pools.selectors.choices import hides_threads_sql
+from assessment.pools.selectors.choices import hides_threads_sql, shows_alone_sql
 
 POST_COLUMNS = ("kind", "title", "body", "clean_title", "clean_body", "rules", "collection_id")
 # What differs between the databases. SQLite has one writer at a time, and no rows to lock.
@@ -22,6 +22,7 @@ _POSTGRESQL = {
     "lock_free": "FOR UPDATE SKIP LOCKED",
     "not_at_hand": "item.id <> ALL (%(have)s)",
     "hides_threads": hides_threads_sql("postgresql"),
+    "shows_alone": shows_alone_sql("postgresql"),
     "json_rows": "json_agg(json_build_array",
 }
 _SQLITE = {
@@ -29,6 +30,7 @@ _SQLITE = {
     "lock_free": "",
     "not_at_hand": "item.id NOT IN (SELECT value FROM json_each(%(have)s))",
     "hides_threads": hides_threads_sql("sqlite"),
+    "shows_alone": shows_alone_sql("sqlite"),
     "json_rows": "json_group_array(json_array",
 }
 
@@ -136,7 +138,8 @@ _IS_CORRECTED = """EXISTS (
 )"""
 _SHOWN = f"""
     SELECT item.id, item.kind, item.position, item.text,
-        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {{{{hides_threads}}}}, {_IS_CORRECTED},
+        item.done_at IS NOT NULL, item.later_at IS NOT NULL, {{{{hides_threads}}}},
+        {{{{shows_alone}}}}, {_IS_CORRECTED},
         instance.id, instance.doc_id, instance.post_id, (
             SELECT judgment.id FROM assessment_judgment judgment
             WHERE judgment.instance_id = instance.id AND judgment.is_current

@@ -13,6 +13,7 @@ from arqkit.texts.html.rendering import (
     PostText,
     addresses_of,
     compose,
+    formula_alone,
     keys_of,
     one_formula,
     read_text,
@@ -32,6 +33,8 @@ from collection.models import Post
 from collection.selectors.threads import corrected_post
 from collection.services.addresses import local_pages
 
+ALONE = "Formula without its document"
+"""The heading of a formula that is shown alone."""
 NOT_HELD = (
     '<p class="notice">The text of this item is missing, so it cannot be judged. '
     "Report it to the organizers with a label that is not a judgment; the others are off.</p>"
@@ -58,6 +61,12 @@ class _Texts(NamedTuple):
             for formula in text.formulas
         }
 
+    @property
+    def alone(self) -> "_Texts":
+        """Return the formula of the instance without the rest of its post."""
+        body = formula_alone((self.title, self.body), self.instance.doc_id)
+        return _Texts(self.instance, read_text(""), body)
+
 
 def item_payload(
     taken: Taken, *, lab_slug: str, opens_lab: bool = True, asked: AskedQuestions = NOTHING_ASKED
@@ -74,6 +83,8 @@ def shown_payload(
     item = shown.item
     corrections = corrections_of(lab_slug) if shown.is_corrected else Corrections()
     read = [_read(item, instance, corrections) for instance in shown.instances]
+    if is_alone := shown.is_alone and _is_formula(item):
+        read = [texts.alone for texts in read]
     candidate = one_formula(_judged_latex(item, read), Definitions())
     all_texts = [candidate, *(text for texts in read for text in (texts.title, texts.body))]
     formulas = typeset_formulas(keys_of(all_texts), corrections.formulas)
@@ -89,8 +100,9 @@ def shown_payload(
         "formula_html": compose(candidate, formulas=formulas),
         "instances": [
             show(texts, post)
+            | ({"heading": ALONE} if is_alone else {})
             | {"thread_url": _thread_url(texts, item, lab_slug) if has_threads else ""}
-            for post in _posts(read)
+            for post in ([[texts] for texts in read] if is_alone else _posts(read))
             for texts in post
         ],
     }

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from arqkit.formats.tables import zip_chunks
 from arqkit.formats.turkle import BatchRow, turkle_batch, turkle_template
+from arqkit.protocols.presets import PoolProtocol
 from arqlab.core.models import Correction, Topic
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.topic_pages import question_with_links
@@ -37,6 +38,7 @@ def turkle_chunks(pool: Pool) -> Iterable[bytes]:
 
 def _rows(pool: Pool) -> Iterator[BatchRow]:
     lab = pool.task.lab
+    is_alone = PoolProtocol(**pool.settings).shows_formulas_alone
     is_corrected = Correction.objects.filter(lab=lab).exists()
     collection, topic_html = collection_of(lab), {}
     items = PoolItem.objects.filter(pool=pool).select_related("topic")
@@ -55,6 +57,7 @@ def _rows(pool: Pool) -> Iterator[BatchRow]:
                 is_done=False,
                 is_skipped=False,
                 hides_threads=True,
+                is_alone=is_alone,
                 is_corrected=is_corrected,
                 instances=(ShownInstance(*instance),),
             )

@@ -36,6 +36,7 @@ SWITCHES = (
     "extra_threads",
     "includes_generated_answers",
     "shows_threads",
+    "shows_formulas_alone",
     "includes_post_hoc_runs",
 )
 

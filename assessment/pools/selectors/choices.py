@@ -17,6 +17,10 @@ from assessment.qrels.selectors.drafts import host_of, own_pools_task
 from submissions.models import Run, RunQuerySet
 from submissions.selectors import run_items
 
+_ALONE = {
+    "postgresql": "COALESCE((pool.settings -> 'shows_formulas_alone')::boolean, FALSE)",
+    "sqlite": "COALESCE(json_extract(pool.settings, '$.shows_formulas_alone'), 0)",
+}
 _POSTGRESQL = """(pool.settings -> 'includes_generated_answers')::boolean
         AND NOT COALESCE((pool.settings -> 'shows_threads')::boolean, FALSE)"""
 _SQLITE = """json_extract(pool.settings, '$.includes_generated_answers')
@@ -25,12 +29,21 @@ _SQLITE = """json_extract(pool.settings, '$.includes_generated_answers')
 
 def hides_threads_sql(vendor: str) -> str:
     """Return the SQL of `hides_threads`, a condition on the parameter `topic`."""
-    return f"""EXISTS (
+    return f"""({shows_alone_sql(vendor)} OR EXISTS (
     SELECT 1 FROM core_topic topic
     JOIN core_task task ON task.id = topic.task_id
     JOIN core_task other ON other.lab_id = task.lab_id AND other.kind = 'written-answers'
     JOIN assessment_pool pool ON pool.task_id = task.id
     WHERE topic.id = %(topic)s AND {_POSTGRESQL if vendor == "postgresql" else _SQLITE}
+))"""  # noqa: S608  # our words
+
+
+def shows_alone_sql(vendor: str) -> str:
+    """Return the SQL of `shows_alone`, a condition on the parameter `topic`."""
+    return f"""EXISTS (
+    SELECT 1 FROM core_topic topic
+    JOIN assessment_pool pool ON pool.task_id = topic.task_id
+    WHERE topic.id = %(topic)s AND {_ALONE[vendor]}
 )"""  # noqa: S608  # our words
 
 
@@ -38,10 +51,23 @@ def hides_threads(topic_id: int) -> bool:
     """Return whether the threads of a topic's answers are hidden from those who judge them.
 
     They are if generated answers, which have no thread, are judged among the posts of the task,
-    unless the organizers chose to keep the links (`PoolProtocol.shows_threads`).
+    unless the organizers chose to keep the links (`PoolProtocol.shows_threads`), and if formulas
+    are judged without their documents (`shows_alone`).
     """
+    return _holds(hides_threads_sql(connection.vendor), topic_id)
+
+
+def shows_alone(topic_id: int) -> bool:
+    """Return whether the formulas of a topic are judged without the documents that have them.
+
+    A pool of its task decides (`PoolProtocol.shows_formulas_alone`), for all pools and rounds.
+    """
+    return _holds(shows_alone_sql(connection.vendor), topic_id)
+
+
+def _holds(condition: str, topic_id: int) -> bool:
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {hides_threads_sql(connection.vendor)}", {"topic": topic_id})
+        cursor.execute(f"SELECT {condition}", {"topic": topic_id})
         return bool(cursor.fetchone()[0])
 
 

@@ -252,6 +252,7 @@ def settings_summary(protocol: PoolProtocol) -> str:
             f"visually distinct formulas with at most {protocol.instances} instances each, "
             f"by {policy}"
         )
+    parts += ["formulas shown without their documents"] * protocol.shows_formulas_alone
     if protocol.extra_depth:
         parts.append(f"depth {protocol.extra_depth} in posts relevant in Task 1")
     parts += ["answers from the topic's thread and its duplicates"] * protocol.extra_threads

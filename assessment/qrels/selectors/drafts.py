@@ -30,6 +30,7 @@ from assessment.qrels.selectors.frames import (
     added_labels,
     adjudicated_judgments,
     counting_labels,
+    group_members,
     read_frame,
     second_judgments,
     two_labels,
@@ -131,11 +132,11 @@ def items_at(task: Task, level: Level) -> ItemKind:
     return qrels_item_kind(TaskKind(task.kind), level)
 
 
-def draft_of(task: Task, *, adds: bool = True) -> Draft:
+def draft_of(task: Task, *, adds: bool = True, group: str = "") -> Draft:
     """Return the draft of a task's qrels, in at most ten queries.
 
-    Where the labels of two assessors are added, only items with both have a label; without `adds`,
-    the draft has the first labels.
+    Where the labels of two assessors are added, only items with both have a label; the draft of a
+    `group` has the label of one of its assessors, and without `adds` it has the first labels.
 
     The newest visual ids determine the formula of an instance, as for the runs that are scored
     against the qrels, because the pool's ids may have been merged or split since. Without a
@@ -146,7 +147,8 @@ def draft_of(task: Task, *, adds: bool = True) -> Draft:
     because Task 3 has the topics of Task 1 (004 §6).
     """
     host = host_of(task)
-    return _draft(task, host, _scale(task, host), adds=adds)
+    draft = _draft(task, host, _scale(task, host), adds=adds and not group)
+    return _of_group(draft, host or task, group) if group else draft
 
 
 def draft_topics(task: Task) -> DraftTopics:
@@ -202,9 +204,35 @@ def _draft(task: Task, host: Task | None, scale: LabelScale, *, adds: bool) -> D
     return Draft(task, labels, relevant_from, judged, topics)
 
 
+def _of_group(draft: Draft, judged_in: Task, group: str) -> Draft:
+    """Return a draft with the labels of a group of assessors in place of the first ones."""
+    people = list(group_members(judged_in).get(group, ()))
+    mine = two_labels(judged_in).filter(pl.col("assessor").is_in(people))
+    own = mine.unique(["topic", "doc_id"], keep="first", maintain_order=True).drop("assessor")
+    judged = draft.judged.drop("label").join(own, on=["topic", "doc_id"], how="left")
+    topics = judged_topics(
+        judged,
+        scale=draft.scale,
+        relevant_from=draft.relevant_from,
+        min_relevant=draft.task.protocol.min_relevant,
+    )
+    return replace(draft, judged=judged, topics=topics)
+
+
 def task_scale(task: Task) -> LabelScale:
     """Return the labels of assessors: those of a task's pools, or before them of its protocol."""
     return _scale(task, host_of(task))
+
+
+def adds_labels(task: Task) -> bool:
+    """Return whether the labels of two assessors of each item are added in the qrels."""
+    return task.protocol.adds(task_scale(task))
+
+
+def groups_to_freeze(task: Task) -> list[str]:
+    """Return the groups of assessors whose labels can be qrels of their own, in place of sums."""
+    judged_in = host_of(task) or task
+    return list(group_members(judged_in)) if adds_labels(judged_in) else []
 
 
 def _scale(task: Task, host: Task | None) -> LabelScale:

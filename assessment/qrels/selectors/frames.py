@@ -61,6 +61,16 @@ def two_labels(task: Task) -> pl.DataFrame:
     return counting_labels(pl.concat([first, last]), task, by="doc_id")
 
 
+def group_members(task: Task) -> dict[str, set[int]]:
+    """Return the keys of the assessors of each group on the roster of a task, by its name."""
+    groups: dict[str, set[int]] = {}
+    for name, person in (
+        task.roster.exclude(group="").order_by("group").values_list("group", "user")
+    ):
+        groups.setdefault(name, set()).add(person)
+    return groups
+
+
 def added_labels(labels: pl.DataFrame, scale: LabelScale) -> pl.DataFrame:
     """Return the sum of the `two_labels` of each instance that has both (003 §4).
 

@@ -31,11 +31,13 @@ _CHECK = (
 
 
 def join_warnings(qrel_set: QrelSet) -> list[str]:
-    """Return a sentence on unknown topics and one on items that join nothing, if there are any."""
+    """Return sentences on unknown topics, items that join nothing, and several known items."""
     items = _unjoined_answers if qrel_set.items == ItemKind.ANSWERS else _unjoined_items
     head = f"Qrels {qrel_set.name} of {qrel_set.task}: "
     return [
-        head + sentence for sentence in (_unknown_topics(qrel_set), items(qrel_set)) if sentence
+        head + sentence
+        for sentence in (_unknown_topics(qrel_set), items(qrel_set), _not_one(qrel_set))
+        if sentence
     ]
 
 
@@ -77,6 +79,19 @@ def _unknown_topics(qrel_set: QrelSet) -> str:
         f"{len(unknown):,} of {qrel_set.topics:,} topics ({lines}) are not in the task, such as "
         f"{name_list(list(unknown))}. No run has items for them. Load these topics, or load the "
         "qrels without them under a new name."
+    )
+
+
+def _not_one(qrel_set: QrelSet) -> str:
+    """Return a sentence if a topic of a known-item task has not one relevant item (003 §4)."""
+    known = qrel_set.task.protocol.pool.method == "none"
+    others = [one.topic for one in version_topics(qrel_set) if known and one.relevant != 1]
+    if not others:
+        return ""
+    return (
+        f"{counted(len(others), 'topic has', 'topics have')} none or several relevant items, such "
+        f"as {name_list(others)}. A topic of a known-item task has one. Check the file, and load "
+        "the corrected one under a new name."
     )
 
 

@@ -17,7 +17,14 @@ from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.storing import insert_rows
 from assessment.models import Qrel, QrelSet
-from assessment.qrels.selectors.drafts import Draft, DroppedTopic, draft_of, items_at, levels_of
+from assessment.qrels.selectors.drafts import (
+    Draft,
+    DroppedTopic,
+    draft_of,
+    groups_to_freeze,
+    items_at,
+    levels_of,
+)
 from submissions.services.left_out import set_out_of_competition
 
 
@@ -54,12 +61,14 @@ class QrelsChoice:
 
     `topics` has the reasons of the topics that the organizers leave out by hand, and `runs` those
     of the runs out of competition; without it, these stay as they are. With a `split`, the topics
-    of another one, or without one, are left out too.
+    of another one, or without one, are left out too. With a `group` of assessors, the version has
+    its labels, and not the sums of two labels.
     """
 
     name: str
     level: Level = Level.INSTANCES
     complete: bool = False
+    group: str = ""
     topics: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[int, str] | None = None
     split: str = ""
@@ -69,14 +78,14 @@ class QrelsChoice:
 def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: datetime) -> QrelSet:
     """Freeze the draft as the task's next version.
 
-    Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`) or
-    split (`split`), or no topic has enough judgments (`nothing-judged`).
+    Raises `UserError` if the name is taken (code `name`), the task has no such level (`level`),
+    split (`split`) or group (`group`), or no topic has enough judgments (`nothing-judged`).
     """
     # Lock the task: of two organizers who freeze at once, the second waits and then finds the name
     # taken or gets the next version.
     Task.objects.select_for_update().get(pk=task.pk)
     _require_freezable(task, choice)
-    draft = draft_of(task)
+    draft = draft_of(task, group=choice.group)
     left_out = _of_other_splits(draft, choice.split) | dict(choice.topics)
     draft = draft.without(left_out)
     frame = draft.qrels(choice.level, complete=choice.complete)
@@ -93,6 +102,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         relevant_from=draft.relevant_from,
         scale=draft.scale.rows(),
         is_complete=choice.complete,
+        group=choice.group,
         dropped=[_dropped_row(topic, left_out) for topic in draft.dropped],
         out_of_competition=set_out_of_competition(task, choice.runs),
         made_by=by,
@@ -106,6 +116,7 @@ def freeze_qrels(*, task: Task, choice: QrelsChoice, by: User | None, at: dateti
         version=new.version,
         sha256=new.sha256,
         lines=len(frame),
+        group=choice.group,
         topics=left_out,
         out_of_competition=new.out_of_competition,
     )
@@ -177,6 +188,13 @@ def _require_freezable(task: Task, choice: QrelsChoice) -> None:
             f"The qrels of {task} have no level {choice.level}: the task does not retrieve "
             "formulas.",
             code="level",
+        )
+    if choice.group and choice.group not in groups_to_freeze(task):
+        known = ", ".join(groups_to_freeze(task)) or "no groups whose labels are added"
+        raise UserError(
+            f"{task} has no group {choice.group!r} of assessors, but {known}. Use one of them, or "
+            "the labels of everyone.",
+            code="group",
         )
     if QrelSet.objects.filter(task=task, name=choice.name).exists():
         raise UserError(

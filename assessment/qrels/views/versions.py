@@ -33,12 +33,12 @@ from assessment.models import Judgment, QrelSet
 from assessment.qrels.forms import FreezeForm
 from assessment.qrels.selectors.drafts import (
     DraftTopics,
+    adds_labels,
     draft_of,
     draft_topics,
     kept_by_judgments,
     levels_of,
     mixed_items,
-    task_scale,
 )
 from assessment.qrels.selectors.frames import adjudicated_judgments, second_judgments
 from assessment.qrels.selectors.joining import join_warnings
@@ -151,7 +151,7 @@ def changing_judgments(
         "instance__item__topic__query_id__in": {topic for topic, _ in labels},
     }
     related = ("assessor", "supersedes__ticket", "instance__item__pool__round")
-    adds = task.protocol.adds(task_scale(task))
+    adds = adds_labels(task)
     sources = [Judgment.official.all(), adjudicated_judgments(task)]
     candidates = [
         judgment
@@ -357,7 +357,7 @@ def qrels_list(request: HttpRequest, task: Task) -> HttpResponse:
         "labelled": sum(topic.labelled for topic in draft.topics),
         "shares": label_shares(draft.topics, draft.scale),
         "levels": levels_of(task),
-        "adds": task.protocol.adds(task_scale(task)),
+        "adds": adds_labels(task),
     }
     topics = _topics_table(draft.topics, draft.scale, is_draft=True)
     return answer(request, "assessment/qrels_list.html", context, _versions_table(task), topics)
@@ -376,7 +376,10 @@ def _versions_table(task: Task) -> Table:
             Column("Version", "version", COUNT),
             Column(
                 "Items",
-                lambda qrels: f"{qrels.get_items_display()}{', complete' * qrels.is_complete}",
+                lambda qrels: (
+                    f"{qrels.get_items_display()}{', complete' * qrels.is_complete}"
+                    f"{f', {qrels.group}' if qrels.group else ''}"
+                ),
                 css="nowrap",
             ),
             Column("", "is_current", name="current"),

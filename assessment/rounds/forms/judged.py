@@ -24,7 +24,7 @@ from arqlab.core.models import Task, Topic
 from assessment.assignments.selectors.grid import assesses, judging_staff
 from assessment.assignments.selectors.roster import planned_seconds
 from assessment.models import PoolItem
-from assessment.qrels.selectors.drafts import host_of, task_scale
+from assessment.qrels.selectors.drafts import adds_labels, host_of, task_scale
 from assessment.rounds.forms.drawn import MOST_ITEMS, RoundForm
 from assessment.rounds.selectors.items import (
     QuestionSample,
@@ -254,7 +254,7 @@ class SecondRoundForm(RoundForm):
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Offer the topics with items that can be judged again, and everyone who judges in the lab.
 
-        Topics with a planned second assessor are selected.
+        Topics with a planned second assessor are selected, and all if labels are added.
         """
         self.open_items = open_second_items(task)
         super().__init__(*args, task=task, **kwargs)
@@ -264,8 +264,10 @@ class SecondRoundForm(RoundForm):
         topics.error_messages["invalid_choice"] = wrong
         count = f"{self.open_items.height:,}"
         self.fields["by"].help_text = f"{count} officially judged items can be judged again."
-        if planned := list(self.offered_topics().filter(pk__in=planned_seconds(task))):
-            self.initial.update(by=TOPICS, topics=planned)
+        offered = self.offered_topics()
+        planned = offered if adds_labels(task) else offered.filter(pk__in=planned_seconds(task))
+        if planned:
+            self.initial.update(by=TOPICS, topics=list(planned))
         staff = judging_staff(task.lab)
         self.initial["people"] = [person.pk for person in staff if assesses(person)]
 

@@ -15,7 +15,7 @@ from arqlab.core.models import Task, User
 from assessment.models import Applicant, Judgment, Pool, PoolInstance, PoolItem, Qrel, Round
 from assessment.models.kinds import Comparison, RoundKind
 from assessment.qrels.selectors.drafts import task_scale
-from assessment.qrels.selectors.frames import judgment_frame
+from assessment.qrels.selectors.frames import group_members, judgment_frame
 from assessment.rounds.selectors.rounds import by_name, letters_at
 from assessment.rounds.selectors.second import only_judged_pairs, pair_votes, second_pairs
 
@@ -193,6 +193,25 @@ def round_agreement(round_: Round, *, resamples: int = RESAMPLES) -> Agreement |
         votes = agreement_votes(round_)
     relevant_from = round_.task.protocol.relevant_in(scale)
     return agreement_of(votes, scale=scale, relevant_from=relevant_from, resamples=resamples)
+
+
+def group_agreement(round_: Round, pairs: pl.DataFrame) -> Agreement | None:
+    """Return the agreement of groups of assessors (003 §4), or None without labels of two groups.
+
+    `pairs` are judgments of `second_pairs`; those of one group, or without a group, are left out.
+    """
+    group_of = {
+        str(person): group
+        for group, people in group_members(round_.task).items()
+        for person in people
+    }
+    group = pl.col("assessor").replace_strict(group_of, default=None, return_dtype=pl.String)
+    votes = pair_votes(pairs, by_side=False).with_columns(assessor=group).drop_nulls("assessor")
+    votes = votes.filter(pl.col("assessor").n_unique().over("item") == 2)
+    if votes.is_empty():
+        return None
+    scale = task_scale(round_.task)
+    return agreement_of(votes, scale=scale, relevant_from=round_.task.protocol.relevant_in(scale))
 
 
 def pseudonyms(round_: Round) -> dict[str, str]:

@@ -22,7 +22,7 @@ from assessment.judging.services.items import item_payload
 from assessment.judging.services.leases import Lease, Taken
 from assessment.models import Judgment, Pool, PoolInstance, PoolItem, Round
 from assessment.models.kinds import KINDS, kinds_that
-from assessment.pools.selectors.choices import hides_threads
+from assessment.pools.selectors.choices import hides_threads, shows_alone
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.selectors.adjudication import third_assessors
 from assessment.rounds.selectors.rounds import CopiedInstance, CopiedItem
@@ -40,6 +40,7 @@ def shown_instance(instance: PoolInstance, *, lab_slug: str, at: datetime) -> di
         is_done=True,
         is_skipped=False,
         hides_threads=hides_threads(instance.item.topic_id),
+        is_alone=shows_alone(instance.item.topic_id),
         is_corrected=True,
         instances=(instance_with_post,),
     )

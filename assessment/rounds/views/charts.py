@@ -32,8 +32,10 @@ NO_VALUES = (
 )
 
 
-def agreement_table(agreement: Agreement, names: Mapping[str, str]) -> Table:
-    """Return the mean pairwise kappas of assessors, and the other coefficients below them.
+def agreement_table(
+    agreement: Agreement, names: Mapping[str, str], *, of: str = "Assessor"
+) -> Table:
+    """Return the mean pairwise kappas of assessors or groups, other coefficients below them.
 
     `names` has the name to show for each assessor in the votes, in the order of the rows. It may
     have assessors without votes, who are left out.
@@ -52,7 +54,8 @@ def agreement_table(agreement: Agreement, names: Mapping[str, str]) -> Table:
         AgreementRow(name, agreement.items, tuple(estimates))
         for name, estimates in _overall(ways.values())
     ]
-    return _table("assessors-table", "Mean pairwise Cohen’s kappa", "Assessor", ways, rows, below)
+    name = f"{of.lower()}s-table"
+    return _table(name, "Mean pairwise Cohen’s kappa", of, ways, rows, below)
 
 
 def rounds_table(rounds: Iterable[tuple[str, Agreement]]) -> Table:

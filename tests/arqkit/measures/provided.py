@@ -1,5 +1,5 @@
 """Measures that ir_measures' installed providers compute, at least one of each that is accepted,
-and those of equation search, which we compute.
+and those of equation search and RBP, which we compute.
 """
 
 PROVIDED = (
@@ -12,10 +12,13 @@ PROVIDED = (
     *("SetF(rel=2,beta=0.5)", "SetF(rel=2,beta=2.0,judged_only=True)", "IPrec(rel=2)@0.1"),
     *("IPrec(rel=2,judged_only=True)@0.25", "IPrec(rel=2)@1.0", "Compat", "NumRet", "NumQ"),
     *("Compat(p=0.9,normalize=False)", "NumRet(rel=2)", "NumRel(rel=1)"),
+    *("alpha_nDCG(rel=2)@10", "ERR_IA(rel=2)@10"),
 )
 EQUATION_SEARCH = (
     "uMAP(rel=2)@1000",
     "uMAP(rel=2,judged_only=True)@3",
     "RankingScore(rel=2)",
     "OneNN(rel=2)",
+    "RBP(rel=2)",
+    "RBP(p=0.95,rel=3)",
 )

@@ -6,6 +6,7 @@ import pytest
 from arqkit.measures.names import MeasureRefusedError, parse_measure, parse_measures
 from arqkit.protocols.presets import PROTOCOLS
 from tests.arqkit.measures.provided import EQUATION_SEARCH, PROVIDED
+from tests.offline import arqkit
 
 PRIMES = ("nDCG(judged_only=True)@1000", "P(judged_only=True)@10")
 NAMES = (*PROVIDED, *EQUATION_SEARCH, *PRIMES, "Judged", "Judged@10")
@@ -124,12 +125,21 @@ def test_what_cannot_be_read_is_refused_with_an_example(text):
 
 def test_a_measure_of_a_provider_that_is_missing_is_refused_with_what_to_install():
     message = (
-        r"No installed provider computes RBP\(rel=2\). "
+        r"No installed provider computes INST\(max_rel=3\). "
         r"Install a provider \(pip install ir-measures\[cwl_eval\]\) or use another measure."
     )
 
     with pytest.raises(MeasureRefusedError, match=message):
-        parse_measure("RBP(rel=2)")
+        parse_measure("INST(max_rel=3)")
+
+
+def test_a_measure_of_an_extra_is_refused_with_the_extra(tmp_path):
+    (tmp_path / "run.tsv").write_text("A.1\t10\t1\t9.5\tt\n")
+    (tmp_path / "qrels.tsv").write_text("A.1 0 10 2\n")
+    ended = arqkit(tmp_path, "score", "run.tsv", "qrels.tsv", "--measures", "ERR_IA@5")
+
+    assert ended.returncode == 2
+    assert "pip install 'arqkit[measures]'" in ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -225,11 +225,22 @@ def test_every_measure_that_ir_measures_knows_is_accepted_or_refused_for_a_reaso
     tried = {ir_measures.parse_measure(name).NAME for name in (*PROVIDED, *EQUATION_SEARCH)}
     tried |= {"Judged"}
     known = {measure.NAME for measure in ir_measures.measures.registry.values()}
-    with_subtopics = {"alpha_DCG", "alpha_nDCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"}
-    with_subtopics |= {"ERR_IA", "nERR_IA"}
-    not_installed = {"RBP", "BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"}
+    with_subtopics = {"alpha_DCG", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall", "nERR_IA"}
+    not_installed = {"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"}
 
     assert known - tried == with_subtopics | not_installed | {"Accuracy"}
+
+
+def test_rank_biased_precision_is_that_of_cwl_eval():
+    """The values are those of cwl-eval 1.0.12 (`ir_measures.cwl_eval`)."""
+    qrels = qrels_frame({"1": {"a": 2, "b": 0, "c": 3}, "2": {"x": 2}})
+    run = run_frame({"1": {"b": 3.0, "a": 2.0, "z": 1.5, "c": 1.0}, "2": {"y": 3.0, "x": 1.0}})
+    found = score_frame(run, qrels, ["RBP", "RBP(p=0.5)", "RBP@2"])
+
+    assert dict.fromkeys(found["measure"]) == dict.fromkeys(
+        ["RBP(rel=2)", "RBP(p=0.5,rel=2)", "RBP(rel=2)@2"]
+    )
+    assert found["value"].to_list() == pytest.approx([0.2624, 0.16, 0.3125, 0.25, 0.16, 0.16])
 
 
 def test_a_value_that_trec_eval_divides_by_zero_for_is_zero():

@@ -1,12 +1,14 @@
 """The presets match the papers (protocol §4 to §8)."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from arqkit.measures.names import parse_measures
 from arqkit.pooling.plans import Plan
 from arqkit.protocols.presets import PRIMES, PROTOCOLS, PoolProtocol
-from arqkit.protocols.scales import ARQMATH, NTCIR, TREC_BINARY
+from arqkit.protocols.scales import ARQMATH, NTCIR, NTCIR_GRADES, TREC_BINARY
 from arqkit.records import ItemKind, TaskKind
 from tests.paths import SHARED_DATA
 
@@ -32,6 +34,7 @@ def test_there_is_a_preset_for_every_lab_of_the_papers():
         "ntcir-10",
         "ntcir-11",
         "ntcir-12",
+        "ntcir-12-simto",
     ]
     assert all(protocol.slug == slug for slug, protocol in PROTOCOLS.items())
 
@@ -103,7 +106,7 @@ def test_only_arqmath_1_adds_to_the_runs():
 
 def test_ntcir_10_pools_rank_by_rank_up_to_a_hundred():
     assert PROTOCOLS["ntcir-10"].tasks[TaskKind.FORMULAS].pool == PoolProtocol(
-        method="rank-by-rank", size=100
+        method="rank-by-rank", size=100, shows_formulas_alone=True
     )
 
 
@@ -189,11 +192,13 @@ def test_ntcir_takes_the_format_of_trec_only(slug, kind):
 NTCIR_KINDS = (TaskKind.FORMULAS, TaskKind.DOCUMENTS)
 
 
-@pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12"])
+@pytest.mark.parametrize("slug", ["ntcir-10", "ntcir-12", "ntcir-12-simto"])
 def test_ntcir_sums_two_labels_and_counts_from_three(slug):
     task = PROTOCOLS[slug].tasks[TaskKind.FORMULAS]
 
     assert (task.labels, task.relevant_from) == (NTCIR, 3)
+    assert (task.adds(NTCIR_GRADES), task.relevant_in(NTCIR_GRADES)) == (True, 2)
+    assert (task.adds(NTCIR), task.relevant_in(NTCIR)) == (False, 3)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +208,8 @@ def test_ntcir_sums_two_labels_and_counts_from_three(slug):
 def test_ntcir_also_has_tasks_of_documents_with_the_measures_of_its_year(slug, reported):
     formulas, documents = (PROTOCOLS[slug].tasks[kind] for kind in NTCIR_KINDS)
 
-    assert (documents.items, documents.pool) == (ItemKind.DOCUMENTS, formulas.pool)
+    whole = replace(formulas.pool, shows_formulas_alone=False)
+    assert (documents.items, documents.pool) == (ItemKind.DOCUMENTS, whole)
     assert (documents.labels, documents.relevant_from) == (NTCIR, 3)
     assert reported <= set(documents.measures) <= set(formulas.measures)
     assert not [name for name in documents.measures if "judged_only" in name]
