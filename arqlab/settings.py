@@ -207,6 +207,8 @@ STATIC_URL = "/static/"
 # bin/vendor bundles the sources (docs/adr/0036).
 STATICFILES_DIRS = [BASE_DIR / "static" if DEBUG else BASE_DIR / "static" / "built"]
 STATIC_ROOT = DATA_DIR / "static"
+# bin/guides builds them from docs/.
+GUIDES = BASE_DIR / "site"
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 MEDIA_ROOT = DATA_DIR / "files"
 # boto3 reads the address and the credentials itself.

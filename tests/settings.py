@@ -20,6 +20,10 @@ STORAGES = {
     "default": {"BACKEND": "tests.memory.MemoryFiles"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# The guides are built by their own tests.
+GUIDES = DATA_DIR / "guides"  # noqa: F405
+GUIDES.mkdir(exist_ok=True)
+(GUIDES / "index.html").write_text("<h1>Guides</h1>")
 # Ids of rows are the same in many tests, so what one computed is no other's.
 CACHES["computed"] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}  # noqa: F405
 CELERY_TASK_ALWAYS_EAGER = True

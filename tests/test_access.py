@@ -202,6 +202,7 @@ def address(name: str, scene: Scene, run_id: int) -> str:
         "key": lambda: confirmation_key(scene),
         "finding": lambda: vanished_finding(scene),
         "uidb36": lambda: "1",
+        "path": lambda: "index.html",
         "api_token": lambda: first_key(scene.member.api_tokens),
         "name": lambda: "audit.tsv" if name.endswith("lab-download") else "runs.zip",
     }

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from django.core.management import BaseCommand, get_commands, load_command_class
+from django.core.management import get_commands, load_command_class
 
-from arqkit.protocols.presets import OVERRIDABLE, PROTOCOLS
+from arqkit.protocols.presets import OVERRIDABLE
 from tests.paths import ROOT
 
 SETTINGS = (ROOT / "docs/settings.md").read_text(encoding="utf-8")
@@ -17,28 +17,11 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "arqkit/README.md")),
     *sorted((ROOT / "docs").glob("**/*.md")),
 ]
-OURS = sorted(
-    path.stem
-    for path in ROOT.glob("**/management/commands/[a-z]*.py")
-    if not {".venv", "tests"} & set(path.parts)
-)
 
 
 def page_name(page: Path) -> str:
     """Return the path of a page below the repository, as the name of a test."""
     return str(page.relative_to(ROOT))
-
-
-def own_options(name: str) -> set[str]:
-    """Return the options that a command adds to those of every Django command."""
-    parser = load_command_class(get_commands()[name], name).create_parser("manage.py", name)
-    known = {option for action in parser._actions for option in action.option_strings}
-    shared = {
-        option
-        for action in BaseCommand().create_parser("", "")._actions
-        for option in action.option_strings
-    }
-    return {option for option in known - shared if option.startswith("--")}
 
 
 def test_every_environment_variable_of_the_settings_is_described():
@@ -85,19 +68,6 @@ def test_every_benchmark_is_listed_and_no_other():
     assert sorted(re.findall(r"`python -m benchmarks\.(\w+)` \|", page)) == sorted(modules)
 
 
-def test_every_management_command_is_described_and_no_other():
-    assert sorted(re.findall(r"^### ([a-z_]+)$", COMMANDS, re.MULTILINE)) == OURS
-    assert sorted(re.findall(r"^\| \[`([a-z_]+)`\]", COMMANDS, re.MULTILINE)) == OURS
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_every_option_of_a_command_is_described_and_no_other(name):
-    _, _, text = COMMANDS.partition(f"\n### {name}\n")
-    section = re.split(r"^##", text, maxsplit=1, flags=re.MULTILINE)[0]
-
-    assert set(re.findall(r"--[a-z][a-z-]*", section)) == own_options(name)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_every_command_that_a_page_shows_can_be_given(page):
     calls = re.findall(r"manage\.py ([a-z_]+)\b([^`\n]*)", page.read_text(encoding="utf-8"))
@@ -114,21 +84,10 @@ def test_every_command_that_a_page_shows_can_be_given(page):
         ] == [], name
 
 
-def test_every_field_and_protocol_of_a_lab_file_is_described():
+def test_every_protocol_field_of_a_lab_file_is_described():
     text = (ROOT / "docs/lab-folder.md").read_text(encoding="utf-8")
 
     assert [name for name in OVERRIDABLE if f"`{name}`" not in text] == []
-    assert [name for name in PROTOCOLS if name not in text] == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=page_name)
-def test_every_place_that_a_page_links_to_is_there(page):
-    for place, _, anchor in re.findall(
-        r"\]\(([^)#:]*)(#([^)]+))?\)", page.read_text(encoding="utf-8")
-    ):
-        target = page.parent / place if place else page
-        assert target.exists(), place
-        assert not anchor or anchor in anchors(target), f"{place}#{anchor}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
@@ -141,12 +100,6 @@ def test_every_file_and_module_that_a_page_names_is_there(page):
     assert [
         path for path in paths if not path.exists() and not path.with_suffix(".py").exists()
     ] == []
-
-
-def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def test_every_decision_is_numbered_and_listed_with_its_title():
@@ -162,11 +115,13 @@ def test_every_decision_is_numbered_and_listed_with_its_title():
         assert f"[{title.removeprefix('# ')}]({page.name})" in contents, page.name
 
 
-def test_the_pictures_of_the_readme_are_small():
-    pictures = list((ROOT / "docs/pictures").glob("*.png"))
+def test_the_pictures_are_few_small_and_shown():
+    pictures = list((ROOT / "docs/pictures").iterdir())
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
 
-    assert {picture.name for picture in pictures} == {"judging.png", "leaderboard.png"}
-    assert sum(picture.stat().st_size for picture in pictures) <= 400_000
+    assert len(pictures) <= 12
+    assert [picture.name for picture in pictures if f"pictures/{picture.name})" not in text] == []
+    assert sum(picture.stat().st_size for picture in pictures) <= 600_000
 
 
 def test_the_license_and_the_version_are_the_same_everywhere():

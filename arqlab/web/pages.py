@@ -41,7 +41,7 @@ class Page:
     in an archived lab or task. A page that `takes_loads` accepts whole labs and collections, up to
     the room on the server. A page with `api` also answers below `API`: with its `FILE`, or with the
     `ROWS` of its first table, or of that which the address names. `query` describes parameters of
-    its own in the schema.
+    its own in the schema. `guide` is the chapter of the guides, if it is not that of its section.
     """
 
     access: Callable[..., object] | None = None
@@ -51,6 +51,7 @@ class Page:
     takes_loads: bool = False
     api: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
+    guide: str = ""
     methods: tuple[str, ...] = READ
 
     def asked(self, view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

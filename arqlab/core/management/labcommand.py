@@ -38,9 +38,10 @@ def switch(text: str) -> dict[str, Any]:
     return {"action": "store_true", "help": text}
 
 
-def reasons(thing: str) -> dict[str, Any]:
+def reasons(thing: str, text: str) -> dict[str, Any]:
     """Return the options of an argument that names a thing with a reason, perhaps repeatedly."""
-    return {"nargs": 2, "action": "append", "default": [], "metavar": (thing, "REASON")}
+    words = {"metavar": (thing, "REASON"), "help": f"{text}; can be repeated"}
+    return {"nargs": 2, "action": "append", "default": [], **words}
 
 
 class LabCommand(BaseCommand):

@@ -8,9 +8,13 @@ from django.urls import reverse
 
 from arqlab.core.models import Lab, Task
 from arqlab.core.selectors import LabRoles, roles_in
-from arqlab.web.pages import page_of
+from arqlab.web.pages import Page, page_of
 
 register = template.Library()
+
+
+# The chapters of pages that are not only for organizers, by section.
+CHAPTERS = {"judging": "assessor.html", "leaderboard": "results.html", "runs": "team.html"}
 
 
 class Tab(NamedTuple):
@@ -37,6 +41,20 @@ def lab_tabs(context: dict[str, Any]) -> dict[str, Any]:
         "here": request.path,
         "name": page_task.name if page_task else lab.name,
     }
+
+
+@register.simple_tag(takes_context=True)
+def guide_address(context: dict[str, Any]) -> str:
+    """Return the address of the chapter of the guides about the page.
+
+    A page that only organizers open has the section of their guide with the name of its tab.
+    """
+    page = page_of(context["request"]) if "request" in context else Page()
+    is_theirs = page.access is not None and page.access.__name__.startswith("organized_")
+    chapter = page.guide or CHAPTERS.get(page.section, "")
+    if page.section and not page.guide and (is_theirs or not chapter):
+        chapter = f"organizer.html#{page.section}"
+    return reverse("core:guide-file", args=["index.html"]).replace("index.html", chapter)
 
 
 def task_tabs(lab: Lab, task: Task, standing: LabRoles) -> list[Tab]:

@@ -25,20 +25,36 @@ from assessment.pools.services.freezing import (
 )
 from submissions.services.left_out import reasons_by_run, require_reasons
 
-NUMBERS = ("primary", "alternate", "manual", "size", "instances", "extra_depth")
-CHOICES = {
-    "method": ("depth", "rank-by-rank"),
-    "instance_policy": ("runs", "reciprocal-rank", "threads"),
-    "baselines": ("primary", "alternate", "marked"),
+NUMBERS = {
+    "primary": "depth of primary runs",
+    "alternate": "depth of alternate runs",
+    "manual": "depth of manual runs",
+    "size": "number of items for rank-by-rank",
+    "instances": "maximum instances judged of each formula",
+    "extra_depth": "add formulas down to this rank whose answer post is relevant in Task 1",
 }
-SWITCHES = (
-    "visually_distinct",
-    "extra_threads",
-    "includes_generated_answers",
-    "shows_threads",
-    "shows_formulas_alone",
-    "includes_post_hoc_runs",
-)
+CHOICES = {
+    "method": (
+        ("depth", "rank-by-rank"),
+        "pool the top of every run, or rank by rank up to --size",
+    ),
+    "instance_policy": (
+        ("runs", "reciprocal-rank", "threads"),
+        "how the instances of a formula are selected",
+    ),
+    "baselines": (
+        ("primary", "alternate", "marked"),
+        "depth of baselines: as primary or alternate runs, or as each is marked",
+    ),
+}
+SWITCHES = {
+    "visually_distinct": "count depth in visually distinct formulas",
+    "extra_threads": "add the answers in the topic's own thread and its duplicates",
+    "includes_generated_answers": "mix the answers of Task 3 into the pool of Task 1",
+    "shows_threads": "posts keep their thread links beside answers of Task 3",
+    "shows_formulas_alone": "assessors see formulas without their documents, as in NTCIR-10",
+    "includes_post_hoc_runs": "also pool runs that were submitted after the deadline",
+}
 
 
 def _option(name: str) -> str:
@@ -77,9 +93,18 @@ class Command(CeremonyCommand):
             "default": "text",
             "help": "tsv prints the pool itself",
         },
-        **{_option(name): {"type": _whole_number, "metavar": "N"} for name in NUMBERS},
-        **{_option(name): {"choices": values} for name, values in CHOICES.items()},
-        **{_option(name): {"action": BooleanOptionalAction} for name in SWITCHES},
+        **{
+            _option(name): {"type": _whole_number, "metavar": "N", "help": text}
+            for name, text in NUMBERS.items()
+        },
+        **{
+            _option(name): {"choices": values, "help": text}
+            for name, (values, text) in CHOICES.items()
+        },
+        **{
+            _option(name): {"action": BooleanOptionalAction, "help": text}
+            for name, text in SWITCHES.items()
+        },
         "--as-alternate": {
             "action": "append",
             "default": [],
@@ -88,8 +113,8 @@ class Command(CeremonyCommand):
         },
         "--supplement": switch("freeze a supplement to the task's pool"),
         "--reason": {"default": "", "help": "reason for the supplement"},
-        "--without-run": reasons("RUN"),
-        "--without-topic": reasons("TOPIC"),
+        "--without-run": reasons("RUN", 'leave out this run, named "TEAM TAG"'),
+        "--without-topic": reasons("TOPIC", "leave out this topic"),
     }
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -41,8 +41,8 @@ class Command(CeremonyCommand):
             "help": "labels of a group on the roster, not the sums of two assessors",
         },
         "--split": {"default": "", "help": "only topics with this split, such as test"},
-        "--without-topic": reasons("TOPIC"),
-        "--out-of-competition": reasons("RUN"),
+        "--without-topic": reasons("TOPIC", "leave out this topic"),
+        "--out-of-competition": reasons("RUN", 'list this run, named "TEAM TAG", apart'),
         "--current": switch("make the version current"),
         "--delete": switch("delete the version"),
     }

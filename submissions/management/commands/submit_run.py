@@ -37,7 +37,7 @@ class Command(LabCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the file, the team, the submitter and the metadata of the run."""
         parser.add_argument("file", type=Path, help="the run file")
-        parser.add_argument("--task", required=True, metavar="LAB/TASK")
+        parser.add_argument("--task", required=True, metavar="LAB/TASK", help="task to submit to")
         parser.add_argument("--team", help="name of the team (default: from the file name)")
         parser.add_argument(
             "--new-team", action="store_true", help="create the team if the lab does not have it"
@@ -55,22 +55,28 @@ class Command(LabCommand):
         )
         parser.add_argument("--tag", help="run tag (default: from the file name)")
         for flag in FLAGS:
-            yes, no = f"--{flag.yes.lower()}", f"--{flag.no.lower()}"
-            parser.add_argument(yes, dest=flag.field, action="store_true", default=None)
-            parser.add_argument(no, dest=flag.field, action="store_false")
+            for word, value in ((flag.yes.lower(), True), (flag.no.lower(), False)):
+                text = f"{word} run (default: from the file name)"
+                parser.add_argument(
+                    f"--{word}", dest=flag.field, action="store_const", const=value, help=text
+                )
         for standing in SET_BY_ORGANIZERS:
             is_yes = standing.field.startswith("is_")
             own: Any = {"action": "store_true"} if is_yes else {"metavar": "REASON"}
             own |= {"dest": standing.field, "default": None, "help": standing.help}
             parser.add_argument(f"--{standing.key}", **own)
-        parser.add_argument("--data-used", choices=Run.DataUsed.values)
-        parser.add_argument("--answer-kind", choices=Run.AnswerKind.values)
+        parser.add_argument(
+            "--data-used", choices=Run.DataUsed.values, help="data that the run used"
+        )
+        parser.add_argument(
+            "--answer-kind", choices=Run.AnswerKind.values, help="how answers were made (Task 3)"
+        )
         parser.add_argument(
             "--items",
             choices=Task.Items.values,
             help="type of the items, if it cannot be detected from the file",
         )
-        parser.add_argument("--description")
+        parser.add_argument("--description", help="description of the run")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Submit the file, validate its runs and print their reports."""
