@@ -32,7 +32,7 @@ class UserError(Exception):
 _REFUSALS = data_beside(__file__, "refusals.toml")
 
 
-def refusal(code: str, **facts: object) -> UserError:
+def user_error(code: str, **facts: object) -> UserError:
     """Return the error of a code, with its sentences from refusals.toml, which the facts fill."""
     return UserError(_REFUSALS[code].format(**facts), code=code)
 

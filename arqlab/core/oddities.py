@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from arqkit.topics import visible
-from arqlab.core.errors import refusal
+from arqlab.core.errors import user_error
 from arqlab.core.models import Task
 
 MOST_NAMES = 5
@@ -71,9 +71,9 @@ class Ceremony:
     def require_acknowledged(self, sent: Mapping[str, Any]) -> None:
         """Raise `UserError` unless the organizer saw this list and acknowledged what is red."""
         if sent.get("seen") != self.digest:
-            raise refusal("changed")
+            raise user_error("changed")
         if self.reds and not sent.get("acknowledged"):
-            raise refusal("unacknowledged")
+            raise user_error("unacknowledged")
 
     def _row(self, check: Oddity) -> CeremonyRow:
         fields = check.leave_out.keys()

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from arqlab.core.errors import ConfirmationError, UserError, refusal
+from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Membership, Role, Task, Team, Topic, User, Visitor
 
 S = TypeVar("S")
@@ -123,7 +123,7 @@ def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:
             code="unconfirmed-address",
         )
     if team := lab.teams.filter(created_by=user).first():
-        return refusal("one-team", team=team, lab=lab)
+        return user_error("one-team", team=team, lab=lab)
     return None
 
 
@@ -138,7 +138,7 @@ def refusal_of_both_sides(user: User, lab: Lab, *, role: str) -> UserError | Non
     if rights.has_team:
         if not any(membership.avoids_teams for membership in held):
             return None
-        return refusal("is-assessor", user=user, lab=lab)
+        return user_error("is-assessor", user=user, lab=lab)
     member = held.filter(team__isnull=False).first()
     if not rights.avoids_teams or member is None:
         return None

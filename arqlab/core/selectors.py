@@ -17,7 +17,7 @@ from django.utils.html import strip_tags
 
 from arqkit.formats.labs.packed import SPARE
 from arqkit.topics import QUERY_TEXTS
-from arqlab.core.errors import refusal
+from arqlab.core.errors import user_error
 from arqlab.core.models import (
     AuditEvent,
     Correction,
@@ -130,7 +130,7 @@ def task_named(path: str) -> Task:
     if task is None:
         known = ", ".join(str(task) for task in Task.objects.select_related("lab"))
         todo = f"Use LAB/TASK, one of {known}." if known else "Load a lab first."
-        raise refusal("unknown-task", path=path, todo=todo)
+        raise user_error("unknown-task", path=path, todo=todo)
     return task
 
 
@@ -139,7 +139,7 @@ def lab_named(slug: str) -> Lab:
     if lab := Lab.objects.filter(slug=slug).first():
         return lab
     known = ", ".join(Lab.objects.values_list("slug", flat=True)) or "none"
-    raise refusal("unknown-lab", slug=slug, known=known)
+    raise user_error("unknown-lab", slug=slug, known=known)
 
 
 def person_named(name: str) -> User:
@@ -149,7 +149,7 @@ def person_named(name: str) -> User:
     field = "email__iexact" if "@" in name else "username"
     person = User.objects.filter(**{field: name}).first()
     if person is None:
-        raise refusal("unknown-person", name=name)
+        raise user_error("unknown-person", name=name)
     return person
 
 

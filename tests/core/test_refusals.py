@@ -11,7 +11,7 @@ def facts_by_code() -> list[tuple[str, set[str]]]:
     found = []
     for path in ROOT.glob("arqlab/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "refusal":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "user_error":
                 facts = {str(keyword.arg) for keyword in node.keywords}
                 found.append((ast.literal_eval(node.args[0]), facts))
     return found

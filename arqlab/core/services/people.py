@@ -3,7 +3,7 @@
 from allauth.account.models import EmailAddress
 from django.db import transaction
 
-from arqlab.core.errors import ConfirmationError, UserError, refusal
+from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Membership, Role, User
 from arqlab.core.permissions import has_verified_address, refusal_of_both_sides
 from arqlab.core.services.audit import record_event
@@ -28,7 +28,7 @@ def grant_role(
             code="unknown-role",
         )
     if not (user.is_superuser or has_verified_address(user)):
-        raise refusal("unconfirmed-address", user=user)
+        raise user_error("unconfirmed-address", user=user)
     # Lock the user: joining a team at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     held = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
@@ -63,7 +63,7 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
     having = Membership.objects.filter(lab=lab, role=role, team=None)
     removed, _ = having.filter(user=user).delete()
     if not removed:
-        raise refusal("no-such-role", user=user, role=role, lab=lab)
+        raise user_error("no-such-role", user=user, role=role, lab=lab)
     record_event("role.revoke", user, by, lab=lab, role=role)
 
 
@@ -71,7 +71,7 @@ def require_another_organizer(lab: Lab, user: User) -> None:
     """Raise `UserError` if nobody else organizes a lab, whose row the caller has locked."""
     organizers = Membership.objects.filter(lab=lab, role__in=Role.organizing(), team=None)
     if not organizers.exclude(user=user).exists():
-        raise refusal("last-organizer", user=user, lab=lab)
+        raise user_error("last-organizer", user=user, lab=lab)
 
 
 @transaction.atomic
@@ -86,10 +86,10 @@ def change_name(*, user: User, first_name: str, last_name: str) -> None:
 def confirm_address(*, user: User, by: User | None = None) -> str:
     """Confirm the address of a user's account; return it, or raise `UserError` if it has none."""
     if not user.email:
-        raise refusal("no-address", user=user)
+        raise user_error("no-address", user=user)
     of_others = EmailAddress.objects.filter(email__iexact=user.email).exclude(user=user)
     if of_others.filter(verified=True).exists():
-        raise refusal("address-taken", user=user)
+        raise user_error("address-taken", user=user)
     address, created = EmailAddress.objects.get_or_create(
         user=user, email=user.email.lower(), defaults={"verified": True}
     )

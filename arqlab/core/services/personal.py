@@ -21,7 +21,7 @@ from django.dispatch import Signal
 from django.http import HttpRequest
 from django.utils import timezone
 
-from arqlab.core.errors import refusal
+from arqlab.core.errors import user_error
 from arqlab.core.models import ApiToken, AuditEvent, Lab, Role, User
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.people import require_another_organizer
@@ -124,7 +124,7 @@ def _refuse_the_last(user: User) -> None:
         require_another_organizer(lab, user)
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
     if user.is_superuser and not others.exists():
-        raise refusal("last-administrator", user=user)
+        raise user_error("last-administrator", user=user)
 
 
 def _rename_in_log(user: User, pseudonym: str) -> None:

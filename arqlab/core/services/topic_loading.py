@@ -22,7 +22,7 @@ from arqkit.topics import (
     normalized_value,
     updated_edits,
 )
-from arqlab.core.errors import refusal, require_confirmed
+from arqlab.core.errors import require_confirmed, user_error
 from arqlab.core.models import Task, Topic, TopicVersion, User
 from arqlab.core.selectors import corrections_of
 from arqlab.core.services.audit import record_event
@@ -70,16 +70,16 @@ def _refuse(changes: Sequence[InfoChange], topics: dict[str, Topic], *, fields: 
     if unknown := {change.field for change in changes} - fields:
         raise ValueError(f"fields that cannot be changed here: {sorted(unknown)}")
     if gone := [change.query_id for change in changes if change.query_id not in topics]:
-        raise refusal("topic-gone", topics=_named(gone))
+        raise user_error("topic-gone", topics=_named(gone))
     if long := [change.query_id for change in changes if len(change.value) > LONGEST_VALUE]:
-        raise refusal("long-value", topics=", ".join(long), most=LONGEST_VALUE)
+        raise user_error("long-value", topics=", ".join(long), most=LONGEST_VALUE)
     stale = [
         change.query_id
         for change in changes
         if topics[change.query_id].facts.get(change.field, "") not in change[2:]
     ]
     if stale:
-        raise refusal("changed-meanwhile", topics=_named(stale))
+        raise user_error("changed-meanwhile", topics=_named(stale))
 
 
 def _named(topics: Sequence[str]) -> str:
@@ -206,7 +206,7 @@ def _delete_topics(task: Task, gone: Iterable[Topic]) -> None:
         except ProtectedError:
             held.append(topic.query_id)
     if held:
-        raise refusal("topics-in-use", task=task, topics=", ".join(held))
+        raise user_error("topics-in-use", task=task, topics=", ".join(held))
 
 
 def _with_texts(topic: records.TopicRecord, file: TaskFile) -> records.TopicRecord:
