@@ -17,14 +17,12 @@ from assessment.qrels.selectors.drafts import host_of, own_pools_task
 from submissions.models import Run, RunQuerySet
 from submissions.selectors import run_items
 
-_ALONE = {
-    "postgresql": "COALESCE((pool.settings -> 'shows_formulas_alone')::boolean, FALSE)",
-    "sqlite": "COALESCE(json_extract(pool.settings, '$.shows_formulas_alone'), 0)",
-}
-_POSTGRESQL = """(pool.settings -> 'includes_generated_answers')::boolean
-        AND NOT COALESCE((pool.settings -> 'shows_threads')::boolean, FALSE)"""
-_SQLITE = """json_extract(pool.settings, '$.includes_generated_answers')
-        AND NOT COALESCE(json_extract(pool.settings, '$.shows_threads'), 0)"""
+
+def _setting(name: str, vendor: str) -> str:
+    """Return the SQL of a setting of a pool that is true or false."""
+    if vendor == "postgresql":
+        return f"COALESCE((pool.settings -> '{name}')::boolean, FALSE)"
+    return f"COALESCE(json_extract(pool.settings, '$.{name}'), 0)"
 
 
 def hides_threads_sql(vendor: str) -> str:
@@ -34,7 +32,8 @@ def hides_threads_sql(vendor: str) -> str:
     JOIN core_task task ON task.id = topic.task_id
     JOIN core_task other ON other.lab_id = task.lab_id AND other.kind = 'written-answers'
     JOIN assessment_pool pool ON pool.task_id = task.id
-    WHERE topic.id = %(topic)s AND {_POSTGRESQL if vendor == "postgresql" else _SQLITE}
+    WHERE topic.id = %(topic)s AND {_setting("includes_generated_answers", vendor)}
+        AND NOT {_setting("shows_threads", vendor)}
 ))"""  # noqa: S608  # our words
 
 
@@ -43,7 +42,7 @@ def shows_alone_sql(vendor: str) -> str:
     return f"""EXISTS (
     SELECT 1 FROM core_topic topic
     JOIN assessment_pool pool ON pool.task_id = topic.task_id
-    WHERE topic.id = %(topic)s AND {_ALONE[vendor]}
+    WHERE topic.id = %(topic)s AND {_setting("shows_formulas_alone", vendor)}
 )"""  # noqa: S608  # our words
 
 

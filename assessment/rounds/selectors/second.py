@@ -1,7 +1,6 @@
 """Second judgments: the items that can be judged again, pairs of labels, and their agreement."""
 
-from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 from django.db.models import Q
@@ -157,28 +156,19 @@ def assessor_names(pairs: pl.DataFrame) -> dict[str, str]:
 
 def assessor_times(pairs: pl.DataFrame) -> list[AssessorTime]:
     """Return the labels and the median seconds of each assessor, and of all together at the end."""
-    rows = []
-    for key, name in assessor_names(pairs).items():
-        firsts = pairs.filter(_assessor("first") == key)
-        seconds = pairs.filter(_assessor("second") == key)
-        if firsts.height or seconds.height:
-            rows.append(_time(name, firsts, seconds))
-    return [*rows, _time("All", pairs, pairs)]
+    people: list[tuple[str | None, str]] = [*assessor_names(pairs).items(), (None, "All")]
+    rows = [
+        AssessorTime(name, *_time(pairs, "first", key), *_time(pairs, "second", key))
+        for key, name in people
+    ]
+    return [row for row in rows if row.first or row.second or row is rows[-1]]
 
 
-def _time(name: str, firsts: pl.DataFrame, seconds: pl.DataFrame) -> AssessorTime:
-    return AssessorTime(
-        name,
-        firsts.height,
-        _median_seconds(firsts["first_ms"]),
-        seconds.height,
-        _median_seconds(seconds["second_ms"]),
-    )
-
-
-def _median_seconds(milliseconds: pl.Series) -> float | None:
-    known = milliseconds.drop_nulls().to_list()
-    return median(known) / 1000 if known else None
+def _time(pairs: pl.DataFrame, side: str, key: str | None) -> tuple[int, float | None]:
+    """Return the number and the median seconds of the labels of a side, by one or all assessors."""
+    own = pairs if key is None else pairs.filter(_assessor(side) == key)
+    milliseconds: Any = own[f"{side}_ms"].median()
+    return own.height, None if milliseconds is None else milliseconds / 1000
 
 
 def _assessor(side: str) -> pl.Expr:
