@@ -46,7 +46,6 @@ def embedded_secret_key(folder: Path) -> str:
     """Return the secret key in the data folder, created on first use, for embedded mode."""
     path = folder / "secret-key"
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
         path.write_text(secrets.token_urlsafe(50), encoding="utf-8")
     return path.read_text(encoding="utf-8").strip()
@@ -87,11 +86,13 @@ def caches(redis_url: str, folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def make_private(folder: Path) -> None:
-    """Restrict the files of this process and of the data folder to its user.
+    """Make the data folder, and restrict its files and those of this process to its user.
 
     Runs, judgments and the database are secret. Files of earlier versions are restricted too.
     """
     os.umask(0o077)
+    with contextlib.suppress(OSError):  # the first use of the folder tells what is wrong with it
+        folder.mkdir(parents=True, exist_ok=True)
     for path in (*folder.glob("arqlab.sqlite3*"), folder / "secret-key", folder / "files"):
         if path.exists() and path.stat().st_mode & 0o077:
             with contextlib.suppress(PermissionError):  # of another user, who closes it

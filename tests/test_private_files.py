@@ -19,8 +19,9 @@ default_storage.save("uploads/1/run.tsv", ContentFile(b"A.1"))
 """
 
 
-def manage(folder: Path, *command: str) -> None:
+def manage(folder: Path, *command: str, secret_key: str = "") -> None:
     own = {"ARQLAB_DATA": str(folder), "DJANGO_SETTINGS_MODULE": "arqlab.settings"}
+    own |= {"ARQLAB_SECRET_KEY": secret_key}
     kept = {key: value for key, value in os.environ.items() if not key.endswith(("_URL", "_KEY"))}
     subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=kept | own, check=True)
 
@@ -44,6 +45,13 @@ def test_a_new_server_creates_private_files(tmp_path: Path) -> None:
         os.umask(before)
 
     assert {"arqlab.sqlite3", "files", "secret-key"} <= set(os.listdir(tmp_path / "data"))
+    assert open_to_others(tmp_path) == []
+
+
+@pytest.mark.once
+def test_the_data_folder_is_made_also_for_a_secret_key_from_elsewhere(tmp_path: Path) -> None:
+    manage(tmp_path / "data", "shell", "--verbosity", "0", "--command", FIRST_USE, secret_key="k")
+
     assert open_to_others(tmp_path) == []
 
 

@@ -15,6 +15,7 @@ from arqlab.core.permissions import tasks_visible_to
 from collection.selectors.collections import collection_of
 from collection.selectors.visual_maps import mapping_parts, newest_map
 from desk.services.exports import lab_exports, official_table, task_exports
+from desk.services.interchange import ir_dataset_files
 from desk.services.run_files import run_files
 from desk.services.static_site import site_files
 from evaluation.permissions import score_access_of
@@ -106,6 +107,9 @@ def _released(task: Task) -> Iterator[Document]:
         if export.name in names and not export.name.endswith(".zip"):
             yield Document(f"{task.slug}/{export.name}", export.contents, export.chunks(task))
     if access.leaderboard:
+        for name, content in ir_dataset_files(task):
+            contents = "The definition of the topics and qrels in this folder for ir_datasets."
+            yield Document(f"{task.slug}/{name}", contents, [content])
         contents = "All judgments with history. Assessors have pseudonyms."
         chunks = official_table(task, without=REMARKS)
         yield Document(f"{task.slug}/judgments.tsv", contents, chunks)

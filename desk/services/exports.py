@@ -34,6 +34,7 @@ from assessment.qrels.selectors.versions import qrels_frame
 from assessment.rounds.selectors.votes import round_judgments
 from collection.selectors.collections import collection_of
 from collection.selectors.imports import holdings_of
+from desk.services.interchange import ir_dataset_zip, trec_files
 from desk.services.run_files import run_files
 from evaluation.selectors.boards import released_board, released_leaderboard, scores_by_topic
 from submissions.models import Run
@@ -343,6 +344,14 @@ def _runs(task: Task) -> Iterable[bytes]:
     return zip_chunks(run_files(task))
 
 
+def _trec_runs(task: Task) -> Iterable[bytes]:
+    return zip_chunks(trec_files(task))
+
+
+def _ir_dataset(task: Task) -> Iterable[bytes]:
+    return zip_chunks(ir_dataset_zip(task))
+
+
 def _collection(lab: Lab) -> Iterable[bytes]:
     collection = collection_of(lab)
     if collection is None:
@@ -398,10 +407,25 @@ TASK_EXPORTS: tuple[Export[Task], ...] = (
         _scores,
     ),
     Export(
+        "ir-datasets.zip",
+        "Topics and qrels with their definition for ir_datasets: put the folder on the path of "
+        "Python and import ir_dataset.",
+        Audience.AFTER_RELEASE,
+        _ir_dataset,
+    ),
+    Export(
         "runs.zip",
-        "All submitted run files, unpacked, with a manifest of runs, teams and states.",
+        "All submitted run files, unpacked, with a manifest of runs, teams and states, and the "
+        "details of each run as ir_metadata.",
         Audience.ORGANIZERS,
         _runs,
+    ),
+    Export(
+        "runs-trec.zip",
+        "The valid runs in the six columns of TREC, as trec_eval, ir_measures, trectools and TIRA "
+        "read them, in the order and with the kind of items that are scored; and the qrels.",
+        Audience.ORGANIZERS,
+        _trec_runs,
     ),
     Export(
         "judgments.tsv",

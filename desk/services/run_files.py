@@ -29,6 +29,7 @@ from arqlab.core.models import Task, Team, User
 from arqlab.core.oddities import counted
 from arqlab.core.selectors import team_key
 from arqlab.core.services.teams import create_team, lab_team
+from desk.services.interchange import metadata_name, take_ir_metadata, write_ir_metadata
 from submissions.models import Run
 from submissions.selectors import run_bytes
 from submissions.services.rules import Sender
@@ -127,6 +128,8 @@ _DESCRIBED = {one.name for one in fields(RunMetadata)}
 def run_files(task: Task, **only: object) -> Iterator[tuple[str, bytes]]:
     """Yield the path and the content of each submitted run, unpacked, after those of a manifest.
 
+    Beside each run are its details as ir_metadata.
+
     `only` has lookups of the runs that are wanted.
     """
     submitted = Run.objects.submitted().filter(task=task, **only).order_by("pk")
@@ -137,6 +140,7 @@ def run_files(task: Task, **only: object) -> Iterator[tuple[str, bytes]]:
     yield "manifest.tsv", b"".join(tsv_lines(columns, runs, exact=True))
     for run in runs:
         yield paths[run.pk], _run_file(run)
+        yield metadata_name(paths[run.pk]), write_ir_metadata(run)
 
 
 def _path_in_archive(run: Run, number: int) -> str:
@@ -191,8 +195,9 @@ def load_runs(
 ) -> list[str]:
     """Submit and check the runs of a folder for their teams, without quota and deadline.
 
-    The folder has run files with the names of protocol §4 or a manifest (`MANIFESTS`) with columns
-    of `RUN_COLUMNS`, of which `file` is needed. Missing teams are created; runs that the task has
+    The folder has run files with the names of protocol §4, ir_metadata (`take_ir_metadata`), or a
+    manifest (`MANIFESTS`) with columns of `RUN_COLUMNS`, of which `file` is needed and which goes
+    before the others. Missing teams are created; runs that the task has
     already are left out, so that an interrupted load can be repeated. `each` yields the runs and
     may report the progress. Return sentences. Raise `FileRefusedError` with every problem, and then
     store nothing, or `UserError` for a run that the lab has no room for.
@@ -223,19 +228,19 @@ def find_runs(task: Task, folder: Path) -> list[FoundRun]:
         if path.is_file() and not re.search(r"(^|/)(\.|__MACOSX)", str(path.relative_to(folder)))
     }
     problems: list[Problem] = []
+    described = take_ir_metadata(files, problems)
     runs: list[FoundRun] = []
     for manifest in [name for name in files if PurePosixPath(name).name in MANIFESTS]:
         own, path = FileProblems(manifest), files.pop(manifest)
         try:
-            runs += list(_rows(path, manifest, files, own))
+            runs += list(_rows(path, manifest, files, own, described))
         except csv.Error as error:
             own.add(None, f"a cell that cannot be read ({error})", "a table", "Correct the file.")
         problems += own
     known = {run.path for run in runs}
     for name, path in files.items():
         if path not in known:
-            team = read_name(name).team or ""
-            runs.append(FoundRun(path, path.name, name, None, team, metadata_from_name(name)))
+            runs.append(_found(path, path.name, name, None, described.get(path, {})))
     if not runs and not problems:
         todo = "Choose the folder or the archive that has them."
         problems = [Problem(folder.name, None, "no run files", "at least one", todo)]
@@ -259,8 +264,23 @@ def _faults(run: FoundRun, task: str, others: set[str]) -> Iterator[Problem]:
             yield run.problem(f"the archive {run.name}", "a run file", todo)
 
 
+def _found(
+    path: Path, name: str, source: str, line: int | None, values: Mapping[str, Any]
+) -> FoundRun:
+    """Return a run with the details that are given, and others from the name of its file."""
+    own = {key: value for key, value in values.items() if key in _DESCRIBED}
+    stored = {key: value for key, value in values.items() if key not in {*_DESCRIBED, "team"}}
+    team = values.get("team") or read_name(name).team or ""
+    metadata = replace(metadata_from_name(name), **own)
+    return FoundRun(path, name, source, line, team, metadata, stored)
+
+
 def _rows(
-    path: Path, source: str, files: Mapping[str, Path], problems: FileProblems
+    path: Path,
+    source: str,
+    files: Mapping[str, Path],
+    problems: FileProblems,
+    described: Mapping[Path, Mapping[str, Any]],
 ) -> Iterator[FoundRun]:
     text = io.StringIO(source_text(path.read_bytes(), path=source), newline="")
     reader = csv.DictReader(text, delimiter=MANIFESTS[path.name])
@@ -291,13 +311,10 @@ def _rows(
             continue
         # An export numbers the files.
         name = file.name.removeprefix(f"{number}-")
-        own = {key: value for key, value in values.items() if key in _DESCRIBED}
-        yield FoundRun(
-            *(file, name, source, line, row.get("team") or read_name(name).team or ""),
-            metadata=replace(metadata_from_name(name), **own),
-            stored={key: value for key, value in values.items() if key not in _DESCRIBED},
-            holds_tag=not row.get("withdrawn") and row.get("status") != Run.Status.INVALID,
-        )
+        told = {"team": row["team"]} if row.get("team") else {}
+        found = _found(file, name, source, line, {**described.get(file, {}), **values, **told})
+        is_over = bool(row.get("withdrawn")) or row.get("status") == Run.Status.INVALID
+        yield replace(found, holds_tag=not is_over)
 
 
 def _values(row: Mapping[str, str], line: int, problems: FileProblems) -> dict[str, Any]:

@@ -19,7 +19,8 @@ class Command(LabCommand):
     """Load a folder or an archive of runs for their teams, without quota and deadline.
 
     The teams and details come from its manifest.tsv (as in runs.zip) or metadata.csv, which has the
-    column file and others of the manifest, and otherwise from the files' names. Missing teams are
+    column file and others of the manifest, and otherwise from ir_metadata (run.tsv.ir_metadata.yml
+    of run.tsv, or ir-metadata.yml in the folder of one run) and the files' names. Missing teams are
     created. Loading runs again changes nothing.
     """
 

@@ -174,6 +174,8 @@ READ = {
 """The files that a load takes: the tests of this module bring each of them back."""
 NOT_READ = {
     "task-pack.zip": "by arqkit check alone",
+    "ir-datasets.zip": "topics.xml and qrels.tsv, with their definition for ir_datasets",
+    "runs-trec.zip": "as they are scored; runs.zip has them as they came",
     "scores.tsv": "computed from runs and qrels",
     "guidelines.json": "earlier versions, for people",
     **dict.fromkeys(
