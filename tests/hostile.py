@@ -1,13 +1,14 @@
-r"""Requests that no browser sends: the forms and links of the pages with values, bodies and headers
+"""Requests that no browser sends: the forms and links of the pages with values, bodies and headers
 that nobody expects, and what is no HTTP.
 
-In the lists, `\0` and the like stand for these characters, and LONG for very many.
+The lists are in hostile.toml.
 """
 
 import json
 import re
 import socket
 import sys
+import tomllib
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -16,137 +17,36 @@ from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 from lxml import html
 
+_LISTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
 
 def meant(text: str) -> str:
     """Return the characters that an entry of a list stands for."""
     return text.encode("latin1").decode("unicode_escape").replace("LONG", "x" * 70_000)
 
 
-VALUES = ["", " ", "\n", "9" * 5000, "[" * 20_000, '[{"\\ud800": null}]']
-VALUES += map(
-    meant,
-    r"""
-    \0 a\0b \ud800 \uffff \u202e \U0001f600 \u0663 \xb2 % %s '"<b> LONG -1 0 1 2 1.5 1e9 1_0 NaN
-    -Infinity 0x10 +1 1,2,1 1-2 2147483648 9223372036854775808 999999999999999999 1e400
-    99999999999999999999999999 2026-02-30 0001-01-01 9999-12-31T23:59 10000-01-01 24:00
-    2026-11-26T00:00 json tsv csv latex zip yes no on true null all none A.1 A.2 ERR@500 P@0 P@-1
-    nDCG' nDCG@1e9 RBP(p=2) P(rel=-1)@5 ../../etc/passwd http://[ //evil.example a@b $\\frac $$x$$
-    <p>\0</p> {} [] [[ {"a":1e999} " ( * \\ """.split(),
-)
-LIKELY = {
-    "number": ("1", "2"),
-    "datetime-local": ("2026-12-01T10:00", ""),
-    "date": ("2026-12-01", ""),
-    "email": ("a@example.org",),
-    "": ("", "x", "A.1", "1", "x y"),
-}
-"""Values for empty fields, by their type."""
-JSON_VALUES = [None, True, -1, 0.5, 2**31, 2**63, 10**30, 1e308, float("nan"), [], {}, *VALUES]
-FILES = [
-    "A.1\t10\t1\t2.5\tnew\n",
-    "A.1\t10\n\0\t\xff",
-    "\n" * 5_000,
-    "topic,difficulty\nA.1,\xed\xa0\n",
-]
-FILES += map(
-    meant,
-    r"""\0 \xff\xfe \xef\xbb\xbf PK\x03\x04 \x1f\x8b\x08 7z\xbc\xaf\x27\x1c <a
-    <!DOCTYPE\ta[<!ENTITY\tb\t''>]><a>&b;</a> [ name\t=\t LONG""".split(),
-)
-NAMES = [*map(meant, r"a.zip a.gz a.xml a.toml \0 .. LONG \ud800.tsv a.7z ../a.csv".split())]
-NAMES += ["", "Alpha-task1-new-auto-both-A.tsv"]
+def _listed(name: str) -> list[str]:
+    return list(map(meant, _LISTS[name]))
+
+
 FORM, MULTIPART, JSON = (
     "application/x-www-form-urlencoded",
     "multipart/form-data",
     "application/json",
 )
-TYPES = ["", *map(meant, r"a text/plain text/xml application/octet-stream multipart/x \0".split())]
-TYPES += [f"{MULTIPART}; boundary={it}" for it in ("b; charset=utf-8", "b" * 300, "\xff", "")]
-TYPES += [f"{kind}; charset=utf-8; charset" for kind in (FORM, JSON, MULTIPART)]
+VALUES = ["", " ", "\n", "9" * 5000, "[" * 20_000, *map(meant, _LISTS["values"].split())]
+LIKELY: dict[str, list[str]] = _LISTS["likely"]
+"""Values for empty fields, by their type."""
+JSON_VALUES = [None, True, -1, 0.5, 2**31, 2**63, 10**30, 1e308, float("nan"), [], {}, *VALUES]
+FILES, NAMES, TYPES = ["\n" * 5_000, *_listed("files")], _listed("names"), _listed("types")
+TYPES.append(f"{MULTIPART}; boundary={'b' * 300}")
 METHODS = "GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND get".split()
-HEADERS = {
-    name: [meant(value) for value in values.split("|")]
-    for name, _, values in (
-        line.strip().partition(": ")
-        for line in r"""Accept: |application/json|*/*;q=x|text/x|,;=|application/json; version=9
-    Accept-Language: |*|de;q=x|LONG|\xff
-    Accept-Encoding: gzip|gzip;q=x, br|\xff
-    Authorization: Bearer|Bearer \xff|Bearer a b|Basic x|Token x|bearer \0
-    Content-Length: -1|0
-    Content-Encoding: gzip|\xff
-    Cookie: messages="\\000"|arqlab_user="\\000"|sessionid="\\000"|=|;;=;|csrftoken=\xff|a=LONG
-    Host: |a b|[::1|a:99999|\xff|LONG
-    HX-Request: true|\xff
-    HX-History-Restore-Request: true
-    If-None-Match: *|"|W/"|\xff
-    If-Modified-Since: yesterday|Sun, 31 Feb 9999 99:99:99 GMT|\xff
-    Origin: null|http://[
-    Range: bytes=0-0|bytes=-|bytes=9-1|bytes=999999999999999999999-|bytes=0-0,2-|\xff
-    Referer: http://[|//|http://testserver/\xff|http://testserver:x/
-    Sec-Purpose: prefetch
-    User-Agent: |\0\xff|LONG
-    X-Forwarded-For: x|1.2.3.4, \xff|,|::1%a
-    X-Forwarded-Host: a b
-    X-Forwarded-Proto: https|x
-    X-Judging-User: 1|x|\xb2
-    X-Request-ID: \xff|LONG""".splitlines()
-    )
-}
+HEADERS = {name: meant(values).split("|") for name, values in _LISTS["headers"].items()}
 NO_HTTP = [
     meant(line.replace("@", r"HTTP/1.1\r\nHost: localhost\r\n")).encode("latin1")
-    for line in r"""GET /health/live @\r\n
-GET\r\n\r\n
-\r\n\r\n
-\0\0\0\0\xff\xffLONG
-GET / HTTP/9.9\r\n\r\n
-GET / HTTP/1.1\r\n\r\n
-GET /\r\n
-get / @\r\n
-PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n
-\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03aaaa
-GET http://[ @\r\n
-GET * @\r\n
-OPTIONS * @\r\n
-CONNECT a:1 @\r\n
-GET /%zz/%00/%ff?%zz=% @\r\n
-GET /\xff?\xff=\0 @\r\n
-GET /../../etc/passwd @\r\n
-GET //a/b @\r\n
-GET /LONG @\r\n
-GET / @A: LONGLONGLONGLONG\r\n\r\n
-GET / @A\r\n\r\n
-GET / @: a\r\n\r\n
-GET / @A b: c\r\n\r\n
-GET / @A: \0\r\n\r\n
-GET / @ folded\r\n\r\n
-GET / @Host: b\r\n\r\n
-GET / @Expect: x\r\n\r\n
-GET /static/a.js @Range: bytes=9-1\r\n\r\n
-GET / @Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\r\n
-GET / @Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: \r\n\r\n
-POST /labs/?a=%ff @Content-Type: a/b; charset=hex\r\n\r\n
-POST /labs/?a=%ff @Content-Type: a/b; charset=undefined\r\n\r\n
-POST /labs/?a=%ff @Content-Type: a/b; charset*=none''x\r\n\r\n
-POST /labs/?a=%ff @Content-Type: a/b; charset*=utf-8''%00\r\n\r\n
-POST /labs/ @Transfer-Encoding: chunked\r\n\r\nzz\r\n
-POST /labs/ @Transfer-Encoding: chunked\r\n\r\n-1\r\n
-POST /labs/ @Transfer-Encoding: chunked\r\n\r\nffffffffffffffffffff\r\n
-POST /labs/ @Transfer-Encoding: chunked\r\n\r\n5\r\nab
-POST /labs/ @Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n0\r\n\r\n
-POST /labs/ @Transfer-Encoding: chunked\r\n\r\n1;LONG
-POST /labs/ @Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\nGET / @\r\n
-POST /labs/ @Transfer-Encoding: gzip, x\r\n\r\n
-POST /labs/ @Content-Length: -1\r\n\r\nabc
-POST /labs/ @Content-Length: +3\r\n\r\nabc
-POST /labs/ @Content-Length: x\r\n\r\nabc
-POST /labs/ @Content-Length: 9\r\n\r\nabc
-POST /labs/ @Content-Length: 3, 4\r\n\r\nabc
-POST /labs/ @Content-Length: 99999999999999999999\r\n\r\nabc
-POST /labs/ @Content-Length: 2147483648\r\n\r\nabc
-POST /labs/ @Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd""".splitlines()
+    for line in _LISTS["no_http"].splitlines()
 ]
 """What is sent to a port, the first of which is in order."""
-
 
 TOO_MUCH = {"q": meant("LONG"), "next": "http://["}
 """What every field with a name is sent; the others get a number that no database holds."""

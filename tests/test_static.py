@@ -11,7 +11,7 @@ from fontTools.ttLib import TTFont
 
 from arqkit.labels import COLOURS, PAGE_KEYS
 from arqkit.protocols.scales import SCALES
-from arqkit.texts.maths.rare_signs import RARE_SIGNS
+from arqkit.texts.html.rendering import RARE_SIGNS
 from tests.paths import ROOT
 
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))

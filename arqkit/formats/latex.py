@@ -4,17 +4,17 @@ Team names and run tags may hold anything: LaTeX's own characters, accents, othe
 """
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
+
+from arqkit.data_files import data_beside
 
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {sign: rf"\{sign}" for sign in "&%$#_{}"}
     # After \\, a bracket would start its option, and a star would belong to it.
     | {sign: f"{{{sign}}}" for sign in "[]*"}
-    | tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    | data_beside(__file__)
 )
 _MARKS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0331"
 _ACCENTS = dict(zip(_MARKS, "`'^~=u.\"rHvdcb", strict=True))

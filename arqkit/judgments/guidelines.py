@@ -5,19 +5,16 @@ examples are our own. The texts (`guidelines.toml`) are HTML with LaTeX between 
 posts.
 """
 
-import tomllib
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from types import MappingProxyType
 
+from arqkit.data_files import data_beside
 from arqkit.labels import LabelScale, ScaleLabel
 from arqkit.protocols.scales import ARQMATH, DO_NOT_KNOW, SYSTEM_FAILURE
 from arqkit.records import TaskKind
 
-_TEXTS: Mapping[str, str] = MappingProxyType(
-    tomllib.loads(Path(__file__).with_name("guidelines.toml").read_text(encoding="utf-8"))
-)
+_TEXTS: Mapping[str, str] = MappingProxyType(data_beside(__file__, "guidelines.toml"))
 _REPORTS: Mapping[ScaleLabel, str] = MappingProxyType(
     {SYSTEM_FAILURE: _TEXTS["system_failure"], DO_NOT_KNOW: _TEXTS["do_not_know"]}
 )

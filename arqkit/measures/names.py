@@ -7,12 +7,10 @@ its full name includes it: a stored score never depends on a default.
 
 import subprocess
 import threading
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import NamedTuple
 
 import ir_measures
@@ -22,6 +20,8 @@ from ir_measures.measures import SumAgg
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.providers.base import NOT_PROVIDED
 from numpy.typing import NDArray
+
+from arqkit.data_files import data_beside
 
 
 class MeasureRefusedError(ValueError):
@@ -354,10 +354,7 @@ _ANOTHER = MeasureDefinition(
     "See the documentation of ir_measures.", "https://ir-measur.es/en/latest/measures.html"
 )
 _KINDS = {
-    kind: MeasureDefinition(**known)
-    for kind, known in tomllib.loads(
-        Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8")
-    ).items()
+    kind: MeasureDefinition(**known) for kind, known in data_beside(__file__, "kinds.toml").items()
 }
 MEASURE_KINDS = tuple(kind for kind in _KINDS if kind != "LO")
 """The kinds of measures that one can ask for: all with a definition that need no texts."""

@@ -4,9 +4,7 @@ Each error names the variable, what was found and expected, and what to do (docs
 """
 
 import re
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,11 +14,13 @@ from django.core.checks import Error, register
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import validate_host
 
+from arqkit.data_files import data_beside
+
 KEY_LENGTH = 50
 DIFFERENT_SIGNS = 5
 """Both are what Django's own check of a deployment (security.W009) expects."""
 BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
-_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TEXTS = data_beside(__file__)
 
 
 @register

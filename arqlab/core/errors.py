@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from arqkit.data_files import data_beside
 from arqkit.loads import LoadChanges
 
 
@@ -26,6 +27,14 @@ class UserError(Exception):
         self.message = message
         self.code = code
         self.problems = tuple(problems)
+
+
+_REFUSALS = data_beside(__file__, "refusals.toml")
+
+
+def user_error(code: str, **facts: object) -> UserError:
+    """Return the error of a code, with its sentences from refusals.toml, which the facts fill."""
+    return UserError(_REFUSALS[code].format(**facts), code=code)
 
 
 def require_text(text: str, what: str, *, most: int, todo: str) -> None:

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from arqkit.topics import visible
-from arqlab.core.errors import UserError
+from arqlab.core.errors import user_error
 from arqlab.core.models import Task
 
 MOST_NAMES = 5
@@ -19,16 +19,6 @@ MOST_NAMES = 5
 DEADLINES = {"deadline": "deadline", "judging_deadline": "judging deadline"}
 """The deadlines of a task by field, and their names in sentences."""
 COLOURS = ("red", "amber", "green")
-CHANGED = (
-    "This list has changed since you opened the page, or you have not seen it yet. Check it, then "
-    "try again."
-)
-"""The message for an organizer whose list is out of date."""
-UNACKNOWLEDGED = (
-    "Some checks are red. Fix them, leave out what they are about, or confirm that you want to "
-    "continue anyway."
-)
-"""The message for an organizer who has not acknowledged the red checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +71,9 @@ class Ceremony:
     def require_acknowledged(self, sent: Mapping[str, Any]) -> None:
         """Raise `UserError` unless the organizer saw this list and acknowledged what is red."""
         if sent.get("seen") != self.digest:
-            raise UserError(CHANGED, code="changed")
+            raise user_error("changed")
         if self.reds and not sent.get("acknowledged"):
-            raise UserError(UNACKNOWLEDGED, code="unacknowledged")
+            raise user_error("unacknowledged")
 
     def _row(self, check: Oddity) -> CeremonyRow:
         fields = check.leave_out.keys()

@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from arqlab.core.errors import ConfirmationError, UserError
+from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Membership, Role, Task, Team, Topic, User, Visitor
 
 S = TypeVar("S")
@@ -123,11 +123,7 @@ def refusal_of_new_team(user: User, lab: Lab) -> UserError | None:
             code="unconfirmed-address",
         )
     if team := lab.teams.filter(created_by=user).first():
-        return UserError(
-            f"You already created {team} in {lab}. A person creates one team per lab. To take part"
-            " with another team, ask it for its invitation link, or ask the organizers.",
-            code="one-team",
-        )
+        return user_error("one-team", team=team, lab=lab)
     return None
 
 
@@ -142,11 +138,7 @@ def refusal_of_both_sides(user: User, lab: Lab, *, role: str) -> UserError | Non
     if rights.has_team:
         if not any(membership.avoids_teams for membership in held):
             return None
-        return UserError(
-            f"{user.name} is an assessor of {lab}. Assessors do not join or create teams, unless an"
-            " organizer allows it on the People page.",
-            code="is-assessor",
-        )
+        return user_error("is-assessor", user=user, lab=lab)
     member = held.filter(team__isnull=False).first()
     if not rights.avoids_teams or member is None:
         return None

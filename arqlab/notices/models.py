@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import secrets
-import tomllib
-from pathlib import Path
 
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 
+from arqkit.data_files import data_beside
 from arqlab.core.models import Lab, Membership, Team, User
 from arqlab.core.models.roles import team_fits_role
 
@@ -42,7 +41,7 @@ class Kind(models.TextChoices):
     MESSAGE = "message", "Message from the organizers"
 
 
-TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text(encoding="utf-8"))
+TEXTS = data_beside(__file__, "texts.toml")
 """The default texts by kind: `subject`, `text`, and `action`, a link to the page of the event."""
 
 

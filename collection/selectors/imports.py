@@ -1,15 +1,14 @@
 """The contents of a collection, its imports, and the files that are missing."""
 
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 import polars as pl
 from django.db.models import Count
 from django.db.models.fields.files import FieldFile
 
+from arqkit.data_files import data_beside
 from collection.models import (
     STALE_AFTER,
     Author,
@@ -23,9 +22,7 @@ from collection.models import (
 )
 from collection.selectors.collections import scan_columns
 
-MISSING_FILES: dict[str, str] = tomllib.loads(
-    Path(__file__).with_name("missing_files.toml").read_text(encoding="utf-8")
-)
+MISSING_FILES: dict[str, str] = data_beside(__file__, "missing_files.toml")
 """The effect of a missing file of each kind, the most important first."""
 UNNUMBERED = MISSING_FILES.pop("unnumbered")
 

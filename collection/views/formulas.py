@@ -72,31 +72,21 @@ def visual_map_detail(request: HttpRequest, lab: Lab, version: int) -> HttpRespo
 
 
 def _changes_table(request: HttpRequest, lab: Lab, version: VisualMap) -> Table:
-    formula = to("collection:formula-detail", lab.slug, of="old_visual_id")
-    new_formula = to("collection:formula-detail", lab.slug, of="new_visual_id")
+    def side(when: str, prefix: str) -> list[Column]:
+        name = f"{prefix}_visual_id"
+        page = to("collection:formula-detail", lab.slug, of=name)
+        return [
+            Column(f"Visual id {when}", name, ID, link=page, order=when, by=name),
+            Column(f"Formula {when}", f"{prefix}_latex", LATEX),
+        ]
+
     return Table(
         "changes",
         [
             Column("Change", "change", WORD, by="place"),
             Column("Instances", "instances", COUNT, by="instances"),
-            Column(
-                "Visual id before",
-                "old_visual_id",
-                ID,
-                link=formula,
-                order="before",
-                by="old_visual_id",
-            ),
-            Column("Formula before", "old_latex", LATEX),
-            Column(
-                "Visual id now",
-                "new_visual_id",
-                ID,
-                link=new_formula,
-                order="now",
-                by="new_visual_id",
-            ),
-            Column("Formula now", "new_latex", LATEX),
+            *side("before", "old"),
+            *side("now", "new"),
         ],
         changed_formulas(version),
         asked=request.GET,

@@ -49,11 +49,8 @@ class Window(NamedTuple):
 
     def keeps(self, moment: datetime | None) -> bool:
         """Return whether a row of this time is stored."""
-        if moment is None:
-            return True
-        return not (self.since and moment.date() < self.since) and (
-            self.keep_later or self.searches(moment)
-        )
+        last = None if self.keep_later else self.until
+        return self._replace(until=last).searches(moment)
 
     def searches(self, moment: datetime | None) -> bool:
         """Return whether a post of this time is searched: it is within both ends."""

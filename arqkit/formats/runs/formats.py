@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from arqkit.data_files import data_beside
 from arqkit.formats.runs.lines import (
     EXCERPT,
     SEPARATORS,
@@ -26,11 +27,7 @@ from arqkit.records import ItemKind, TaskKind
 class Layout(NamedTuple):
     """A format of run files.
 
-    `columns` are their columns by the names of `RunTable.rows`; others are read and ignored. The
-    columns topic, rank, score and tag are required, but `fill` may hold the value of a column that
-    the file does not have. `titles` are the names of the columns in the lab's guidelines, `kinds`
-    the tasks that take the format, `items` the kind of its items (None if the task decides), and
-    `quoted` files may have quoted cells that span lines.
+    The fields are described in formats.toml. The columns topic, rank, score and tag are required.
     """
 
     format: str
@@ -47,59 +44,18 @@ class Layout(NamedTuple):
         return f"{self.name} ({len(self.columns)} columns: {self.titles})"
 
 
-TASK1 = Layout(
-    "arqmath-task1",
-    "ARQMath Task 1",
-    ("topic", "item", "rank", "score", "tag"),
-    "Query_Id, Post_Id, Rank, Score, Run_Number",
-    kinds=(TaskKind.ANSWERS,),
-    items=ItemKind.POSTS,
-)
-TASK2 = Layout(
-    "arqmath-task2",
-    "ARQMath Task 2",
-    ("topic", "item", "post", "rank", "score", "tag"),
-    "Query_Id, Formula_Id, Post_Id, Rank, Score, Run_Number",
-    kinds=(TaskKind.FORMULAS,),
-    items=ItemKind.FORMULA_IDS,
-)
-TASK3 = Layout(
-    "arqmath-task3",
-    "ARQMath Task 3",
-    ("topic", "rank", "score", "tag", "sources", "answer"),
-    "Query_Id, Rank, Score, Run_Number, Sources, Answer",
-    kinds=(TaskKind.GENERATED_ANSWERS,),
-    items=ItemKind.ANSWERS,
-    quoted=True,
-)
-# For tasks whose answers have ids in a file of the lab: the runs as published, without their texts.
-TASK3_IDS = Layout(
-    "arqmath-task3-ids",
-    "ARQMath Task 3 without answers",
-    ("topic", "rank", "score", "tag"),
-    "Query_Id, Rank, Score, Run_Number",
-    kinds=(TaskKind.GENERATED_ANSWERS,),
-    items=ItemKind.ANSWERS,
-)
-TREC = Layout(
-    "trec",
-    "TREC",
-    ("topic", "q0", "item", "rank", "score", "tag"),
-    "topic, Q0, docno, rank, score, tag",
-    kinds=(TaskKind.ANSWERS, TaskKind.FORMULAS, TaskKind.DOCUMENTS),
-)
-# No task accepts this format, but the repair turns it into a run of Task 3.
-TWO_COLUMNS = Layout(
-    "unknown",
-    "topic and answer",
-    ("topic", "answer"),
-    "topic, answer",
-    kinds=(),
-    items=ItemKind.ANSWERS,
-    quoted=True,
-    fill={"rank": "1", "score": "1.0", "tag": "run", "sources": ""},
-)
-FORMATS = (TASK1, TASK2, TASK3, TASK3_IDS, TREC, TWO_COLUMNS)
+def _read_layouts() -> list[Layout]:
+    return [
+        Layout(
+            **table
+            | {"columns": tuple(table["columns"]), "kinds": tuple(map(TaskKind, table["kinds"]))}
+            | ({"items": ItemKind(table["items"])} if "items" in table else {})
+        )
+        for table in data_beside(__file__).values()
+    ]
+
+
+FORMATS = TASK1, TASK2, TASK3, TASK3_IDS, TREC, TWO_COLUMNS = _read_layouts()
 UNKNOWN = Layout("unknown", "an unknown format", (), "", kinds=())
 
 

@@ -8,7 +8,6 @@ no pools and no runs.
 
 import io
 import json
-import tomllib
 import zipfile
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -19,6 +18,7 @@ from typing import Any, BinaryIO, NamedTuple
 import polars as pl
 
 import arqkit
+from arqkit.data_files import data_beside
 from arqkit.formats.archives.uploads import Unpacked, unpack
 from arqkit.formats.runs.formats import taken_formats
 from arqkit.formats.runs.report import RunRules
@@ -32,7 +32,7 @@ _ITEMS = {
     ItemKind.VISUAL_IDS: ("formulas", '["visual_id"].drop_nulls().unique(maintain_order=True)'),
 }
 _TOPICS = 'topics = json.loads(Path("task.json").read_text())["rules"]["topics"]'
-_KIT = tomllib.loads(Path(__file__).with_name("starter.toml").read_text(encoding="utf-8"))
+_KIT = data_beside(__file__, "starter.toml")
 
 
 def starter_files(task: str, rules: RunRules, ids: Collection[str]) -> Iterator[tuple[str, bytes]]:

@@ -1,14 +1,13 @@
 """The rules that a run is checked by, the findings of the checks, and the report made of them."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from arqkit.data_files import data_beside
 from arqkit.ranking import Frame, OrderBy
 from arqkit.records import ItemKind, Severity, TaskKind
 from arqkit.topics import visible
@@ -24,9 +23,7 @@ KEPT_CHARACTERS = 1000
 # A value may be a line of several megabytes. Pages show less of it than the download.
 SHOWN_CHARACTERS = 200
 INVISIBLE = r"[\p{C}\p{Z}--[ \t\r\n]]"
-KINDS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("problems.toml").read_text(encoding="utf-8")
-)
+KINDS: dict[str, dict[str, Any]] = data_beside(__file__, "problems.toml")
 """The kinds of problems in the order of the report, each with its severity and its messages."""
 
 

@@ -10,15 +10,14 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from arqkit.data_files import data_beside
+
 _CURRENCY = re.compile(r"\b(?:US|AU|CA|NZ|HK|SG|A|C)$")
 _AMOUNT = re.compile(r"\s*\d[\d.,]*\s?(?:[kKmMbB]|bn|million|billion|thousand)?(?![\w^\\{])")
 _WORD = re.compile(r"\\?\w+")
-_PROSE = frozenset(
-    """
-    and or then the to for per of is are was in with than you at each from but that cost costs
-    dollar dollars sign
-    """.split()
-)
+_LISTS = data_beside(__file__, "names.toml")
+NAMES = {name: frozenset(listed.split()) for name, listed in _LISTS.items()}
+"""The names of elements and environments, and the words of prose."""
 _MAY_BE_MONEY = re.compile(r"\d|\S*\s")  # an amount, or text with white space
 _GROUP = re.compile(r"\{[^{}]*\}")
 
@@ -36,7 +35,7 @@ def is_money(content: str, *, before: str, after: str) -> bool:
         return True
     is_bounded = bool(_AMOUNT.match(content)) or content[0].isspace() or content[-1].isspace()
     words = _WORD.findall(_GROUP.sub(" ", content))
-    return sum(word.lower() in _PROSE for word in words) > (0 if is_bounded else 1)
+    return sum(word.lower() in NAMES["prose"] for word in words) > (0 if is_bounded else 1)
 
 
 def _is_price(content: str, *, before: str, after: str) -> bool:
@@ -71,14 +70,6 @@ _BRACES = {
     mark: re.compile(rf"(?P<end>{re.escape(closing)})|\\.|[{{}}]|(?P<tag><(?!br>))", re.DOTALL)
     for mark, closing in _CLOSING.items()
 }
-# Environments of LaTeX documents; they are not maths but may contain formulas.
-_TEXT_ENVIRONMENTS = frozenset(
-    """
-    document itemize enumerate description theorem lemma proof corollary definition proposition
-    remark example center figure table tabular verbatim lstlisting tikzpicture quote quotation
-    abstract minipage
-    """.split()
-)
 
 
 class Bare(NamedTuple):
@@ -129,7 +120,7 @@ def bare_formulas(run: str, *, has_typed_code: bool = False) -> Iterator[Bare]:
         formula = None
         if start["mark"]:
             formula = scans.marked(start)
-        elif start["kind"] and start["kind"].rstrip("*") not in _TEXT_ENVIRONMENTS:
+        elif start["kind"] and start["kind"].rstrip("*") not in NAMES["text_environments"]:
             formula = scans.environment(start)
         if formula:
             yield formula

@@ -12,10 +12,10 @@ from html import escape, unescape
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from arqkit.data_files import data_beside
 from arqkit.formulas.layout import layout_string
 from arqkit.texts.html.sanitizer import clean_line
 from arqkit.texts.maths.macros import Definitions
-from arqkit.texts.maths.rare_signs import RARE_SIGNS
 from arqkit.texts.maths.typesetting import Typeset, presentation_mathml, typeset
 from arqkit.texts.posts import text as posttext
 from arqkit.texts.posts.text import TextFormula
@@ -24,6 +24,8 @@ LONG = 40  # characters of LaTeX; longer inline formulas may be wider than a pho
 # A formula's LaTeX without dollars, and whether it is a block.
 Key = tuple[str, bool]
 
+RARE_SIGNS: str = data_beside(__file__, "rare_signs.toml")["signs"]
+"""Signs that the first part of the math font cannot stretch."""
 _RARE_SIGN = re.compile(f"[{RARE_SIGNS}]")
 _FORMULA = re.compile(r'<span class="math-container" id="([^"]*)">([^<]*)</span>')
 _REST = r'(?:[^">]|"[^"]*")*'

@@ -22,7 +22,7 @@ from arqkit.texts.html.allowed_html import (
     VOID,
     is_clean,
 )
-from arqkit.texts.html.formulas import LONGEST, with_dollars
+from arqkit.texts.html.formulas import LONGEST, NAMES, with_dollars
 from arqkit.texts.posts.addresses import SITE
 
 _ATTRIBUTE = re.compile(r"""([a-zA-Z-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
@@ -59,21 +59,8 @@ def element_id(tag: str) -> str:
 
 Inside = dict[str, frozenset[str]]
 
-# Elements whose contents are not text of the post.
-_DROPPED = (
-    "script style template noscript iframe noembed noframes object embed applet svg math title"
-    " head audio video canvas"
-)
-_UNWRAPPED = (
-    "abbr acronym address area article aside base basefont bdi bdo bgsound big blink body button"
-    " caption center cite col colgroup command content data datalist details dfn dialog dir div"
-    " element fieldset figcaption figure font footer form frame frameset header hgroup html image"
-    " input isindex keygen label legend link listing main map mark marquee menu menuitem meta meter"
-    " multicol nav nextid nobr optgroup option output param picture plaintext portal progress q rb"
-    " rp rt rtc ruby samp search section select shadow slot small source spacer span summary"
-    " textarea time track tt var wbr xmp foreignobject annotation-xml mtext mi mo mn ms mglyph desc"
-)
-_NAMES = frozenset(_DROPPED.split()) | frozenset(_UNWRAPPED.split()) | POST_TAGS
+_DROPPED = NAMES["dropped"]
+_NAMES = _DROPPED | NAMES["unwrapped"] | POST_TAGS
 # The text between the name of a tag and its end. Quotes are short and few, so that reading takes
 # linear time.
 _REST = r"""(?:[^<>"'$\\^{}]++|"[^"]{0,3000}+"|'[^']{0,3000}+'){0,40}+"""
@@ -84,7 +71,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _BEGINS_AS_ATTRIBUTE = re.compile(r"[\s/]*(?:[a-zA-Z-]+\s*=|$)")
-_ENDS = {name: re.compile(rf"</{name}\b[^>]*+>", re.IGNORECASE) for name in _DROPPED.split()}
+_ENDS = {name: re.compile(rf"</{name}\b[^>]*+>", re.IGNORECASE) for name in _DROPPED}
 _SPANS = re.compile(r"<(/?)span\b[^<>]*>", re.IGNORECASE)
 _BREAKS_A_FORMULA = re.compile(
     r"</?(?:p|div|li|ul|ol|blockquote|pre|h[1-6]|table|tr|t[dh])\b", re.IGNORECASE

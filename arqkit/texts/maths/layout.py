@@ -10,7 +10,7 @@ from typing import Any
 
 from lxml import etree
 
-from arqkit.texts.maths.letter_slants import ACCENTS, SLANTS
+from arqkit.data_files import data_beside
 from arqkit.texts.maths.spacing import (
     APPLY,
     BIN,
@@ -30,8 +30,11 @@ from arqkit.texts.maths.spacing import (
 
 SHORT = 16  # signs; a formula with no more is not broken
 WIDE = 30  # signs; a part of a formula with more may be wider than a phone screen
-_STEPS = {letter: step for step, letters in SLANTS.items() for letter in letters}
-_TOPS = {letter: step for step, letters in ACCENTS.items() for letter in letters}
+_LETTERS = data_beside(__file__, "letter_slants.toml")
+_STEPS, _TOPS = (
+    {letter: int(step) for step, letters in _LETTERS[name].items() for letter in letters}
+    for name in ("slants", "accents")
+)
 # Temml's accents, and the signs of the same accents that are as wide as TeX's.
 _ACCENTS = {sign: sign for sign in "ˆ˙¨ˇ´`˘˚→"} | {"‾": "¯", "~": "˜"}
 _ARROW = 0.55  # the size of the arrow of \\vec
@@ -103,16 +106,21 @@ def split_number(mn: Any, latex: str) -> None:
         else:
             numbers.append(digits)
     mn.text = numbers[0]
-    parent = mn.getparent()
-    if parent.tag not in ROWS:
-        row = etree.Element("mrow")
-        parent.replace(mn, row)
-        row.append(mn)
+    if mn.getparent().tag not in ROWS:
+        _put_in_row(mn)
     for digits in reversed(numbers[1:]):
         comma, number = etree.Element("mo", separator="true"), etree.Element("mn", dict(mn.attrib))
         comma.text, number.text = ",", digits
         mn.addnext(number)
         mn.addnext(comma)
+
+
+def _put_in_row(element: Any) -> Any:
+    """Return a new row that takes the place of an element and holds it."""
+    row = etree.Element("mrow")
+    element.getparent().replace(element, row)
+    row.append(element)
+    return row
 
 
 def set_scripts(element: Any) -> None:
@@ -122,9 +130,7 @@ def set_scripts(element: Any) -> None:
         classes = set(script.get("class", "").split()) - _PADDING
         script.set("class", " ".join(sorted(classes)))
         if script.tag == "mo" and "tml-prime" in classes:
-            group = etree.Element("mrow")  # Firefox sets a prime of its own at full size
-            element.replace(script, group)
-            group.append(script)
+            _put_in_row(script)  # Firefox sets a prime of its own at full size
     base = element[0]
     if element.tag == "msup":
         return
@@ -172,9 +178,7 @@ def set_script_on_bracket(element: Any) -> None:
     if group.tag != "mrow" or group.attrib or len(group) < 3 or group[-1].get("form") != "postfix":
         return
     if element.getparent().tag not in ROWS:
-        row = etree.Element("mrow")
-        element.getparent().replace(element, row)
-        row.append(element)
+        _put_in_row(element)
     if group[-1].get("stretchy") == "false":
         for part in list(group)[:-1]:
             element.addprevious(part)
@@ -189,20 +193,15 @@ def set_root(root: Any) -> None:
     if not is_low(inside) or next(inside.iterdescendants("msup", "msubsup"), None) is not None:
         return
     if inside.tag != "mrow" and inside is not root:
-        row = etree.Element("mrow")
-        root.replace(inside, row)
-        row.append(inside)
-        inside = row
+        inside = _put_in_row(inside)
     inside.append(etree.Element("mspace", width="0em", height="0.67em", depth="0.16em"))
 
 
 def is_low(element: Any) -> bool:
     """Return whether an element has only letters, and these at most one level of scripts."""
     for child in element.iterdescendants():
-        is_nested = child.tag in _SCRIPTS and any(
-            script in _SCRIPTS
-            for script in (descendant.tag for descendant in child.iterdescendants())
-        )
+        scripts = child.iterdescendants(*_SCRIPTS) if child.tag in _SCRIPTS else iter(())
+        is_nested = next(scripts, None) is not None
         is_large = child.tag == "mo" and class_of(child) == OP
         if child.tag not in _LOW or is_nested or is_large:
             return False
@@ -251,12 +250,8 @@ def signs_of(math: Any) -> list[Any]:
     parts = [part for part in math if not is_space(part)]
     for part, kind in zip(parts, classes_of(parts), strict=True):
         depth += (kind == OPEN) - (kind == CLOSE and part.text not in ("!", "?"))
-        if (
-            depth <= 0
-            and kind in (BIN, REL, PUNCT)
-            and part is not parts[0]
-            and part is not parts[-1]
-        ):
+        is_inside = part is not parts[0] and part is not parts[-1]
+        if depth <= 0 and kind in (BIN, REL, PUNCT) and is_inside:
             signs.append(part)
     return signs
 

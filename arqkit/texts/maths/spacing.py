@@ -11,41 +11,16 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-# Classes: Ord, oP, Bin, Rel, oPen, Close, pUnct, Inner.
-ORD, OP, BIN, REL, OPEN, CLOSE, PUNCT, INNER = range(8)
-_THIN, _MEDIUM, _THICK = "0.1667em", "0.2222em", "0.2778em"
-# The TeXbook, page 170: the space after the class of the row, before that of the column. A digit
-# below 4 is a space of text only; 4 is a thin space in scripts, too.
-_TABLE = (
-    "04230001",
-    "44030001",
-    "22002002",
-    "33003003",
-    "00000000",
-    "04230001",
-    "11011111",
-    "14231011",
-)
-_WIDTHS = ("", _THIN, _MEDIUM, _THICK, _THIN)
+from arqkit.data_files import data_beside
 
-_RELATIONS = (
-    "=<>:∈∉∋∌∝∣∤∥∦∴∵∼≁≃≄≅≆≇≈≉≊≍≎≏≐≑≒≓≔≕≖≗≘≙≚≛≜≝≞≟≠≡≢⊂⊃⊄⊅⊆⊇⊈⊉⊊⊋⊏⊐⊑⊒⊢⊣⊥⊦⊧⊨⊩⊪⊫⊬⊭⊮⊯⊰⊱⊲⊳⊴⊵⊸"
-    "⋈⋉⋊⋐⋑⋔⌢⌣⟂⟵⟶⟷⟸⟹⟺⟼⩽⩾⪅⪆⪇⪈⪋⪌⪕⪖⪯⪰⫅⫆⫋⫌∶∷∽∾≀⋕"
-)
-_BINARIES = "+-−±∓×÷∗⋅·∘∙•∧∨∩∪⊎⊓⊔⊕⊖⊗⊘⊙⊚⊛⊝⊞⊟⊠⊡⋄⋆∖†‡⨿≀⊲⊳⋉⋊⋎⋏⋒⋓⊺⊻⊼⋇⋋⋌∔△▽◃▹◯*⨯⩞"
-_BIG = "∑∏∐∫∬∭∮∯∰∱∲∳⋀⋁⋂⋃⨀⨁⨂⨃⨄⨅⨆⨌"
+_TABLES = data_beside(__file__)
+ORD, OP, BIN, REL, OPEN, CLOSE, PUNCT, INNER = range(8)
+_NAMES = ("ORD", "OP", "BIN", "REL", "OPEN", "CLOSE", "PUNCT", "INNER")
 _CLASSES = {
-    **dict.fromkeys(_BINARIES, BIN),
-    **dict.fromkeys(_RELATIONS, REL),
-    **dict.fromkeys(map(chr, [*range(0x2190, 0x2200), *range(0x2264, 0x228C)]), REL),
-    **dict.fromkeys("≀⋉⋊∖⊎", BIN),
-    **dict.fromkeys(_BIG, OP),
-    **dict.fromkeys("([{⟨⌈⌊⟮⟦⟪⎰", OPEN),
-    **dict.fromkeys(")]}⟩⌉⌋⟯⟧⟫⎱!?", CLOSE),
-    **dict.fromkeys(",;", PUNCT),
-    **dict.fromkeys("…⋯⋮⋱⋰", INNER),
-    **dict.fromkeys("↑↓↕⇑⇓⇕", REL),
+    sign: _NAMES.index(name) for name, signs in _TABLES["classes"].items() for sign in signs
 }
+_THIN, _MEDIUM, _THICK = "0.1667em", "0.2222em", "0.2778em"
+_WIDTHS = ("", _THIN, _MEDIUM, _THICK, _THIN)
 # The spaces in every browser's dictionary, wherever in a row the operator is.
 _DEFAULTS = {
     **dict.fromkeys("([{)]}", ("0em", "0em")),
@@ -237,7 +212,7 @@ def _spaces(parts: list[Any], style: Style) -> list[str]:
     classes = classes_of(parts)
     spaces = []
     for left, right in pairwise(classes):
-        amount = int(_TABLE[left][right])
+        amount = int(_TABLES["table"][left][right])
         spaces.append(_WIDTHS[amount] if amount == 4 or style.depth == 0 else "")
     return [*spaces, ""]
 

@@ -19,7 +19,6 @@ clipboard with a selection.
 import json
 import re
 import threading
-import tomllib
 from collections.abc import Callable
 from functools import lru_cache
 from html import escape, unescape
@@ -29,9 +28,10 @@ from typing import Any, NamedTuple
 import quickjs
 from lxml import etree
 
+from arqkit.data_files import data_beside
 from arqkit.texts.maths.layout import lay_out
 
-_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_DATA = data_beside(__file__)
 MACROS: dict[str, str] = _DATA["macros"]
 _WITHOUT_NUMBERS = re.compile(
     r"\\(begin|end)\s*\{(equation|align|gather|alignat|multline|flalign)\}"

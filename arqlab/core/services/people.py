@@ -3,7 +3,7 @@
 from allauth.account.models import EmailAddress
 from django.db import transaction
 
-from arqlab.core.errors import ConfirmationError, UserError
+from arqlab.core.errors import ConfirmationError, UserError, user_error
 from arqlab.core.models import Lab, Membership, Role, User
 from arqlab.core.permissions import has_verified_address, refusal_of_both_sides
 from arqlab.core.services.audit import record_event
@@ -28,11 +28,7 @@ def grant_role(
             code="unknown-role",
         )
     if not (user.is_superuser or has_verified_address(user)):
-        raise UserError(
-            f"{user.name} has not confirmed an email address. They confirm it with the link in the"
-            " email that they got, or the administrator does so with `manage.py confirm_address`.",
-            code="unconfirmed-address",
-        )
+        raise user_error("unconfirmed-address", user=user)
     # Lock the user: joining a team at the same time waits.
     User.objects.select_for_update(no_key=True).get(pk=user.pk)
     held = Membership.objects.filter(lab=lab, user=user, role=role, team=None).first()
@@ -67,10 +63,7 @@ def revoke_role(*, lab: Lab, user: User, role: str, by: User | None) -> None:
     having = Membership.objects.filter(lab=lab, role=role, team=None)
     removed, _ = having.filter(user=user).delete()
     if not removed:
-        raise UserError(
-            f"{user.name} is not an {role} of {lab}. Reload the page to see the current roles.",
-            code="no-such-role",
-        )
+        raise user_error("no-such-role", user=user, role=role, lab=lab)
     record_event("role.revoke", user, by, lab=lab, role=role)
 
 
@@ -78,10 +71,7 @@ def require_another_organizer(lab: Lab, user: User) -> None:
     """Raise `UserError` if nobody else organizes a lab, whose row the caller has locked."""
     organizers = Membership.objects.filter(lab=lab, role__in=Role.organizing(), team=None)
     if not organizers.exclude(user=user).exists():
-        raise UserError(
-            f"{user.name} is the last organizer of {lab}. Add another organizer first.",
-            code="last-organizer",
-        )
+        raise user_error("last-organizer", user=user, lab=lab)
 
 
 @transaction.atomic
@@ -96,16 +86,10 @@ def change_name(*, user: User, first_name: str, last_name: str) -> None:
 def confirm_address(*, user: User, by: User | None = None) -> str:
     """Confirm the address of a user's account; return it, or raise `UserError` if it has none."""
     if not user.email:
-        raise UserError(
-            f"The account {user.username} has no email address. Add one to it first.",
-            code="no-address",
-        )
+        raise user_error("no-address", user=user)
     of_others = EmailAddress.objects.filter(email__iexact=user.email).exclude(user=user)
     if of_others.filter(verified=True).exists():
-        raise UserError(
-            f"Another account has confirmed {user.email}. Change the address of {user.username}.",
-            code="address-taken",
-        )
+        raise user_error("address-taken", user=user)
     address, created = EmailAddress.objects.get_or_create(
         user=user, email=user.email.lower(), defaults={"verified": True}
     )

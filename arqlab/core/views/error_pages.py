@@ -5,9 +5,7 @@ needs no database and no session, so it also works when those fail.
 """
 
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
@@ -27,6 +25,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 from structlog.contextvars import get_contextvars
 
+from arqkit.data_files import data_beside
 from arqlab.core.errors import RequestProblem, UserError, error_body
 from arqlab.core.faults import is_database_lost, is_disk_full
 from arqlab.core.views.answers import wants_json
@@ -47,27 +46,11 @@ class ErrorLink(NamedTuple):
     url: str
 
 
-_WRITTEN = tomllib.loads(Path(__file__).with_name("error_pages.toml").read_text(encoding="utf-8"))
+_WRITTEN = data_beside(__file__, "error_pages.toml")
 TEXTS = {name: ErrorText(**text) for name, text in _WRITTEN["pages"].items()}
-CODES = {
-    400: "malformed",
-    403: "permission-denied",
-    404: "not-found",
-    405: "method-not-allowed",
-    409: "refused",
-    413: "too-large",
-    429: "throttled",
-    500: "server-error",
-    503: "busy",
-    507: "disk-full",
-}
+CODES: dict[int, str] = {int(status): code for status, code in _WRITTEN["codes"].items()}
 """The code for programs that an error page has as JSON, by its status."""
-API_CODES = {
-    "authentication_failed": "signed-out",
-    "error": "malformed",
-    "not_authenticated": "signed-out",
-    "parse_error": "malformed",
-}
+API_CODES: dict[str, str] = _WRITTEN["api-codes"]
 """The codes of the REST framework that have another name here; in others, `_` becomes `-`."""
 API_MESSAGES: dict[str, str] = _WRITTEN["api"]
 """The messages of errors in the API by code. A view may have its own in `error_messages`."""

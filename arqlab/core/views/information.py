@@ -1,8 +1,8 @@
 """The pages that edit topic information: as a table, and as a file to download and upload."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from django import forms
 from django.contrib import messages
@@ -24,27 +24,7 @@ from arqlab.web.tables import Column, Table
 
 pages = Pages(f"{TASK}topics/information/", permissions.organized_task_or_404, section="topics")
 
-INCOMPLETE = "The form is incomplete, so nothing was saved. Reload the page and try again."
-
-
-@dataclass(frozen=True)
-class FactCell:
-    """One value of the topic information: the value, its options and the folder's value."""
-
-    field: str
-    heading: str
-    name: str
-    label: str
-    is_free: bool
-    value: str
-    options: tuple[str, ...]
-    folder: str
-    now: str
-
-    @property
-    def is_edited(self) -> bool:
-        """Return whether organizers changed the folder's value."""
-        return self.now != self.folder
+T = TypeVar("T")
 
 
 class InformationForm:
@@ -81,14 +61,17 @@ class InformationForm:
         return json.dumps(self.facts)
 
     @property
-    def rows(self) -> list[tuple[Topic, list[FactCell]]]:
-        """Return the topics with their cells; submitted values take precedence."""
+    def rows(self) -> list[tuple[Topic, list[dict[str, Any]]]]:
+        """Return the topics with their cells; submitted values take precedence.
+
+        A cell has its value, its options, and the value of the folder, which organizers may edit.
+        """
         return [(topic, [self._cell(topic, name) for name in self.fields]) for topic in self.topics]
 
     def changes(self) -> list[InfoChange]:
         """Return the changed values. Raises `UserError` for an incomplete form."""
         data = self.data or {}
-        was = _shown_values(data.get("was", ""))
+        was = _sent(data.get("was", ""), _shown_values)
         return [
             InfoChange(query_id, name, seen[name], value)
             for query_id, seen in was.items()
@@ -105,23 +88,22 @@ class InformationForm:
         current = [change._replace(was=now[change.query_id][change.field]) for change in known]
         return [change for change in current if change.was != change.value]
 
-    def _cell(self, topic: Topic, name: str) -> FactCell:
+    def _cell(self, topic: Topic, name: str) -> dict[str, Any]:
         key, now = f"{name}:{topic.query_id}", topic.facts.get(name, "")
         value = now if self.data is None else normalized_value(name, self.data.get(key, now))
-        options = (
-            self.values[name] if value in ("", *self.values[name]) else (*self.values[name], value)
-        )
-        return FactCell(
-            field=name,
-            heading=heading(name),
-            name=key,
-            label=f"{heading(name)} of {topic.query_id}",
-            is_free=not self.fields[name],
-            value=value,
-            options=options,
-            folder=topic.info.get(name, ""),
-            now=now,
-        )
+        folder, known = topic.info.get(name, ""), self.values[name]
+        return {
+            "field": name,
+            "heading": heading(name),
+            "name": key,
+            "label": f"{heading(name)} of {topic.query_id}",
+            "is_free": not self.fields[name],
+            "value": value,
+            "options": known if value in ("", *known) else (*known, value),
+            "folder": folder,
+            "now": now,
+            "is_edited": now != folder,
+        }
 
 
 class InformationFileForm(forms.Form):
@@ -138,26 +120,27 @@ class InformationFileForm(forms.Form):
     )
 
 
-def read_changes(text: str) -> list[InfoChange]:
-    """Read the changes that a page sent back. Raises `UserError` if they are malformed."""
-    rows = json_of(text)
+def _sent(text: str, read: Callable[[Any], T]) -> T:
+    """Return what a page sent back as JSON. Raises `UserError` if it is malformed."""
     try:
-        if all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):
-            return [InfoChange(*row) for row in rows]
-    except TypeError:
-        pass
-    raise UserError(INCOMPLETE, code="incomplete")
+        return read(json_of(text))
+    except (AttributeError, TypeError, ValueError):
+        message = "The form is incomplete, so nothing was saved. Reload the page and try again."
+        raise UserError(message, code="incomplete") from None
 
 
-def _shown_values(text: str) -> dict[str, dict[str, str]]:
-    """Read the values that the page showed."""
-    was = json_of(text)
-    try:
-        if all(isinstance(value, str) for seen in was.values() for value in seen.values()):
-            return dict(was)
-    except AttributeError:
-        pass
-    raise UserError(INCOMPLETE, code="incomplete")
+def _read_changes(rows: Any) -> list[InfoChange]:
+    """Return the changes that a page sent back. Raises an error if they are malformed."""
+    if not all(len(row) == 4 and all(isinstance(part, str) for part in row) for row in rows):
+        raise ValueError
+    return [InfoChange(*row) for row in rows]
+
+
+def _shown_values(was: Any) -> dict[str, dict[str, str]]:
+    """Return the values that the page showed. Raises an error if they are malformed."""
+    if not all(isinstance(value, str) for seen in was.values() for value in seen.values()):
+        raise ValueError
+    return dict(was)
 
 
 MAX_BYTES = 2**20
@@ -213,7 +196,7 @@ def topic_information_upload(request: HttpRequest, task: Task) -> HttpResponse:
 def topic_information_apply(request: HttpRequest, task: Task) -> HttpResponse:
     """Apply the previewed changes of a file."""
     try:
-        changes = read_changes(request.POST.get("changes", ""))
+        changes = _sent(request.POST.get("changes", ""), _read_changes)
     except UserError as error:
         messages.error(request, error.message)
         return redirect("core:topic-information-upload", lab=task.lab.slug, task=task.slug)

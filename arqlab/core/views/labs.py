@@ -162,29 +162,19 @@ def task_create(request: HttpRequest, lab: Lab) -> HttpResponse:
 
 
 @pages.action(f"{LAB}archive/", "lab-archive")
-def lab_archive(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Archive a lab."""
-    return _archived(request, lab, timezone.now())
+@pages.action(f"{TASK}archive/", "task-archive", access=permissions.organized_task_or_404)
+def archive(request: HttpRequest, record: Lab | Task) -> HttpResponse:
+    """Archive a lab or a task."""
+    return _archived(request, record, timezone.now())
 
 
 @pages.action(f"{LAB}restore/", "lab-restore", in_archive=True)
-def lab_restore(request: HttpRequest, lab: Lab) -> HttpResponse:
-    """Restore a lab from the archive."""
-    return _archived(request, lab, None)
-
-
-@pages.action(f"{TASK}archive/", "task-archive", access=permissions.organized_task_or_404)
-def task_archive(request: HttpRequest, task: Task) -> HttpResponse:
-    """Archive a task."""
-    return _archived(request, task, timezone.now())
-
-
 @pages.action(
     f"{TASK}restore/", "task-restore", in_archive=True, access=permissions.organized_task_or_404
 )
-def task_restore(request: HttpRequest, task: Task) -> HttpResponse:
-    """Restore a task from the archive."""
-    return _archived(request, task, None)
+def restore(request: HttpRequest, record: Lab | Task) -> HttpResponse:
+    """Restore a lab or a task from the archive."""
+    return _archived(request, record, None)
 
 
 def _archived(request: HttpRequest, record: Lab | Task, at: datetime | None) -> HttpResponse:
