@@ -243,7 +243,8 @@ CLAIM_SECONDS = env_int("ARQLAB_CLAIM_SECONDS", 300, least=60)
 LATEXML = env_bool("ARQLAB_LATEXML", False)
 # The scheduler of a Dask cluster that reads formulas; without one, this process does.
 DASK = env("ARQLAB_DASK")
-LO_TOKENIZER = env("ARQLAB_LO_TOKENIZER", "arqkit.measures.overlap.answer_tokens")
+# The folder of the language model that compares generated answers, as transformers saves it.
+ANSWER_MODEL = env("ARQLAB_ANSWER_MODEL")
 # The language model of the baseline of generated answers.
 GENERATION_URL = env("ARQLAB_GENERATION_URL")
 GENERATION_MODEL = env("ARQLAB_GENERATION_MODEL")

@@ -8,6 +8,8 @@ from django import forms
 from django.core.files import File
 from django.db.models import QuerySet
 
+from arqkit.formats.runs.times import read_times, write_times
+from arqkit.records import FileRefusedError
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, Standing
 from arqlab.core.forms.people import NamedChoiceField, PublicationForm
 from arqlab.core.forms.topics import ReasonsForm
@@ -137,7 +139,27 @@ class RunEditForm(VersionedForm, RunMetadataForm):
 
 
 class RunPublicationForm(VersionedForm, PublicationForm):
-    """The stored publication of a run."""
+    """The stored publication of a run, and its retrieval times."""
+
+    retrieval_times = forms.CharField(
+        label="Retrieval times",
+        max_length=100_000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false", "class": "id"}),
+        help_text="A line for each topic with its id and the seconds, such as A.1 0.316.",
+    )
+
+    def __init__(self, *args: Any, run: Run, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.run = run
+
+    def clean_retrieval_times(self) -> str:
+        """Return the times in the order of the topics; reject wrong lines and unknown topics."""
+        topics = set(self.run.task.topics.values_list("query_id", flat=True))
+        try:
+            return write_times(read_times(self.cleaned_data["retrieval_times"], topics=topics))
+        except FileRefusedError as error:
+            raise forms.ValidationError([str(problem) for problem in error.problems]) from error
 
 
 class SystemForm(VersionedForm):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.db import models
 from django.db.models import Case, Count, Q, Value, When
 
+from arqkit.formats.runs.times import TimeFacts, read_times
 from arqkit.records import Severity
 from arqkit.standings import FLAGS, STANDINGS, Flag, Standing, standing_of
 from arqlab.core.models import Publication, Task, Team, User
@@ -163,6 +164,9 @@ class Run(Publication):
     data_used = models.CharField(max_length=10, choices=DataUsed.choices, blank=True)
     answer_kind = models.CharField(max_length=10, choices=AnswerKind.choices, blank=True)
     description = models.TextField(blank=True)
+    retrieval_times = models.TextField(
+        blank=True, help_text="A line for each topic: its id and the seconds of its retrieval."
+    )
     items = models.CharField(
         max_length=20,
         choices=Task.Items.choices,
@@ -264,6 +268,12 @@ class Run(Publication):
     def label(self) -> str:
         """Return the tag with the standing, for charts, lists and sentences."""
         return self.standing.marked(self.tag)
+
+    @property
+    def times(self) -> TimeFacts | None:
+        """Return the facts of the retrieval times, or None if the team has entered none."""
+        times = read_times(self.retrieval_times)
+        return TimeFacts.of(times) if times else None
 
     @property
     def state(self) -> str:

@@ -45,8 +45,8 @@ class BatchRow(NamedTuple):
     item_html: str
 
 
-def turkle_template(scale: LabelScale, *, style: str) -> str:
-    """Return the HTML template of a batch, with a radio button for each label of a scale.
+def turkle_template(scale: LabelScale, *, style: str, instruction: str) -> str:
+    """Return the HTML template of a batch: an instruction, and a radio button for each label.
 
     `style` has the rules for posts and formulas, and the colours; it may load nothing.
     """
@@ -55,7 +55,8 @@ def turkle_template(scale: LabelScale, *, style: str) -> str:
         f"{escape(label.word)}</label>"
         for label in scale
     )
-    return _TEMPLATE.replace("@labels@", labels).replace("@style@", style)
+    filled = _TEMPLATE.replace("@labels@", labels).replace("@instruction@", escape(instruction))
+    return filled.replace("@style@", style)
 
 
 def turkle_batch(rows: Iterable[BatchRow]) -> Iterator[bytes]:

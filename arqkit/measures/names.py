@@ -207,7 +207,7 @@ class Measure:
     @property
     def needs_texts(self) -> bool:
         """Return whether the measure compares texts of answers, and not only judged items."""
-        return self.kind == "LO"
+        return self.kind in TEXT_KINDS
 
     @property
     def is_rating(self) -> bool:
@@ -220,7 +220,12 @@ AVERAGE_RELEVANCE = Measure("AR", "AR", "AR")
 
 LEXICAL_OVERLAP = Measure("LO", "LO", "LO")
 """The token F1 with the best known relevant answer (ARQMath-3 §6.3.2), from the texts."""
-_OWN = {measure.name: measure for measure in (AVERAGE_RELEVANCE, LEXICAL_OVERLAP)}
+CONTEXTUAL_SIMILARITY = Measure("CS", "CS", "CS")
+"""The same with BERTScore's F1 of a language model (ARQMath-3 §6.4.2)."""
+TEXT_KINDS = (LEXICAL_OVERLAP.kind, CONTEXTUAL_SIMILARITY.kind)
+_OWN = {
+    measure.name: measure for measure in (AVERAGE_RELEVANCE, LEXICAL_OVERLAP, CONTEXTUAL_SIMILARITY)
+}
 
 
 @lru_cache(maxsize=1024)
@@ -356,7 +361,7 @@ _ANOTHER = MeasureDefinition(
 _KINDS = {
     kind: MeasureDefinition(**known) for kind, known in data_beside(__file__, "kinds.toml").items()
 }
-MEASURE_KINDS = tuple(kind for kind in _KINDS if kind != "LO")
+MEASURE_KINDS = tuple(kind for kind in _KINDS if kind not in TEXT_KINDS)
 """The kinds of measures that one can ask for: all with a definition that need no texts."""
 
 

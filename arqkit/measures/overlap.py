@@ -1,4 +1,4 @@
-r"""Lexical overlap (LO) of generated answers with known relevant ones (004 §6.3.2).
+r"""Similarity of generated answers with known relevant ones: lexical overlap (LO, 004 §6.3.2).
 
 An answer and a reference are bags of tokens. Their F1 is the harmonic mean of the shares of common
 tokens; the value of a topic is the largest F1 of its references. References that only the answer's
@@ -10,9 +10,11 @@ case, LaTeX commands, and every other character by itself except the dollars aro
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
+Prepared = TypeVar("Prepared", bound=Sized)
 Tokenizer = Callable[[str], Sequence[str]]
 
 _TOKEN = re.compile(r"\\[a-zA-Z]+|[^\W\d_]+|\d+|[^\w\s$]|_")
@@ -40,26 +42,32 @@ class Reference:
     teams: frozenset[int] = frozenset()
 
 
-class LexicalOverlap:
-    """The references of each topic, tokenized once for many runs."""
+class BestReference(Generic[Prepared]):
+    """The references of each topic, prepared once for many runs, and how similar an answer is.
+
+    `prepare` makes what is compared of a text, which is empty for a text without tokens.
+    """
 
     def __init__(
-        self, references: Mapping[str, Collection[Reference]], tokenizer: Tokenizer = answer_tokens
+        self,
+        references: Mapping[str, Collection[Reference]],
+        prepare: Callable[[str], Prepared],
+        similarity: Callable[[Prepared, Prepared], float],
     ) -> None:
-        self._tokenizer = tokenizer
-        self._bags = {topic: self._merged(texts) for topic, texts in references.items()}
+        self._prepare, self._similarity = prepare, similarity
+        self._known = {topic: self._merged(texts) for topic, texts in references.items()}
 
-    def _merged(self, references: Collection[Reference]) -> list[tuple[Counter[str], set[int]]]:
-        """Return the bag and the teams of each text: two teams may have the same answer."""
+    def _merged(self, references: Collection[Reference]) -> list[tuple[Prepared, set[int]]]:
+        """Return each text, prepared, and its teams: two teams may have the same answer."""
         teams: dict[str, set[int]] = {}
         always = {reference.text for reference in references if not reference.teams}
         for reference in references:
             teams.setdefault(reference.text, set()).update(reference.teams)
-        bags = [
-            (Counter(self._tokenizer(text)), set() if text in always else known)
-            for text, known in teams.items()
+        known = [
+            (self._prepare(text), set() if text in always else of_text)
+            for text, of_text in teams.items()
         ]
-        return [(bag, known) for bag, known in bags if bag]
+        return [(prepared, of_text) for prepared, of_text in known if len(prepared)]
 
     def values(self, answers: Mapping[str, str], *, team: int) -> dict[str, float]:
         """Return the value of each topic for the answers of a team.
@@ -68,10 +76,15 @@ class LexicalOverlap:
         """
         values = {}
         for topic, text in answers.items():
-            bag = Counter(self._tokenizer(text))
-            others = [
-                reference for reference, teams in self._bags.get(topic, ()) if teams != {team}
-            ]
+            others = [known for known, teams in self._known.get(topic, ()) if teams != {team}]
             if others and text.strip():
-                values[topic] = max(token_f1(bag, reference) for reference in others)
+                own = self._prepare(text)
+                values[topic] = max(self._similarity(own, other) for other in others)
         return values
+
+
+def lexical_overlap(
+    references: Mapping[str, Collection[Reference]], tokenizer: Tokenizer = answer_tokens
+) -> BestReference[Counter[str]]:
+    """Return the lexical overlap with the references of topics."""
+    return BestReference(references, lambda text: Counter(tokenizer(text)), token_f1)

@@ -30,6 +30,7 @@ PoolMethod = Literal["depth", "rank-by-rank", "none"]
 RunKind = Literal["primary", "alternate", "manual", "baseline-primary", "baseline-alternate"]
 BaselineDepth = Literal["primary", "alternate", "marked"]
 InstancePolicy = Literal["runs", "reciprocal-rank", "threads"]
+TokenizerName = Literal["words", "model"]
 
 PRIMES = ("nDCG(judged_only=True)@1000", "AP(judged_only=True)", "P(judged_only=True)@10")
 """nDCG', MAP' and P'@10: the measures of all ARQMath labs."""
@@ -41,6 +42,11 @@ _OF_2020 = (*PRIMES, "P@10", *(name for name in _SECONDARY if name != "P@10"))
 """ARQMath-1 reported P@10, with unjudged items (000 table A1), which stands beside P'@10."""
 
 
+_FORMULA_INSTRUCTION = (
+    "Select the relevance of the highlighted formula within each post to the query formula."
+)
+_DOCUMENT_INSTRUCTION = "Select the relevance of the document to the topic."
+LONGEST_INSTRUCTION = 300
 _OF_2016 = ("P@5", "P@10", "P@15", "P@20", "AP", "Bpref", "Judged@10")
 """NTCIR-12 reported precision at four depths (003 §4)."""
 
@@ -112,6 +118,8 @@ class TaskProtocol:
     - min_relevant: the fewest relevant items of a topic in qrels; 0 keeps every judged topic.
     - order: score items in the order of scores or of submitted ranks.
     - pooling_order: pool the top by score or by submitted rank.
+    - instruction: the line above what assessors judge (000 figure 6).
+    - tokenizer: the tokens of answers for lexical overlap: words, or those of the server's model.
     - seconds: the seconds that a label takes, until this lab has its own timings: those of
       ARQMath-3 (004 §4.4 and §5.4), also for documents. A formula takes a label per instance.
     """
@@ -126,6 +134,8 @@ class TaskProtocol:
     min_relevant: int = 2
     order: OrderBy = "score"
     pooling_order: OrderBy = "score"
+    instruction: str = "Select the relevance of the answer to the question."
+    tokenizer: TokenizerName = "words"
     seconds: float = _ANSWER_SECONDS
     measures: tuple[str, ...] = (*PRIMES, *_SECONDARY)
     items: ItemKind = ItemKind.POSTS
@@ -171,7 +181,9 @@ def _formulas(
         instance_policy=policy,
         extra_depth=extra_depth,
     )
-    return TaskProtocol(seconds=seconds, items=ItemKind.FORMULA_IDS, pool=pool)
+    return TaskProtocol(
+        instruction=_FORMULA_INSTRUCTION, seconds=seconds, items=ItemKind.FORMULA_IDS, pool=pool
+    )
 
 
 def _ntcir(
@@ -199,6 +211,7 @@ def _ntcir(
         relevant_from=3,
         min_relevant=0,
         pooling_order="rank",
+        instruction=_FORMULA_INSTRUCTION,
         seconds=_FORMULA_SECONDS,
         measures=later_measures + measures,
         items=ItemKind.FORMULA_IDS,
@@ -209,6 +222,7 @@ def _ntcir(
         formulas,
         items=ItemKind.DOCUMENTS,
         measures=measures,
+        instruction=_DOCUMENT_INSTRUCTION,
         seconds=_ANSWER_SECONDS,
         pool=replace(pool, shows_formulas_alone=False),
     )
@@ -217,7 +231,7 @@ def _ntcir(
 
 _GENERATED_ANSWERS = TaskProtocol(
     limit=1,
-    measures=("AR", "P@1"),
+    measures=("AR", "P@1", "LO"),
     items=ItemKind.ANSWERS,
     answered_only=True,
     pool=PoolProtocol(primary=1, alternate=1),
@@ -227,6 +241,7 @@ _KNOWN_ITEM = TaskProtocol(
     relevant_from=1,
     min_relevant=0,
     measures=("RR",),
+    instruction=_FORMULA_INSTRUCTION,
     items=ItemKind.FORMULA_IDS,
     trec_only=True,
     pool=PoolProtocol(method="none"),
@@ -412,6 +427,13 @@ def _measures(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _instruction(value: object) -> str:
+    """Read a line of text; raise ValueError with the expected value."""
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_INSTRUCTION:
+        raise ValueError(f"a line of at most {LONGEST_INSTRUCTION} characters")
+    return " ".join(value.split())
+
+
 _READERS: Mapping[str, Callable[[object], object]] = {
     "limit": whole_number,
     "max_characters": whole_number,
@@ -423,6 +445,8 @@ _READERS: Mapping[str, Callable[[object], object]] = {
     "order": one_of("score", "rank"),
     "pooling_order": one_of("score", "rank"),
     "measures": _measures,
+    "instruction": _instruction,
+    "tokenizer": one_of("words", "model"),
     "items": item_kind,
     "trec_only": truth,
     "answered_only": truth,

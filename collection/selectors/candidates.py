@@ -1,7 +1,7 @@
 """Topic candidates: questions with the values by which organizers choose topics."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from django.db.models import Count
@@ -10,18 +10,19 @@ from arqkit.formats.batches import in_slices
 from arqkit.texts.posts.text import plain_title
 from arqkit.texts.posts.topic_making import Candidate, measure_text
 from arqlab.core.models import Topic
-from collection.models import Collection, Comment, Post, PostLink
+from collection.models import Author, Collection, Comment, Post, PostLink
 
 BATCH = 1_000
 
 
 class _Related(NamedTuple):
-    """Counts and links of the questions in a batch, by question id."""
+    """Counts and links of the questions in a batch by id, and reputations by author."""
 
     answers: dict[str, int]
     comments: dict[str, int]
     duplicates: dict[str, list[str]]
     related: dict[str, list[str]]
+    reputations: dict[str, int | None]
 
 
 def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
@@ -33,7 +34,7 @@ def candidates_of(collection: Collection, *, which: str) -> Iterator[Candidate]:
     if which != "all":
         questions = questions.filter(is_searched=which == "searched")
     for batch in in_slices(questions.iterator(chunk_size=BATCH), size=BATCH):
-        related = _related(collection, [post.post_id for post in batch])
+        related = _related(collection, batch)
         yield from (_candidate(post, related) for post in batch)
 
 
@@ -59,7 +60,11 @@ def highest_topic_number() -> int:
     return max((int(it) for it in numbers if it.isascii() and it.isdigit()), default=0)
 
 
-def _related(collection: Collection, ids: list[str]) -> _Related:
+def _related(collection: Collection, questions: Sequence[Post]) -> _Related:
+    ids = [post.post_id for post in questions]
+    askers = Author.objects.filter(
+        collection=collection, author_id__in={post.author_id for post in questions}
+    )
     answers = Post.objects.filter(collection=collection, kind=Post.Kind.ANSWER, thread_id__in=ids)
     comments = Comment.objects.filter(collection=collection, post_id__in=ids)
     links = PostLink.objects.filter(collection=collection).values_list(
@@ -81,6 +86,7 @@ def _related(collection: Collection, ids: list[str]) -> _Related:
         comments=dict(comments.values_list("post_id").annotate(Count("pk")).order_by()),
         duplicates=linked[PostLink.Kind.DUPLICATE],
         related=linked[PostLink.Kind.RELATED],
+        reputations=dict(askers.values_list("author_id", "reputation")),
     )
 
 
@@ -94,6 +100,7 @@ def _candidate(post: Post, related: _Related) -> Candidate:
         answers=related.answers.get(post.post_id, 0),
         comments=related.comments.get(post.post_id, 0),
         views=post.views,
+        reputation=related.reputations.get(post.author_id),
         **measures._asdict(),
         duplicates=tuple(related.duplicates.get(post.post_id, ())),
         related=tuple(related.related.get(post.post_id, ())),

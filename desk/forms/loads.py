@@ -372,11 +372,27 @@ class CandidatesForm(LoadForm):
         "this server are left out.",
     )
 
+    draw = forms.IntegerField(
+        label="Candidates to draw",
+        min_value=1,
+        required=False,
+        widget=forms.NumberInput(attrs={"class": "short"}),
+        help_text="In turn from strata: the thirds of score, reputation, number of formulas and "
+        "Flesch Reading Ease. If empty, all are listed.",
+    )
+    seed = forms.IntegerField(
+        label="Seed of the draw",
+        min_value=0,
+        required=False,
+        widget=forms.NumberInput(attrs={"class": "short"}),
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Add a range for each measure, between the dates and the links."""
         super().__init__(*args, **kwargs)
         for name in MEASURED:
             label = "Flesch Reading Ease" if name == "flesch" else name.capitalize()
+            label = "Reputation of the asker" if name == "reputation" else label
             self.fields[name] = RangeField(label=label)
         self.order_fields(["which", "first_day", "last_day", *MEASURED])
 

@@ -25,7 +25,14 @@ from arqkit.formats.topics.information import read_topic_info
 from arqkit.loads import Change, Fate, LoadChanges
 from arqkit.protocols.scales import is_relevant_possible, read_scale
 from arqkit.records import FileRefusedError, ItemKind, Problem, TaskKind
-from arqkit.texts.posts.topic_making import MEASURED, Bounds, Criteria, sift, write_candidates
+from arqkit.texts.posts.topic_making import (
+    MEASURED,
+    Bounds,
+    Criteria,
+    drawn_by_strata,
+    sift,
+    write_candidates,
+)
 from arqlab.core.errors import UserError
 from arqlab.core.files import kept
 from arqlab.core.models import Job, Lab, Task, User
@@ -79,11 +86,15 @@ def list_candidates(work: RunningJob) -> list[str]:
         alike=options["alike"],
     )
     questions = candidates_of(collection_to_choose_from(work.lab), which=options["which"])
-    chosen, left_out = sift(questions, criteria)
+    sifted = sift(questions, criteria)
+    chosen, left_out = sifted.kept, sifted.left_out
+    if options.get("draw"):
+        by, seed = ("score", "reputation", "formulas", "flesch"), options.get("seed") or 1
+        chosen = drawn_by_strata(chosen, by=by, number=options["draw"], seed=seed)
     kept.replace(f"{load_folder(work.job)}/{CANDIDATES}", ContentFile(write_candidates(chosen)))
     return [
-        f"{counted(len(chosen) + sum(left_out.values()), 'question')}.",
-        *(f"{count:,} left out: {reason}." for reason, count in left_out.items()),
+        f"{counted(len(sifted.kept) + sum(left_out.values()), 'question')}.",
+        *(line.removesuffix(".") + "." for line in sifted.report),
         f"{counted(len(chosen), 'candidate')}.",
     ]
 

@@ -20,6 +20,7 @@ from django.utils.text import slugify
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes
 from arqkit.formats.qrels.judgments import utc_time
 from arqkit.formats.runs.filename import read_name
+from arqkit.formats.runs.times import read_times, write_times
 from arqkit.formats.source_text import source_text
 from arqkit.formats.tables import tsv_lines
 from arqkit.records import FileProblems, FileRefusedError, Problem
@@ -49,6 +50,13 @@ def _text(most: int) -> Callable[[str], str]:
         return cell
 
     return read
+
+
+def _times(cell: str) -> str:
+    try:
+        return write_times(read_times(cell))
+    except FileRefusedError as error:
+        raise ValueError from error
 
 
 def _choice(choices: Sequence[str]) -> Callable[[str], str]:
@@ -107,6 +115,9 @@ RUN_COLUMNS: dict[str, RunColumn] = {
     "withdrawn": _column("withdrawn_at", *_TIME),
     "reason": _column("withdrawal_reason"),
     "description": _column("description"),
+    "retrieval_times": _column(
+        "retrieval_times", _times, "lines with a topic and its seconds, such as A.1 0.316"
+    ),
     "paper": _column("paper"),
     "code": _column("code"),
     "citation": _column("citation"),

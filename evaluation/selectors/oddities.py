@@ -13,6 +13,7 @@ from assessment.qrels.selectors.versions import judged_frame
 from collection.selectors.collections import scan_columns
 from evaluation.models import RunScore
 from evaluation.selectors.pending_scores import unscored_runs
+from evaluation.selectors.references import missing_model
 from submissions.models import Run
 from submissions.oddities import run_oddities
 from submissions.selectors import run_items
@@ -46,6 +47,12 @@ def release_oddities(qrel_set: QrelSet, *, at: datetime) -> list[Oddity]:
             is_red=True,
         ),
         named_oddity(barred, unscorable, board, "All valid runs can be scored.", is_red=True),
+        Oddity(
+            missing_model(task),
+            int(bool(missing_model(task))),
+            task_url("core:task-edit", task),
+            "All measures of the task can be computed.",
+        ),
         named_oddity(_without_judged(qrel_set), unjudged, board, "All runs have judged items."),
         *run_oddities(task),
         *judging_oddities(task),

@@ -15,7 +15,7 @@ from arqlab.core.models import Task
 from assessment.models import QrelSet
 from collection.models import Collection, VisualMap
 from evaluation.models import Scoring, ScoringFault
-from evaluation.selectors.references import references_key
+from evaluation.selectors.references import references_key, text_measures
 from submissions.models import Run
 from submissions.selectors import run_items
 
@@ -200,10 +200,8 @@ def _lacking(
     if not runs:
         return []
     order, references = qrel_set.task.protocol.order, references_key(qrel_set)
-    is_text = qrel_set.items == ItemKind.ANSWERS
-    names = [
-        measure.name for measure in measures_of(qrel_set) if is_text or not measure.needs_texts
-    ]
+    texts = text_measures(qrel_set)
+    names = [m.name for m in measures_of(qrel_set) if not m.needs_texts or m in texts]
 
     def lacks(run: Run) -> bool:
         scoring = scored.get((run.pk, qrel_set.pk))

@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 from django.conf import settings
 
-from arqkit.measures.names import Measure, parse_measures
+from arqkit.measures.contextual import model_content, model_problem
+from arqkit.measures.names import CONTEXTUAL_SIMILARITY, LEXICAL_OVERLAP, Measure, parse_measures
 from arqkit.measures.overlap import Reference
 from arqkit.texts.posts.text import text_with_latex
 from arqlab.core.models import Task
@@ -27,20 +28,43 @@ _RULES = 1
 
 
 def text_measures(qrel_set: QrelSet) -> list[Measure]:
-    """Return the measures of a task that compare texts of generated answers."""
+    """Return the measures that compare texts of generated answers and can be computed here."""
     if qrel_set.items != Task.Items.ANSWERS:
         return []
     parsed = parse_measures(qrel_set.task.protocol.measures, relevant_from=qrel_set.relevant_from)
-    return [measure for measure in parsed if measure.needs_texts]
+    barred = [measure for measure in parsed if is_by_model(measure, qrel_set.task)]
+    if barred and not model_problem(settings.ANSWER_MODEL):
+        barred = []
+    return [measure for measure in parsed if measure.needs_texts and measure not in barred]
+
+
+def is_by_model(measure: Measure, task: Task) -> bool:
+    """Return whether the server's model of answers computes a measure of a task."""
+    return measure is CONTEXTUAL_SIMILARITY or (
+        measure is LEXICAL_OVERLAP and task.protocol.tokenizer == "model"
+    )
+
+
+def missing_model(task: Task) -> str:
+    """Return why measures of a Task 3 have no values for want of a model, or an empty string."""
+    is_third = task.kind == Task.Kind.GENERATED_ANSWERS
+    asked = parse_measures(task.protocol.measures) if is_third else ()
+    names = [measure.heading for measure in asked if is_by_model(measure, task)]
+    problem = model_problem(settings.ANSWER_MODEL) if names else ""
+    return f"{' and '.join(names)} cannot be computed. {problem}" if problem else ""
 
 
 def references_key(qrel_set: QrelSet) -> str:
     """Return a digest of everything that the references are from, or "" if none are needed."""
-    if not text_measures(qrel_set):
+    measures = text_measures(qrel_set)
+    if not measures:
         return ""
+    has_model = any(is_by_model(measure, qrel_set.task) for measure in measures)
     first = answers_qrels(qrel_set.task)
     sources = [qrel_set, *([first] if first else [])]
-    parts: list[Any] = [_RULES, settings.LO_TOKENIZER, qrel_set.task.protocol.max_characters]
+    protocol = qrel_set.task.protocol
+    parts: list[Any] = [_RULES, protocol.tokenizer, protocol.max_characters]
+    parts += [model_content(settings.ANSWER_MODEL)] if has_model else []
     for source in sources:
         columns = ("pk", "index", "team", "identifier", "answer_ids")
         parts += [

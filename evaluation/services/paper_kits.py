@@ -17,6 +17,7 @@ from arqkit.formats.papers.listings import (
     ListTable,
     certificate_table,
     submitted_runs,
+    times_table,
     topic_listing,
 )
 from arqkit.formats.papers.matrices import PREAMBLE, CorrelationTable, kit_archive, main_document
@@ -90,7 +91,16 @@ def paper_tables(user: Visitor, visible: VisibleBoard) -> list[KitTable]:
     if visible.qrel_set.task.kind == Task.Kind.GENERATED_ANSWERS:
         first = _first_answers(user, visible)
         tables = (_generated(visible), _correlations(visible), first)
-    tables = (submitted, *tables, by_lab if has_others else None, _certificate(visible.qrel_set))
+    timed = visible.qrel_set.task.runs.competing().exclude(retrieval_times="")
+    known = [(str(run), run.times) for run in timed.select_related("team").order_by("pk")]
+    times = times_table((name, facts) for name, facts in known if facts)
+    tables = (
+        submitted,
+        times,
+        *tables,
+        by_lab if has_others else None,
+        _certificate(visible.qrel_set),
+    )
     return [table for table in tables if table]
 
 

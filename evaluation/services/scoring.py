@@ -5,21 +5,21 @@ The database shows which runs lack scores: scoring twice changes nothing, and wo
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
-from django.utils.module_loading import import_string
 
 from arqkit.formulas.visual_ids import distinct_visual
-from arqkit.measures.names import Measure, MeasureFailedError
-from arqkit.measures.overlap import LexicalOverlap, Reference
+from arqkit.measures.contextual import answer_model, model_content, vectors_f1
+from arqkit.measures.names import CONTEXTUAL_SIMILARITY, Measure, MeasureFailedError
+from arqkit.measures.overlap import BestReference, Reference, lexical_overlap
 from arqkit.measures.scoring import Scorer, means
 from arqkit.records import ItemKind
 from arqlab.core.faults import NOTIFIED_AFTER, reason_of
@@ -39,6 +39,7 @@ from evaluation.selectors.pending_scores import (
 )
 from evaluation.selectors.references import (
     answers_qrels,
+    is_by_model,
     named_answers,
     post_references,
     readable_index,
@@ -61,7 +62,9 @@ class TextScorer:
         self.measures: Sequence[Measure] = text_measures(qrel_set)
         self._topics = judged["topic"].unique()
         references = _references(qrel_set, judged) if self.measures else {}
-        self._overlap = LexicalOverlap(references, import_string(settings.LO_TOKENIZER))
+        self._compared = {
+            measure: _comparison(measure, qrel_set.task, references) for measure in self.measures
+        }
 
     def score(self, run: Run) -> pl.DataFrame:
         """Return topic, measure and value; topics without a reference have no rows."""
@@ -69,13 +72,25 @@ class TextScorer:
             return pl.DataFrame(schema=SCORES)
         answers = run_index(run, columns=["topic", "answer"])
         texts = dict(answers.filter(pl.col("topic").is_in(self._topics.to_list())).iter_rows())
-        values = self._overlap.values(texts, team=run.team_id)
         rows = [
             (topic, measure.name, value)
-            for measure in self.measures
-            for topic, value in values.items()
+            for measure, compared in self._compared.items()
+            for topic, value in compared.values(texts, team=run.team_id).items()
         ]
         return pl.DataFrame(rows, schema=SCORES, orient="row")
+
+
+def _comparison(
+    measure: Measure, task: Task, references: Mapping[str, Collection[Reference]]
+) -> BestReference[Any]:
+    """Return what compares answers by a measure, which loads the model if it needs it."""
+    if not is_by_model(measure, task):
+        return lexical_overlap(references)
+    folder = settings.ANSWER_MODEL
+    model = answer_model(folder, model_content(folder))
+    if measure is CONTEXTUAL_SIMILARITY:
+        return BestReference(references, model.vectors, vectors_f1)
+    return lexical_overlap(references, model.tokens)
 
 
 def _references(qrel_set: QrelSet, judged: pl.DataFrame) -> dict[str, list[Reference]]:

@@ -47,6 +47,7 @@ from evaluation.selectors.boards import (
 )
 from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import unscored_runs
+from evaluation.selectors.references import missing_model
 from evaluation.services.further_measures import (
     first_answers_access,
     has_linked_runs,
@@ -195,6 +196,7 @@ def _board_context(
         "has_progress": visible and has_linked_runs(visible),
         "kept": [(name, value) for name, value in request.GET.items() if name in KEPT],
         "kinds": MEASURE_KINDS,
+        "missing_model": missing_model(task) if visible and sight.organizes else "",
         "unscored": _unscored(visible, sight) if visible else (),
         "versions": QrelSet.objects.filter(task=task) if sight.organizes else (),
         "first_answers": first_answers_access(request.user, task) is not None,

@@ -185,15 +185,19 @@ def correct_run(*, run: Run, metadata: RunMetadata, by: User | None, at: datetim
     return "items" in changed and _wait_again(sender, run, metadata)
 
 
+PUBLICATION = ("paper", "code", "citation", "retrieval_times")
+"""What a team may add to a run at any time."""
+
+
 @transaction.atomic
 def publish_run(*, run: Run, publication: Mapping[str, str], by: User | None, at: datetime) -> None:
-    """Store the addresses of a run's paper and code, and its citation, at any time.
+    """Store the addresses of a run's paper and code, its citation and its times, at any time.
 
     Raise `UserError` for a user outside the team.
     """
     require_role(_sender(run, by, at))
     locked = Run.objects.select_for_update().get(pk=run.pk)
-    if changes := save_changes(locked, publication, allowed=("paper", "code", "citation")):
+    if changes := save_changes(locked, publication, allowed=PUBLICATION):
         _record("run.publish", run, by, changes=changes)
 
 

@@ -105,7 +105,7 @@ def run_publish(request: HttpRequest, run: Run) -> HttpResponse:
     by, at = signed_in(request), timezone.now()
 
     def make(data: QueryDict | None) -> RunPublicationForm:
-        return RunPublicationForm(data, initial=model_to_dict(run))
+        return RunPublicationForm(data, run=run, initial=model_to_dict(run))
 
     def save(form: RunPublicationForm) -> str:
         publish_run(run=run, publication=form.cleaned_data, by=by, at=at)

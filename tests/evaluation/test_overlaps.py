@@ -7,12 +7,16 @@ import pytest
 from django.core.files.base import ContentFile
 from django.urls import reverse
 
+from arqkit.measures.contextual import AnswerModel, vectors_f1
 from arqlab.core.models import Task
+from assessment.models import QrelSet
 from collection.models import Collection, Post
 from evaluation.models import RunScore, TopicScore
+from evaluation.selectors.oddities import release_oddities
 from evaluation.selectors.pending_scores import pending_scores
 from evaluation.services.scoring import score_waiting
 from submissions.models import Run
+from tests.arqkit.measures.tiny_models import make_tiny_model
 from tests.evaluation.factories import NOW, make_qrels, make_run
 from tests.factories import WrittenTaskFactory
 
@@ -22,6 +26,12 @@ SPAN = '<span class="math-container" id="1">$x^2$</span>'
 def run_of(team, task, tag, **answers):
     texts = {topic.replace("_", "."): text for topic, text in answers.items()}
     return make_run(team, task, {topic: [topic] for topic in texts}, tag=tag, answers=texts)
+
+
+@pytest.fixture(scope="module")
+def tiny_model(tmp_path_factory):
+    """Return the folder of a language model; skip without the packages of the systems."""
+    return make_tiny_model(tmp_path_factory.mktemp("model"))
 
 
 @pytest.fixture
@@ -53,8 +63,8 @@ def third(scene):
     return SimpleNamespace(**vars(scene), third=task, qrels=qrels, alpha=alpha, beta=beta)
 
 
-def by_topic(run):
-    rows = TopicScore.objects.filter(run=run, measure="LO")
+def by_topic(run, measure="LO"):
+    rows = TopicScore.objects.filter(run=run, measure=measure)
     return dict(rows.values_list("query_id", "value"))
 
 
@@ -115,11 +125,50 @@ def test_no_run_gets_scores_that_lack_the_answers_of_an_index_that_cannot_be_rea
     assert by_topic(gamma)
 
 
-def test_another_tokenizer_scores_again(third, settings):
-    settings.LO_TOKENIZER = "builtins.list"
+def of_task(third, **overrides):
+    Task.objects.filter(pk=third.third.pk).update(
+        overrides={"max_characters": 20, "measures": ["AR", "LO"], **overrides}
+    )
+
+
+def test_the_tokens_of_the_model_are_a_choice_that_scores_again(third, settings, tiny_model):
+    settings.ANSWER_MODEL = str(tiny_model)
+    of_task(third, tokenizer="model")
 
     assert score_waiting(at=NOW) == 2
-    assert by_topic(third.alpha)["A.1"] == pytest.approx(2 * 5 / (9 + 7))  # o, n, e, blank, x
+    # The model splits both into letters: three of eight and six are the same.
+    assert by_topic(third.alpha)["A.1"] == pytest.approx(2 * 3 / (8 + 6))
+
+
+def test_contextual_similarity_is_with_the_same_references(third, settings, tiny_model):
+    settings.ANSWER_MODEL = str(tiny_model)
+    of_task(third, measures=["AR", "LO", "CS"])
+
+    assert score_waiting(at=NOW) == 2
+    found = by_topic(third.alpha, "CS")
+    assert found.keys() == by_topic(third.alpha).keys()
+    model = AnswerModel(str(tiny_model))
+    texts = map(model.vectors, ("two four", "two three"))
+    assert found["A.2"] == pytest.approx(vectors_f1(*texts))
+
+
+def test_without_a_model_the_organizer_reads_what_to_do_and_the_rest_is_scored(
+    third, settings, tiny_model, client_of
+):
+    of_task(third, measures=["AR", "LO", "CS"])
+    board = reverse("evaluation:leaderboard", args=[third.lab.slug, "task3"])
+    client = client_of(third.organizer)
+    for folder, problem in (("", "no language model"), (f"{tiny_model}/none", "no config.json")):
+        settings.ANSWER_MODEL, qrels = folder, QrelSet.objects.get(pk=third.qrels.pk)
+        assert score_waiting(at=NOW) == 0
+        assert problem in client.get(board).text
+        red = [row.sentence for row in release_oddities(qrels, at=NOW) if row.count]
+        assert any("CS cannot be computed. " in one and problem in one for one in red)
+    assert by_topic(third.alpha)
+
+    settings.ANSWER_MODEL = str(tiny_model)
+    assert score_waiting(at=NOW) == 2
+    assert "CS cannot be computed" not in client.get(board).text
 
 
 def test_other_tasks_have_no_value_and_are_not_scored_again(third):

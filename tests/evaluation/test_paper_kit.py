@@ -22,6 +22,7 @@ from evaluation.models import RunScore, TopicScore
 from evaluation.services.certificates import certification_of
 from evaluation.services.paper_kits import paper_board, paper_kit, paper_tables
 from evaluation.services.scoring import score_waiting
+from submissions.models import Run
 from tests.assessment.factories import judge, make_pool
 from tests.assessment.rounds.factories import round_of
 from tests.evaluation.compiling import needs_pdflatex, pages_of
@@ -51,6 +52,7 @@ def kit(kept_db) -> SimpleNamespace:
     make_run(odd, scene.task, POOR, tag=HOSTILE[0], is_manual=True)
     for tag in HOSTILE[1:]:
         make_run(odd, scene.task, POOR, tag=tag)
+    Run.objects.filter(pk=good.pk).update(retrieval_times="A.1 0.5\nA.2 1.5")
     base = make_run(scene.other_team, scene.task, GOOD, tag="base", is_baseline=True)
     pooled = [{"run": good.pk, "kind": "primary", "tag": "good"}]
     pooled += [{"run": base.pk, "kind": "baseline-primary", "tag": "base"}]
@@ -113,7 +115,7 @@ def test_the_numbers_are_printed_as_in_the_papers(kit):
 
 def test_a_lab_whose_systems_have_no_runs_elsewhere_has_no_table_by_lab(kit):
     assert [path for path in kit.texts if path.startswith("tables/") and path.endswith(".tex")] == [
-        f"tables/{name}.tex" for name in ("runs", "results", "topics")
+        f"tables/{name}.tex" for name in ("runs", "times", "results", "topics")
     ]
 
 

@@ -182,3 +182,16 @@ def certificate_table(certificate: Certificate, measures: Iterable[Measure]) -> 
         "items that only one team, or only one run, contributed."
     )
     return ListTable("certificate", caption, headings, rows)
+
+
+def times_table(runs: Iterable[tuple[str, Sequence[object]]]) -> ListTable | None:
+    """Return the retrieval times of runs as in 000 (Table 3), or None without any.
+
+    Each run has its name and `TimeFacts`.
+    """
+    rows = [[name, *facts] for name, facts in runs]
+    headings = [("", "System"), *(("Min", name) for name in ("Seconds", "Topic"))]
+    headings += [("Max", name) for name in ("Seconds", "Topic")]
+    headings += [("All topics", name) for name in ("Mean", "StDev")]
+    caption = "Retrieval times in seconds per topic."
+    return ListTable("times", caption, headings, rows) if rows else None

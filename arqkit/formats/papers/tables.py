@@ -314,6 +314,7 @@ MOST_NAMED = 4
 _IN_FULL = {
     "AR": "average relevance",
     "LO": "lexical overlap",
+    "CS": "contextual similarity",
     "uMAP": "unnormalized mean average precision",
     "OneNN": "accuracy of the nearest neighbor",
 }

@@ -6,6 +6,7 @@ Flesch's Reading Ease were soft criteria.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +14,10 @@ from datetime import date, datetime
 from functools import cache, lru_cache
 from hashlib import blake2b
 from html import unescape
+from itertools import islice, zip_longest
 from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyphen
 
 from arqkit.formats.tables import exact_table
@@ -88,6 +91,7 @@ class Candidate(NamedTuple):
     answers: int
     comments: int
     views: int | None
+    reputation: int | None
     words: int
     formulas: int
     title_formulas: int
@@ -121,8 +125,18 @@ class Bounds(NamedTuple):
         )
 
 
-MEASURED: Final = ("score", "answers", "comments", "views", "words", "formulas", "flesch")
-"""The values of a candidate that may have bounds."""
+MEASURED: Final = (
+    *("score", "answers", "comments", "views", "reputation", "words", "formulas", "flesch"),
+)
+"""The values of a candidate that may have bounds, and by which candidates may be stratified."""
+_LACKING: Final = {
+    "created": "dates",
+    "score": "scores",
+    "views": "numbers of views",
+    "reputation": "reputations of askers",
+    "duplicates": "links between questions",
+}
+"""What a data dump lacks if no question has a value."""
 
 
 class Criteria(NamedTuple):
@@ -139,10 +153,20 @@ class Criteria(NamedTuple):
 
 
 class Sifted(NamedTuple):
-    """The candidates, best score first, and how many each filter removed, in filter order."""
+    """The candidates, best score first, and how many each filter removed, in filter order.
+
+    `lacking` says what the data dump lacks, without which no question meets a criterion.
+    """
 
     kept: list[Candidate]
     left_out: dict[str, int]
+    lacking: tuple[str, ...] = ()
+
+    @property
+    def report(self) -> list[str]:
+        """Return lines on what was left out, and why no candidate passes if the dump is why."""
+        lines = [f"{count:,} left out: {name}" for name, count in self.left_out.items()]
+        return [*lines, *(f"The data dump has no {what}." for what in self.lacking)]
 
 
 def measure_text(title: str, body: str) -> TextMeasures:
@@ -159,14 +183,56 @@ def sift(candidates: Iterable[Candidate], criteria: Criteria) -> Sifted:
     filters = _filters(criteria)
     missed: Counter[str] = Counter()
     kept = []
+    asked = {name for name, (least, most) in criteria.bounds.items() if (least, most) != Bounds()}
+    asked |= {"created"} if criteria.first_day or criteria.last_day else set()
+    asked |= {"duplicates"} if criteria.needs_link else set()
     for candidate in candidates:
+        asked = {name for name in asked if not _has(candidate, name)}
         reason = next((name for name, holds in filters.items() if not holds(candidate)), None)
         if reason is None:
             kept.append(candidate)
         else:
             missed[reason] += 1
     kept.sort(key=lambda it: (-(it.score or 0), -(it.views or 0), len(it.post_id), it.post_id))
-    return Sifted(kept, {name: missed[name] for name in filters})
+    lacking = tuple(what for name, what in _LACKING.items() if name in asked and missed)
+    return Sifted(kept, {name: missed[name] for name in filters}, lacking)
+
+
+def _has(candidate: Candidate, name: str) -> bool:
+    """Return whether a candidate has a value; a related question is a link too."""
+    if name == "duplicates":
+        return bool(candidate.duplicates or candidate.related)
+    return getattr(candidate, name) is not None
+
+
+def drawn_by_strata(
+    candidates: Sequence[Candidate], *, by: Iterable[str], number: int, seed: int
+) -> list[Candidate]:
+    """Return candidates drawn from all strata in turn, in their order (000 §4.1).
+
+    A stratum has the candidates that are in the same third of all values `by` which they are
+    stratified, or lack one. The same seed draws the same candidates.
+    """
+    names, rng = list(by), np.random.default_rng(seed)
+    cuts = {name: _thirds([getattr(one, name) for one in candidates]) for name in names}
+    strata: dict[tuple[int, ...], list[Candidate]] = {}
+    for one in candidates:
+        place = tuple(_third(getattr(one, name), cuts[name]) for name in names)
+        strata.setdefault(place, []).append(one)
+    cells = [[cell[place] for place in rng.permutation(len(cell))] for cell in strata.values()]
+    cells = [cells[place] for place in rng.permutation(len(cells))]
+    turns = (one for turn in zip_longest(*cells) for one in turn if one is not None)
+    drawn = {one.post_id for one in islice(turns, number)}
+    return [one for one in candidates if one.post_id in drawn]
+
+
+def _thirds(values: Iterable[float | None]) -> list[float]:
+    known = sorted(value for value in values if value is not None)
+    return [known[len(known) * part // 3] for part in (1, 2)] if known else []
+
+
+def _third(value: float | None, cuts: Sequence[float]) -> int:
+    return -1 if value is None else bisect_right(cuts, value)
 
 
 def _filters(criteria: Criteria) -> dict[str, Callable[[Candidate], bool]]:

@@ -7,7 +7,7 @@ from django import forms
 
 from arqkit.labels import LabelScale
 from arqkit.measures.names import MeasureRefusedError, parse_measures
-from arqkit.protocols.presets import MOST, with_overrides
+from arqkit.protocols.presets import LONGEST_INSTRUCTION, MOST, with_overrides
 from arqkit.protocols.scales import grades_of, is_relevant_possible, read_scale
 from arqlab.core.forms.moments import ZonedTimeField
 from arqlab.core.forms.versions import VersionedForm
@@ -19,7 +19,7 @@ OWN_FIELDS = (
 )
 PROTOCOL_FIELDS = (
     *("limit", "max_characters", "quota", "scored_submissions", "pooling_order", "order"),
-    *("measures", "labels", "relevant_from", "min_relevant"),
+    *("measures", "tokenizer", "labels", "relevant_from", "min_relevant", "instruction"),
 )
 OWN_LABELS = "own"
 """The labels of a task that has a list of its own, which comes from its lab.toml."""
@@ -151,6 +151,11 @@ class TaskForm(TaskDatesForm, VersionedForm):
         widget=forms.Textarea(attrs={"rows": 9, "spellcheck": "false", "class": "id"}),
         required=False,
     )
+    tokenizer = forms.ChoiceField(
+        label="Tokens of answers",
+        choices=[("words", "Words, numbers and LaTeX commands"), ("model", "The server’s model")],
+        required=False,
+    )
     labels = forms.CharField(
         label="Labels",
         max_length=40,
@@ -159,6 +164,9 @@ class TaskForm(TaskDatesForm, VersionedForm):
     )
     relevant_from = CountField("Lowest", "relevant label")
     min_relevant = CountField("Minimum", "relevant items per topic", least=0)
+    instruction = forms.CharField(
+        label="Instruction", max_length=LONGEST_INSTRUCTION, required=False
+    )
 
     def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
         """Fill in the current values, and show the preset's value with each protocol field."""
@@ -173,7 +181,7 @@ class TaskForm(TaskDatesForm, VersionedForm):
             text = f"{_HELP.get(name, '')}Preset {task.lab.protocol}: {preset}."
             self.fields[name].help_text = text
         if task.kind != Task.Kind.GENERATED_ANSWERS:
-            del self.fields["max_characters"]
+            del self.fields["max_characters"], self.fields["tokenizer"]
         if not task.words.has_threads:
             del self.fields["threads"]
 
@@ -250,6 +258,8 @@ _HELP = {
     "The first is the main measure and orders the leaderboard. ",
     "pooling_order": "Frozen pools keep theirs. ",
     "order": "Submitted ranks are always checked and kept. ",
+    "tokenizer": "For lexical overlap (LO). ",
+    "instruction": "Assessors read this line above the items. ",
     "labels": "arqmath, trec-binary, ntcir (the sum of two assessors’ labels from 0 to 2), or a "
     "range such as 0-2. Pools and qrels keep the labels they were made with. ",
     "scored_submissions": "Only if teams see means: the limit for each team, and for each person "

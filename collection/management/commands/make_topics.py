@@ -16,6 +16,7 @@ from arqkit.texts.posts.topic_making import (
     MEASURED,
     Bounds,
     Criteria,
+    drawn_by_strata,
     sift,
     write_candidates,
 )
@@ -37,38 +38,7 @@ class Command(LabCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the collection, the filters for candidates and the list of chosen questions."""
         parser.add_argument("collection", metavar="COLLECTION", help="slug of the collection")
-        listing = parser.add_argument_group(
-            "candidates", "A RANGE is FROM..TO, inclusive; you can omit either end."
-        )
-        listing.add_argument(
-            "--from",
-            dest="which",
-            choices=["later", "searched", "all"],
-            default="later",
-            help="questions after the date window (default), searched questions, or all",
-        )
-        for name in MEASURED:
-            listing.add_argument(
-                f"--{name}", metavar="RANGE", type=_range(float), help=f"bounds of {name}"
-            )
-        listing.add_argument(
-            "--dates",
-            metavar="RANGE",
-            type=_range(date.fromisoformat),
-            help="days such as 2019-01-01",
-        )
-        listing.add_argument(
-            "--related", action="store_true", help="accept a related question as a duplicate"
-        )
-        listing.add_argument(
-            "--unlinked", action="store_true", help="include questions without a known duplicate"
-        )
-        listing.add_argument(
-            "--alike",
-            type=float,
-            default=ALIKE,
-            help=f"minimum Jaccard coefficient of equal titles (default: {ALIKE})",
-        )
+        _add_listing(parser)
         making = parser.add_argument_group("topics")
         making.add_argument(
             "--chosen", metavar="FILE", type=Path, help="CSV of the chosen questions: post_id, …"
@@ -106,12 +76,17 @@ class Command(LabCommand):
             titles=titles,
             alike=options["alike"],
         )
-        kept, left_out = sift(candidates_of(collection, which=options["which"]), criteria)
-        total = len(kept) + sum(left_out.values())
+        sifted = sift(candidates_of(collection, which=options["which"]), criteria)
+        kept = sifted.kept
+        total = len(kept) + sum(sifted.left_out.values())
         self._report(f"{total} questions of {collection}, {options['which']}")
-        for name, count in left_out.items():
-            self._report(f"{count:>9} left out: {name}")
-        self._report(f"{len(kept):>9} candidates")
+        for line in (*sifted.report, f"{len(kept)} candidates"):
+            self._report(line)
+        if options["draw"] is not None:
+            kept = drawn_by_strata(
+                kept, by=options["by"], number=options["draw"], seed=options["seed"]
+            )
+            self._report(f"{len(kept)} drawn")
         data = write_candidates(kept)
         if options["out"]:
             _write({options["out"]: data})
@@ -147,6 +122,53 @@ class Command(LabCommand):
     def _report(self, line: str) -> None:
         """Print a message on standard error, because standard output has the CSV."""
         self.stderr.write(line, style_func=str)
+
+
+def _add_listing(parser: ArgumentParser) -> None:
+    """Declare the filters for candidates and the draw."""
+    listing = parser.add_argument_group(
+        "candidates", "A RANGE is FROM..TO, inclusive; you can omit either end."
+    )
+    listing.add_argument(
+        "--from",
+        dest="which",
+        choices=["later", "searched", "all"],
+        default="later",
+        help="questions after the date window (default), searched questions, or all",
+    )
+    for name in MEASURED:
+        listing.add_argument(
+            f"--{name}", metavar="RANGE", type=_range(float), help=f"bounds of {name}"
+        )
+    listing.add_argument(
+        "--dates", metavar="RANGE", type=_range(date.fromisoformat), help="days such as 2019-01-01"
+    )
+    listing.add_argument(
+        "--related", action="store_true", help="accept a related question as a duplicate"
+    )
+    listing.add_argument(
+        "--unlinked", action="store_true", help="include questions without a known duplicate"
+    )
+    listing.add_argument(
+        "--alike",
+        type=float,
+        default=ALIKE,
+        help=f"minimum Jaccard coefficient of equal titles (default: {ALIKE})",
+    )
+    listing.add_argument(
+        "--draw",
+        metavar="N",
+        type=int,
+        help="only N candidates, drawn in turn from strata: the thirds of the values --by",
+    )
+    listing.add_argument(
+        "--by",
+        nargs="+",
+        choices=MEASURED,
+        default=["score", "reputation", "formulas", "flesch"],
+        help="values that make the strata (default: score reputation formulas flesch)",
+    )
+    listing.add_argument("--seed", type=int, default=1, help="seed of the draw (default: 1)")
 
 
 def _topic_number(text: str) -> int:

@@ -77,7 +77,7 @@ def test_a_batch_has_the_fields_and_no_text_of_a_post_is_a_field():
 
 
 def test_a_template_offers_every_label_and_no_id_of_an_answer():
-    template = turkle_template(ARQMATH, style="")
+    template = turkle_template(ARQMATH, style="", instruction="Select & judge.")
 
     assert template.count('type="radio" name="label"') == len(ARQMATH.values) == 6
     assert "${item}" not in template

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arqkit.measures.overlap import LexicalOverlap, Reference, answer_tokens, token_f1
+from arqkit.measures.overlap import Reference, answer_tokens, lexical_overlap, token_f1
 
 BAGS = st.lists(st.sampled_from("abcde"), min_size=1, max_size=12)
 
@@ -40,7 +40,7 @@ def test_the_value_is_the_best_f1_with_what_others_contributed(answer, known):
         for tokens, sets in teams.items()
         if frozenset() in sets or frozenset().union(*sets) != {1}
     ]
-    found = LexicalOverlap({"A.1": references}).values({"A.1": " ".join(answer)}, team=1)
+    found = lexical_overlap({"A.1": references}).values({"A.1": " ".join(answer)}, team=1)
 
     expected = {"A.1": max(squad_f1(answer, tokens) for tokens in others)} if others else {}
     assert found == pytest.approx(expected, abs=1e-9)
@@ -54,7 +54,7 @@ def test_tokens_are_words_numbers_commands_and_signs():
 
 
 def test_topics_without_texts_or_references_have_no_value():
-    overlap = LexicalOverlap({"A.1": [Reference("a b")], "A.2": [Reference("$$")], "A.4": []})
+    overlap = lexical_overlap({"A.1": [Reference("a b")], "A.2": [Reference("$$")], "A.4": []})
     answers = {"A.1": " ", "A.2": "a", "A.3": "a", "A.4": "a"}
 
     assert overlap.values(answers, team=1) == {}
@@ -62,6 +62,6 @@ def test_topics_without_texts_or_references_have_no_value():
 
 
 def test_another_tokenizer_can_be_used():
-    overlap = LexicalOverlap({"A.1": [Reference("ab")]}, tokenizer=list)
+    overlap = lexical_overlap({"A.1": [Reference("ab")]}, tokenizer=list)
 
     assert overlap.values({"A.1": "bc"}, team=1) == {"A.1": 0.5}

@@ -3,7 +3,7 @@
 import pytest
 
 from arqlab.core.models import Topic
-from collection.models import Post, PostLink
+from collection.models import Author, Post, PostLink
 from collection.selectors.candidates import (
     candidates_of,
     existing_topics,
@@ -27,6 +27,15 @@ def test_a_candidate_has_all_criteria():
     assert (one.duplicates, one.related) == (("1",), ("2",))
     assert one.words > 100
     assert one.created.isoformat() == "2019-01-01T00:00:00+00:00"
+
+
+def test_a_candidate_has_the_reputation_of_its_asker():
+    collection = make_dump()
+    Post.objects.filter(post_id="101").update(author_id="7")
+    Author.objects.create(collection=collection, author_id="7", name="Asker", reputation=321)
+
+    found = by_id(collection)
+    assert (found["101"].reputation, found["102"].reputation) == (321, None)
 
 
 def test_candidates_are_later_or_searched_questions_or_all():
@@ -66,10 +75,10 @@ def test_other_collections_do_not_count():
     assert by_id(collection)["101"].answers == 1
 
 
-def test_a_batch_needs_six_queries(django_assert_num_queries):
+def test_a_batch_needs_seven_queries(django_assert_num_queries):
     collection = make_dump(later=20)
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         list(candidates_of(collection, which="later"))
 
 

@@ -218,6 +218,19 @@ def test_a_file_that_cannot_be_unpacked_cannot_be_repaired(
     assert browser.get(url("run-repaired", Run.objects.get().pk)).status_code == 404
 
 
+def test_a_team_enters_retrieval_times(scene: Scene, client_of: SignIn) -> None:
+    run = ValidRunFactory(task=scene.task, team=scene.team)
+    first, second = scene.task.topics.values_list("query_id", flat=True)[:2]
+    member, path = client_of(scene.member), url("run-publish", run.pk)
+
+    wrong = member.post(path, {"retrieval_times": f"{first} soon\nA.999 1"}).text
+    assert f"{first} soon" in wrong
+    assert "A.999" in wrong
+    times = f"{first} 0.25\n{second} 0.75"
+    page = member.post(path, {"retrieval_times": times}, follow=True).text
+    assert f"0.250 s ({first}) to 0.750 s ({second}), mean 0.500 s" in page
+
+
 def test_a_team_publishes_its_run_after_the_deadline(scene: Scene, client_of: SignIn) -> None:
     run = ValidRunFactory(task=scene.task, team=scene.team)
     Task.objects.update(deadline=timezone.now() - timedelta(days=90))

@@ -1,5 +1,6 @@
 """Topic candidates: measures of questions, and filters."""
 
+from collections import Counter
 from datetime import UTC, date, datetime
 
 import pytest
@@ -8,6 +9,7 @@ from arqkit.texts.posts.topic_making import (
     Bounds,
     Candidate,
     Criteria,
+    drawn_by_strata,
     measure_text,
     sift,
     write_candidates,
@@ -21,6 +23,7 @@ GOOD = Candidate(
     answers=1,
     comments=0,
     views=50,
+    reputation=120,
     words=40,
     formulas=2,
     title_formulas=1,
@@ -112,7 +115,42 @@ def test_candidates_are_written_with_all_criteria():
     assert write_candidates(
         [GOOD, GOOD._replace(created=None, score=None, title='"a", b')]
     ).decode() == (
-        "post_id,title,created,score,answers,comments,views,words,formulas,title_formulas,flesch,duplicates,related,tags\n"
-        "77,Why is $a^2$ even?,2019-05-01,3,1,0,50,40,2,1,61.3,1,2 3,parity squares\n"
-        '77,"""a"", b",,,1,0,50,40,2,1,61.3,1,2 3,parity squares\n'
+        "post_id,title,created,score,answers,comments,views,reputation,words,formulas,title_formulas,flesch,duplicates,related,tags\n"
+        "77,Why is $a^2$ even?,2019-05-01,3,1,0,50,120,40,2,1,61.3,1,2 3,parity squares\n"
+        '77,"""a"", b",,,1,0,50,120,40,2,1,61.3,1,2 3,parity squares\n'
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "criteria", "line"),
+    [
+        ({"created": None}, {"first_day": date(2019, 1, 1)}, "The data dump has no dates."),
+        ({"score": None}, {"bounds": {"score": Bounds(3)}}, "The data dump has no scores."),
+        ({"duplicates": (), "related": ()}, {}, "The data dump has no links between questions."),
+        (
+            {"reputation": None},
+            {"bounds": {"reputation": Bounds(1)}},
+            "The data dump has no reputations of askers.",
+        ),
+    ],
+)
+def test_what_the_dump_lacks_is_the_reason_when_no_candidate_passes(change, criteria, line):
+    without = GOOD._replace(**change)
+
+    assert sift([without, without], Criteria(**criteria)).report[-1] == line
+    assert line not in sift([without, GOOD], Criteria(**criteria)).report
+    assert sift([without], Criteria(needs_link=False)).lacking == ()
+
+
+def test_candidates_are_drawn_from_all_strata_in_turn():
+    many = [
+        GOOD._replace(post_id=str(n), score=n, reputation=1 if n % 2 else None) for n in range(90)
+    ]
+    drawn = drawn_by_strata(many, by=["score", "reputation"], number=12, seed=3)
+
+    cells = Counter((one.score // 30, one.reputation) for one in drawn)
+    assert cells == {(third, value): 2 for third in range(3) for value in (1, None)}
+    assert drawn == sorted(drawn, key=lambda one: one.score)
+    assert drawn == drawn_by_strata(many, by=["score", "reputation"], number=12, seed=3)
+    assert drawn != drawn_by_strata(many, by=["score", "reputation"], number=12, seed=4)
+    assert drawn_by_strata([], by=["score"], number=3, seed=1) == []

@@ -42,6 +42,15 @@ def test_each_filter_reports_how_many_questions_it_left_out(task):
     assert "0 candidates" in told
 
 
+def test_candidates_are_drawn_and_what_the_dump_lacks_is_reported():
+    make_dump()
+    out, told = run("--draw", "2", "--by", "score", "--seed", "5")
+
+    assert len(out.splitlines()) == 3
+    assert "2 drawn" in told
+    assert "The data dump has no reputations of askers." in run("--reputation", "1..")[1]
+
+
 def test_an_edited_list_becomes_topics(tmp_path, task):
     make_dump()
     chosen, folder = tmp_path / "chosen.csv", tmp_path / "topics"
