@@ -68,6 +68,11 @@ class Operation:
     answers: Table
 
     @property
+    def summary(self) -> str:
+        """Return the first sentence of what it does."""
+        return self.text.partition(". ")[0].partition(".\n")[0].rstrip(".")
+
+    @property
     def anchor(self) -> str:
         """Return the id of its heading."""
         parts = self.path.removeprefix(f"/{API}").replace("{", "").replace("}", "").split("/")
@@ -163,9 +168,16 @@ def _fields(schema: Mapping[str, Any], known: Mapping[str, Any]) -> list[dict[st
         return _fields(known[schema["$ref"].rpartition("/")[2]], known)
     required = schema.get("required", ())
     return [
-        {"name": name, "schema": field, "required": name in required}
+        {"name": name, "schema": _resolved(field, known), "required": name in required}
         for name, field in schema.get("properties", {}).items()
     ]
+
+
+def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with the values of the one that it names."""
+    first = next((schema[choice][0] for choice in ("allOf", "oneOf") if choice in schema), schema)
+    named = known[first["$ref"].rpartition("/")[2]] if "$ref" in first else first
+    return {**named, **schema}
 
 
 def _example(content: Mapping[str, Any]) -> Any:
@@ -196,8 +208,6 @@ def _word(value: Any) -> str:
 def _type(field: Mapping[str, Any]) -> str:
     """Return what values a parameter or a field takes."""
     schema = field["schema"]
-    for choice in ("allOf", "oneOf"):
-        schema = schema.get(choice, [schema])[0]
     values = ", ".join(map(str, schema.get("enum", ())))
     return values or schema.get("format") or schema.get("type") or "see the schema"
 
