@@ -26,7 +26,7 @@ from arqkit.formats.runs.results import report_data
 from arqkit.records import Severity
 from arqkit.standings import FLAGS, SET_BY_ORGANIZERS, STANDINGS
 from arqlab.core.apis import ErrorSerializer
-from arqlab.core.models import Task, Team
+from arqlab.core.models import ApiToken, Task, Team
 from arqlab.core.oddities import task_url
 from arqlab.core.permissions import may_organize, signed_in
 from arqlab.core.services.teams import lab_team
@@ -225,6 +225,8 @@ KEY = OpenApiParameter(
 class RunListApi(ListAPIView):
     """The runs of a task."""
 
+    scope = ApiToken.Scope.SUBMIT
+
     parser_classes = (MultiPartParser, FormParser)
     serializer_class = RunSerializer
     queryset = Run.objects.none()  # for the API schema only
@@ -282,6 +284,8 @@ class RunListApi(ListAPIView):
 class RunDetailApi(APIView):
     """One run."""
 
+    scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(responses={200: RunSerializer})
     def get(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Return a run and its details."""
@@ -311,6 +315,8 @@ class RunDetailApi(APIView):
 class RunWithdrawApi(APIView):
     """The withdrawal of one run."""
 
+    scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(request=WithdrawalSerializer, responses={200: RunSerializer, 409: REFUSED})
     def post(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Withdraw a run with a reason. Its file, report and reason are kept."""
@@ -324,6 +330,8 @@ class RunWithdrawApi(APIView):
 class RunSubmitApi(APIView):
     """The submission of one run that was only checked."""
 
+    scope = ApiToken.Scope.SUBMIT
+
     @extend_schema(request=None, responses={200: RunSerializer, 409: REFUSED})
     def post(self, request: Request, lab: str, task: str, run: int) -> Response:
         """Submit a run that was only checked, without another upload."""
@@ -334,6 +342,8 @@ class RunSubmitApi(APIView):
 
 class RunRepairedApi(APIView):
     """The repaired file of one run as a new run."""
+
+    scope = ApiToken.Scope.SUBMIT
 
     @extend_schema(request=RepairSerializer, responses={202: RunSerializer, 409: REFUSED})
     def post(self, request: Request, lab: str, task: str, run: int) -> Response:

@@ -84,7 +84,7 @@ EXEMPT = {
         submissions:run-primary submissions:run-submit submissions:task-reopen
         assessment:late-label-list assessment:ticket-list core:people-allow-team desk:load-stop
         desk:load-retry submissions:run-retry submissions:run-withdraw
-        submissions:api-run-submit submissions:api-run-withdraw""",
+        submissions:api-run-submit submissions:api-run-resubmit submissions:api-run-withdraw""",
     "carries the digest of the oddities that were shown": """
         assessment:pool-freeze assessment:qrels-freeze evaluation:leaderboard-release
         submissions:task-close""",

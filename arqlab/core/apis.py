@@ -235,6 +235,7 @@ class MeSerializer(serializers.ModelSerializer[User]):
 class MeApi(generics.RetrieveAPIView[User]):
     """Who the token signs in."""
 
+    of_every_token = True
     serializer_class = MeSerializer
 
     def get_object(self) -> User:

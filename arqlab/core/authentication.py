@@ -42,8 +42,8 @@ class TokenAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """Return the user and the token of a request, or None if it has no token.
 
-        Raises `InvalidToken`, `NoSecondFactor`, and `PermissionDenied` for a change with a token
-        that only reads.
+        Raises `InvalidToken`, `NoSecondFactor`, and `PermissionDenied` for what is outside the
+        token's scope or lab.
         """
         scheme, _, text = get_authorization_header(request).partition(b" ")
         if scheme.lower() != b"bearer":
@@ -55,12 +55,28 @@ class TokenAuthentication(BaseAuthentication):
         if needs_second_factor(token.user):
             raise NoSecondFactor
         after_visit(request, Visit.TOKEN, partial(record_use, token=token, at=at))
-        if token.scope == ApiToken.Scope.READ and request.method not in SAFE_METHODS:
-            raise PermissionDenied(
-                "This API token can only read. Create one that can make changes on your account "
-                "page."
-            )
+        _require_scope(token, request)
         return token.user, token
+
+
+def _require_scope(token: ApiToken, request: Request) -> None:
+    """Raise `PermissionDenied` for a request outside the lab or the scope of its token.
+
+    A view that changes something names the scope that is enough for it. A token of a lab opens the
+    addresses of the lab, and says whose it is.
+    """
+    view, place = request.parser_context["view"], request.parser_context["kwargs"]
+    lab = None if getattr(view, "of_every_token", False) else token.lab
+    if lab and place.get("lab") != lab.slug:
+        raise PermissionDenied(
+            f"This API token is for {lab} only. Create one for all labs on your account page."
+        )
+    enough = {ApiToken.Scope.WRITE, getattr(view, "scope", ApiToken.Scope.WRITE)}
+    if request.method not in SAFE_METHODS and token.scope not in enough:
+        raise PermissionDenied(
+            f"This API token can only {token.get_scope_display().lower()}. Create one that can do "
+            "this on your account page."
+        )
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -43,7 +43,8 @@ def check_a_run(page: Page, run: Path) -> None:
     """Check a run file, and wait for its report."""
     page.locator("input[type=file]").set_input_files(run)
     page.get_by_role("button", name="Check only").click()
-    page.get_by_text("is being checked").wait_for(state="hidden")
+    page.get_by_text("is being checked").wait_for()
+    page.get_by_text("is being checked").wait_for(state="hidden", timeout=60_000)
 
 
 def pictures(folder: Path) -> list[Picture]:

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 from django.test import Client, override_settings
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 from django.utils import timezone
 
 from arqlab.core.authentication import VisitorThrottle
@@ -17,6 +17,7 @@ from arqlab.core.models import ApiToken, AuditEvent, User
 from arqlab.core.services.tokens import create_token
 from arqlab.settings import ACCOUNT_RATE_LIMITS
 from tests.factories import make_lab
+from tests.test_access import named_views, parameters_of
 
 pytestmark = pytest.mark.django_db
 PAGE, LABS = "/account/tokens/", "/api/v1/labs/"
@@ -28,8 +29,9 @@ def scene():
     return make_lab(is_public=False)
 
 
-def token_of(user, *, scope="read", days=1, at=None):
-    return create_token(user=user, name="laptop", scope=scope, days=days, at=at or timezone.now())
+def token_of(user, *, scope="read", days=1, at=None, lab=None):
+    at = at or timezone.now()
+    return create_token(user=user, name="laptop", scope=scope, days=days, at=at, lab=lab)
 
 
 def ask(token, path=LABS, method="get"):
@@ -70,6 +72,58 @@ def test_a_token_that_reads_changes_nothing(scene):
     assert ask(token_of(scene.member), upload_url(scene), "post").status_code == 403
     allowed = ask(token_of(scene.member, scope="write"), upload_url(scene), "post")
     assert allowed.status_code == 400  # no file
+
+
+@pytest.mark.parametrize(
+    ("scope", "submits", "judges"),
+    [
+        ("read", False, False),
+        ("submit", True, False),
+        ("judge", False, True),
+        ("write", True, True),
+    ],
+)
+def test_a_token_changes_only_what_its_scope_has(scene, scope, submits, judges):
+    token = token_of(scene.organizer, scope=scope)
+    may = {
+        name: ask(token, reverse(name, args=places), "post").status_code != 403
+        for name, places in changes(scene).items()
+    }
+
+    assert len(may) > 12
+    for name, may_change in may.items():
+        assert may_change == (judges if "judging" in name else submits), name
+
+
+def changes(scene):
+    """Return the arguments of each address of the API that changes something."""
+    known = {"lab": scene.lab.slug, "task": scene.task.slug, "run": 1, "item": 1}
+    known |= {"query_id": "A.1", "round": "training-1"}
+    views = named_views(get_resolver().url_patterns)
+    kinds = {name: getattr(view, "cls", None) for name, view in views}
+    apis = [name for name, kind in kinds.items() if hasattr(kind, "post") or hasattr(kind, "patch")]
+    return {name: [known[part] for part in parameters_of(name)] for name in apis}
+
+
+def test_a_token_of_a_lab_opens_no_other_one(scene):
+    other = make_lab("other").lab
+    token = token_of(scene.organizer, lab=scene.lab)
+    paths = ("/api/v1/me/", f"{LABS}{scene.lab.slug}/", f"{LABS}{other.slug}/", LABS)
+
+    assert [ask(token, path).status_code for path in paths] == [200, 200, 403, 403]
+    assert "for The lab arqmath-x only" in ask(token).json()["message"]
+
+
+def test_a_token_is_made_for_a_lab_that_its_user_sees(scene, client_of):
+    hidden = make_lab("hidden", is_public=False).lab
+    sent = {"name": "laptop", "scope": "submit", "days": "30"}
+    pages = [
+        client_of(scene.member).post(PAGE, {**sent, "lab": lab.slug}).status_code
+        for lab in (scene.lab, hidden)
+    ]
+
+    assert pages == [200, 422]
+    assert [(t.scope, t.lab) for t in ApiToken.objects.all()] == [("submit", scene.lab)]
 
 
 def test_invalid_tokens_are_refused(scene):

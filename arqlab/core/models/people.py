@@ -162,11 +162,21 @@ class ApiToken(models.Model):
         """What a program may do with the token, within the roles of its user."""
 
         READ = "read", "Read"
-        WRITE = "write", "Read and change"
+        SUBMIT = "submit", "Read and submit runs"
+        JUDGE = "judge", "Read and judge"
+        WRITE = "write", "Read and make all changes"
 
     user = models.ForeignKey(User, models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=80, help_text="What the token is used for.")
     scope = models.CharField(max_length=8, choices=Scope, default=Scope.READ)
+    lab = models.ForeignKey(
+        Lab,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The only lab that it opens; all labs of its user if it has none.",
+    )
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the token.")
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()

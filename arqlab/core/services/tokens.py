@@ -7,7 +7,7 @@ from hashlib import sha256
 from django.db import transaction
 
 from arqlab.core.errors import UserError
-from arqlab.core.models import ApiToken, User
+from arqlab.core.models import ApiToken, Lab, User
 from arqlab.core.services.audit import record_event
 
 PREFIX = "arqlab_"
@@ -18,7 +18,9 @@ MOST = 20
 
 
 @transaction.atomic
-def create_token(*, user: User, name: str, scope: str, days: int, at: datetime) -> str:
+def create_token(
+    *, user: User, name: str, scope: str, days: int, at: datetime, lab: Lab | None = None
+) -> str:
     """Create a token and return it. It cannot be read again, because only its hash is stored.
 
     Raises `UserError` if the user already has as many tokens as a person may have.
@@ -35,6 +37,7 @@ def create_token(*, user: User, name: str, scope: str, days: int, at: datetime) 
         user=user,
         name=name,
         scope=scope,
+        lab=lab,
         digest=digest_of(text),
         created_at=at,
         expires_at=at + timedelta(days=days),
@@ -71,7 +74,7 @@ class PasswordEndsTokens:
 
 def token_from(text: str, *, at: datetime) -> ApiToken | None:
     """Return the valid token with this text, or None."""
-    tokens = ApiToken.objects.select_related("user")
+    tokens = ApiToken.objects.select_related("user", "lab")
     return tokens.filter(digest=digest_of(text), expires_at__gt=at, user__is_active=True).first()
 
 

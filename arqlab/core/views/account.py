@@ -1,11 +1,13 @@
 """The account page."""
 
 from datetime import datetime
+from typing import Any
 
 from allauth.account.decorators import reauthentication_required
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import logout
+from django.db.models import QuerySet
 from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,7 +16,7 @@ from django.utils import timezone
 
 from arqlab.core import permissions, selectors
 from arqlab.core.forms.people import AccountForm
-from arqlab.core.models import ApiToken, User
+from arqlab.core.models import ApiToken, Lab, User
 from arqlab.core.services.people import change_name
 from arqlab.core.services.personal import delete_account, personal_data
 from arqlab.core.services.tokens import create_token, revoke_token
@@ -39,9 +41,12 @@ class TokenForm(forms.Form):
     )
     scope = forms.ChoiceField(
         label="Programs may",
-        choices=[("read", "read"), ("write", "read, upload runs, judge and make changes")],
+        choices=[(value, label.lower()) for value, label in ApiToken.Scope.choices],
         initial=ApiToken.Scope.READ,
         widget=forms.RadioSelect,
+    )
+    lab = forms.ModelChoiceField(
+        Lab.objects.none(), label="In", required=False, empty_label="all labs", to_field_name="slug"
     )
     days = forms.TypedChoiceField(
         label="Expires after",
@@ -50,17 +55,23 @@ class TokenForm(forms.Form):
         initial=90,
     )
 
+    def __init__(self, data: Any = None, *, labs: QuerySet[Lab]) -> None:
+        """Offer the labs that the user sees."""
+        super().__init__(data)
+        self.fields["lab"].queryset = labs  # type: ignore[attr-defined]
+
 
 @pages.form("account/tokens/", "token-list")
 def token_list(request: HttpRequest) -> HttpResponse:
     """Show the user's tokens; create a token and show its text once."""
     person, now = permissions.signed_in(request), timezone.now()
-    form = TokenForm(request.POST if request.method == "POST" else None)
+    labs = permissions.labs_visible_to(person)
+    form = TokenForm(request.POST if request.method == "POST" else None, labs=labs)
     created = ""
     if request.method == "POST" and form.is_valid():
         with refused(form):
             created = create_token(user=person, at=now, **form.cleaned_data)
-            form = TokenForm()
+            form = TokenForm(labs=labs)
     context, status = {"form": form, "created": created}, 422 if form.errors else 200
     tokens = _tokens_table(person, now)
     return answer(request, "core/token_list.html", context, tokens, status=status)
@@ -72,6 +83,7 @@ def _tokens_table(person: User, now: datetime) -> Table:
         [
             Column("Used for", "name", is_head=True),
             Column("Programs may", lambda token: token.get_scope_display().lower()),
+            Column("In", lambda token: token.lab or "all labs"),
             Column("Created", "created_at", TIME),
             Column(
                 "Last used",
@@ -88,7 +100,7 @@ def _tokens_table(person: User, now: datetime) -> Table:
                 spoken=lambda token: f"Revoke the token for {token.name}",
             ),
         ],
-        person.api_tokens.all(),
+        person.api_tokens.select_related("lab"),
     )
 
 

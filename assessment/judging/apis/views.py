@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from arqlab.core.models import User
+from arqlab.core.models import ApiToken, User
 from arqlab.web.pages import number_of
 from assessment.errors import JudgingError
 from assessment.judging.apis import responses
@@ -116,6 +116,7 @@ class BodyParser(JSONParser):
 class JudgingApi(APIView):
     """The base class of the judging API: authentication, size limit and errors."""
 
+    scope = ApiToken.Scope.JUDGE
     parser_classes = (BodyParser,)
     throttle_classes = ()  # one item takes seconds, and counting requests takes time
     http_method_names = ("get", "post", "options")  # no HEAD, because a GET request leases an item

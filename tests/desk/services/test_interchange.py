@@ -82,17 +82,6 @@ def test_ir_measures_prints_the_leaderboard_from_the_runs_of_trec(released, unzi
     assert found == {tag: pytest.approx(values) for tag, values in board(released).items()}
 
 
-def test_trectools_reads_runs_and_qrels(unzipped):
-    trectools = pytest.importorskip("trectools", reason="published as a source only")
-    folder = unzipped("runs-trec.zip")
-    [_, run] = sorted(folder.glob("*/run.txt"))
-    scored = trectools.TrecEval(
-        trectools.TrecRun(str(run)), trectools.TrecQrel(str(folder / "qrels.tsv"))
-    )
-
-    assert scored.get_reciprocal_rank() == pytest.approx(0.75)
-
-
 LOAD = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
