@@ -1,6 +1,6 @@
 """Errors with a message for the user."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from arqkit.data_files import data_beside
@@ -29,12 +29,21 @@ class UserError(Exception):
         self.problems = tuple(problems)
 
 
-_REFUSALS = data_beside(__file__, "refusals.toml")
+def errors_of(module: str, kind: type[UserError] = UserError) -> Callable[..., UserError]:
+    """Return the function that makes errors from the refusals.toml beside a module.
+
+    It takes the facts that fill the sentences, and their key: the code of the error, with a dot and
+    a word where several refusals have one code.
+    """
+    texts = data_beside(module, "refusals.toml")
+
+    def error(key: str, /, **facts: object) -> UserError:
+        return kind(texts[key].format(**facts), code=key.partition(".")[0])
+
+    return error
 
 
-def user_error(code: str, **facts: object) -> UserError:
-    """Return the error of a code, with its sentences from refusals.toml, which the facts fill."""
-    return UserError(_REFUSALS[code].format(**facts), code=code)
+user_error = errors_of(__file__)
 
 
 def require_text(text: str, what: str, *, most: int, todo: str) -> None:

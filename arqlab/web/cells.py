@@ -178,6 +178,8 @@ HOURS = CellKind(lambda value: f"{value:,.2f}", "num")
 """Hours, or money."""
 TAU = decimals(3)
 SIGNED = CellKind(signed, "num")
+RANKS = CellKind(lambda change: f"{change:+d}".replace("-", "−") if change else "0", "num")
+"""A change of rank. A fall is a plus, because rank 1 is the best."""
 P_VALUE = CellKind(p_value, "num")
 SHARE = CellKind(lambda value: f"{value:.0%}", "num")
 DURATION = CellKind(

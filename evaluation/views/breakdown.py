@@ -145,14 +145,10 @@ def _mean(group: TopicGroup) -> Callable[[tuple[int, BoardRun]], float | None]:
 
 def _taus_table(first: Column, rows: Sequence[Any], pair: str, sides: str) -> Table:
     """Return the correlations of pairs of rankings, each with the path `pair` in its row."""
+    figures = (("Runs", "runs", COUNT), ("Kendall’s tau", "tau", TAU), ("Swaps", "swaps", COUNT))
     return Table(
         "taus",
-        [
-            first,
-            Column("Runs", f"{pair}runs", COUNT),
-            Column("Kendall’s tau", f"{pair}tau", TAU),
-            Column("Swaps", f"{pair}swaps", COUNT),
-        ],
+        [first, *(Column(name, f"{pair}{part}", kind) for name, part, kind in figures)],
         rows,
         caption=f"Kendall’s tau-b between the rankings {sides}: 1 for the same ranking, −1 for the "
         "reverse. Swaps are the pairs of runs whose order differs.",

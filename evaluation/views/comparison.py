@@ -17,19 +17,8 @@ from arqkit.texts.html.rendering import title_text
 from arqlab.core.models import Task, Topic
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import task_or_404
-from arqlab.web.cells import (
-    COUNT,
-    HUNDREDTHS,
-    P_VALUE,
-    RUN,
-    SCORE,
-    SIGNED,
-    CellKind,
-    p_value,
-    run_name,
-    signed,
-    team_name,
-)
+from arqlab.web.cells import SCORE, SIGNED, CellKind, p_value, run_name, signed, team_name
+from arqlab.web.declared import tables_beside
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer
@@ -41,7 +30,6 @@ from evaluation.services.comparison import (
     PairSummary,
     PairTest,
     RunPair,
-    RunSimilarity,
     SeveralRuns,
     compared_runs,
     run_pair,
@@ -58,6 +46,7 @@ from evaluation.views.tables import (
 )
 
 pages = Pages(f"{TASK}leaderboard/", task_or_404, section="leaderboard")
+_table = tables_beside(__file__)
 
 STARRED = CellKind(lambda p: f"{p_value(p)}*" if p < SIGNIFICANT else p_value(p), "num")
 """A p-value, with an asterisk if it is significant."""
@@ -138,24 +127,12 @@ def _pairs_table(request: HttpRequest, several: SeveralRuns, context: Mapping[st
     def page(pair: PairSummary) -> str:
         return f"?{urlencode({**kept, 'first': pair.first.key, 'second': pair.second.key})}"
 
-    return Table(
+    heading, test = context["measure"].heading, TESTS[context["test"]]
+    return _table(
         "pairs",
-        [
-            Column("First run", "first", RUN, is_head=True),
-            Column("Second run", "second", RUN),
-            Column("Difference", "difference", SIGNED),
-            Column("Wins", "wins", COUNT),
-            Column("Ties", "ties", COUNT),
-            Column("Losses", "losses", COUNT),
-            Column(
-                "Effect size", "effect", HUNDREDTHS, title="Cohen’s d of the paired differences"
-            ),
-            Column("p", "p", STARRED, link=page, best=lambda pair: pair.is_significant),
-        ],
         several.pairs,
-        caption=f"{context['measure'].heading} of each pair over its common topics: the first run "
-        f"minus the second. {TESTS[context['test']]}, two-sided{correction}. Significant "
-        "differences (p < 0.05) are bold with an asterisk.",
+        [Column("p", "p", STARRED, link=page, best=lambda pair: pair.is_significant)],
+        facts={"measure": heading, "test": test, "correction": correction},
     )
 
 
@@ -183,7 +160,8 @@ def _pair_tables(sight: ScoreAccess, pair: RunPair, context: dict[str, Any]) -> 
     ]
     if all(sight.may_open(run) for run in runs):
         similarity = run_similarity(visible.qrel_set, pair.first.key, pair.second.key)
-        tables += [_similarity_table(similarity)] if similarity else []
+        if similarity:
+            tables.append(_table("similarity", [similarity], facts={"cutoff": similarity.cutoff}))
     return tables
 
 
@@ -222,21 +200,15 @@ def _topics_table(
 
 def _figures_table(pair: RunPair, compared: ComparedRuns, visible: VisibleBoard) -> Table:
     page = scores_page(visible, compared.measure, of="0.key")
-    return Table(
+    topics = counted(len(pair.topics), "common topic")
+    return _table(
         "figures",
-        [
-            Column(
-                "Run",
-                lambda row: run_name(row[0], page(row)),
-                note=lambda row: team_name(row[0]),
-                is_head=True,
-            ),
-            Column("Mean", "1", SCORE),
-            Column("Topics won", "2", COUNT),
-        ],
         [(pair.first, pair.means[0], pair.wins), (pair.second, pair.means[1], pair.losses)],
-        caption=f"{compared.measure.heading} over {counted(len(pair.topics), 'common topic')}. The "
-        "difference is the first run minus the second.",
+        reads={
+            "run": lambda row: run_name(row[0], page(row)),
+            "team": lambda row: team_name(row[0]),
+        },
+        facts={"measure": compared.measure.heading, "topics": topics},
         foot=[["Difference", signed(pair.difference), f"{pair.ties} tied"]],
     )
 
@@ -245,33 +217,15 @@ def _tests_table(pair: RunPair, compared: ComparedRuns) -> Table:
     def corrected(name: str) -> Callable[[PairTest], float | None]:
         return lambda row: None if row.test == TUKEY else getattr(row, name)
 
-    return Table(
+    return _table(
         "tests",
-        [
-            Column("Test", lambda row: TESTS[row.test], is_head=True),
-            Column("p", "plain", P_VALUE),
-            Column("Holm", corrected("holm"), P_VALUE),
-            Column("Benjamini–Hochberg", corrected("bh"), P_VALUE),
-        ],
         pair.tests,
-        caption="Two-sided p-values. The corrections are for all pairs of "
-        f"{len(compared.runs)} runs; Tukey’s HSD includes them.",
-    )
-
-
-def _similarity_table(similarity: RunSimilarity) -> Table:
-    judged = f"Judged at {similarity.cutoff}"
-    return Table(
-        "similarity",
-        [
-            Column("Rank-biased overlap (p = 0.9)", "overlap", SCORE),
-            Column(f"Jaccard at {similarity.cutoff}", "jaccard", SCORE),
-            Column(f"{judged}, first run", "judged.0", SCORE),
-            Column(f"{judged}, second run", "judged.1", SCORE),
-        ],
-        [similarity],
-        caption="Similarity of the rankings: means over the topics that both runs answered. Only "
-        "people who may see both runs can see this table.",
+        reads={
+            "test": lambda row: TESTS[row.test],
+            "holm": corrected("holm"),
+            "bh": corrected("bh"),
+        },
+        facts={"runs": len(compared.runs)},
     )
 
 

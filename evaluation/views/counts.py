@@ -1,7 +1,8 @@
 """The page of a test collection in numbers: its topics, qrels, teams and runs."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import methodcaller
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,9 +11,10 @@ from arqkit.judgments.qrels import LabelledTopics, Range
 from arqkit.topics import heading
 from arqlab.core.models import Lab, Task
 from arqlab.core.permissions import lab_or_404, tasks_visible_to
-from arqlab.web.cells import COUNT, TENTHS
+from arqlab.web.cells import COUNT
+from arqlab.web.declared import tables_beside
 from arqlab.web.pages import LAB, Pages
-from arqlab.web.tables import Column, Empty, Table, answer, to
+from arqlab.web.tables import Column, answer, to
 from assessment.models import QrelSet
 from assessment.qrels.selectors.versions import version_topics
 from collection.selectors.collections import collection_of
@@ -20,6 +22,7 @@ from evaluation.permissions import ScoreAccess, released_versions, score_access_
 from evaluation.views.breakdown import topic_attributes
 
 pages = Pages(LAB, lab_or_404, section="overview")
+_table = tables_beside(__file__)
 ALL = "all"
 """The row of all topics of qrels whose topics have a split."""
 
@@ -32,10 +35,18 @@ def lab_counts(request: HttpRequest, lab: Lab) -> HttpResponse:
     """
     tasks = tasks_visible_to(request.user).filter(lab=lab).select_related("lab")
     sights = [score_access_of(request.user, task) for task in tasks]
+    qrels = [row for sight in sights for row in _qrels_rows(sight)]
+    topics = [row for sight in sights for row in _topic_rows(sight.task)]
+    runs = [_run_row(sight) for sight in sights if sight.sees_everything]
+    collection, name = collection_of(lab), lab.slug
+    reads: dict[str, Callable[[Any], Any]] = {
+        "page": to("desk:task-detail", lab.slug, of="task.slug"),
+        "collection": lambda row: collection.slug if collection else None,
+    }
     tables = (
-        _qrels_table(lab, [row for sight in sights for row in _qrels_rows(sight)]),
-        _topics_table(lab, [row for sight in sights for row in _topic_rows(sight.task)]),
-        _runs_table(lab, [_run_row(sight) for sight in sights if sight.sees_everything]),
+        _table("judged", qrels, reads=reads, file=f"{name}-judged"),
+        _table("attributes", topics, _split_columns(topics), reads=reads, file=f"{name}-topics"),
+        _table("submissions", runs, reads=reads, file=f"{name}-runs"),
     )
     return answer(request, "evaluation/lab_counts.html", {}, *tables)
 
@@ -89,74 +100,8 @@ def _run_row(sight: ScoreAccess) -> dict[str, Any]:
     }
 
 
-def _qrels_table(lab: Lab, rows: Iterable[dict[str, Any]]) -> Table:
-    return Table(
-        "judged",
-        [
-            _task_column(lab),
-            Column("Qrels", "qrels.name"),
-            Column("Items", "qrels.get_items_display"),
-            Column("Topics", "part"),
-            Column("Number", "topics", COUNT, name="number"),
-            *(
-                Column(word, f"{side}.{place}", kind, over=over, name=f"{over.lower()} {place}")
-                for side, over in (("judged", "Judged"), ("positive", "Relevant"))
-                for word, place, kind in (
-                    ("Min", "least", COUNT),
-                    ("Max", "most", COUNT),
-                    ("Mean", "mean", TENTHS),
-                )
-            ),
-        ],
-        list(rows),
-        caption="Judged items per topic, and those with a label above the lowest.",
-        file=f"{lab.slug}-judged",
-        empty=Empty("No qrels yet", "The numbers of judged items appear with released qrels."),
-    )
-
-
-def _topics_table(lab: Lab, rows: Iterable[dict[str, Any]]) -> Table:
-    known = list(rows)
-    splits = [part for part in ("test", "train") if any(row.get(part) for row in known)]
-    return Table(
-        "attributes",
-        [
-            _task_column(lab),
-            Column("Information", "field"),
-            Column("Value", lambda row: row["value"].capitalize()),
-            Column("Topics", "topics", COUNT),
-            *(Column(part.capitalize(), _part(part), COUNT) for part in splits),
-        ],
-        known,
-        caption="Topics by their information.",
-        file=f"{lab.slug}-topics",
-        empty=Empty("No topic information yet", "Organizers enter it with the topics of a task."),
-    )
-
-
-def _part(part: str) -> Any:
-    return lambda row: row.get(part)
-
-
-def _runs_table(lab: Lab, rows: Iterable[dict[str, Any]]) -> Table:
-    collection = collection_of(lab)
-    return Table(
-        "submissions",
-        [
-            _task_column(lab),
-            Column("Collection", lambda row: collection.slug if collection else None),
-            Column("Topics", "topics", COUNT),
-            Column("Teams", "teams", COUNT),
-            Column("Runs", "runs", COUNT),
-            Column("Baselines", "baselines", COUNT),
-        ],
-        list(rows),
-        caption="Teams with a valid run, and the valid runs, without those out of competition.",
-        file=f"{lab.slug}-runs",
-        empty=Empty("No runs to count yet", "The numbers of teams and runs appear with a release."),
-    )
-
-
-def _task_column(lab: Lab) -> Column:
-    page = to("desk:task-detail", lab.slug, of="task.slug")
-    return Column("Task", "task.name", link=page, is_head=True)
+def _split_columns(topics: Iterable[dict[str, Any]]) -> Iterator[Column]:
+    """Yield the columns of the splits that any topics have."""
+    for part in ("test", "train"):
+        if any(row.get(part) for row in topics):
+            yield Column(part.capitalize(), methodcaller("get", part), COUNT)

@@ -13,10 +13,10 @@ from arqkit.reusability.certificate import Certificate, LeftOut
 from arqlab.core.models import Task
 from arqlab.core.permissions import organized_task_or_404, task_or_404
 from arqlab.core.views.jobs import page_of_job, requested
-from arqlab.web.cells import COUNT, MEASURE, SCORE, SIGNED, TAU, TENTHS, CellKind
+from arqlab.web.declared import tables_beside
 from arqlab.web.downloads import table_response
 from arqlab.web.pages import TASK, Pages
-from arqlab.web.tables import Chart, Column, Table, answer, to
+from arqlab.web.tables import Chart, Table, answer, to
 from assessment.models import QrelSet
 from evaluation.permissions import score_access_of
 from evaluation.selectors.boards import live_board, live_scores
@@ -31,9 +31,7 @@ from evaluation.services.paper_kits import paper_kit
 from evaluation.views.tables import FEW_BARS, file_words
 
 pages = Pages(f"{TASK}qrels/", organized_task_or_404, section="qrels")
-
-RANKS = CellKind(lambda change: f"{change:+d}".replace("-", "−") if change else "0", "num")
-"""A change of rank. A fall is a plus, because rank 1 is the best."""
+_table = tables_beside(__file__)
 
 
 @pages.form("<int:version>/certificate/", "certificate-detail", access=task_or_404, in_archive=True)
@@ -88,8 +86,8 @@ def _tables(certified: Certification, certificate: Certificate, measure: Measure
         "primes": certificate.primes.to_dicts(),
         "tables": {
             "findings": _findings_table(certified, certificate, measure),
-            "primes": _primes_table(certificate),
-            "teams": _teams_table(parties),
+            "primes": _table("primes", certificate.primes),
+            "teams": _table("teams", parties),
             "runs": _runs_table(teams, own, measure),
             "depths": _depths_table(depths, measure),
         },
@@ -97,76 +95,23 @@ def _tables(certified: Certification, certificate: Certificate, measure: Measure
 
 
 def _findings_table(certified: Certification, certificate: Certificate, measure: Measure) -> Table:
-    return Table(
-        "findings",
-        [
-            Column(
-                "Measure",
-                "measure.heading",
-                link=lambda row: (
-                    ""
-                    if row["measure"] == measure
-                    else f"?{urlencode({'measure': row['measure'].name})}"
-                ),
-                is_head=True,
-            ),
-            *(
-                column
-                for side, over in (("teams", "Team left out"), ("runs", "Run left out"))
-                for column in (
-                    Column("Mean change", f"{side}.mean", SCORE, over=over),
-                    Column("Largest", f"{side}.largest", SCORE, over=over),
-                    Column("Ranks", f"{side}.ranks", COUNT, over=over),
-                    Column("Tau", f"{side}.tau", TAU, over=over),
-                )
-            ),
-        ],
-        [
-            {
-                "measure": known,
-                "teams": certificate.teams.harm(known),
-                "runs": certificate.each_run.harm(known),
-            }
-            for known in certified.measures
-        ],
-        caption="Changes in scores and ranks of the runs when their team, or the run itself, is "
-        "left out. Tau is the lowest Kendall’s tau-b between the rankings of all runs with and "
-        "without the judgments.",
-    )
+    def other(row: dict[str, Any]) -> str:
+        known = row["measure"]
+        return "" if known == measure else f"?{urlencode({'measure': known.name})}"
 
-
-def _primes_table(certificate: Certificate) -> Table:
-    return Table(
-        "primes",
-        [
-            Column("Measure", "measure", MEASURE, is_head=True),
-            Column("Prime", "prime", MEASURE),
-            Column("Kendall’s tau", "tau", TAU),
-        ],
-        certificate.primes,
-        caption="The prime measure removes unjudged items before it scores a ranking. Tau compares "
-        "the two rankings of the runs.",
-    )
-
-
-def _teams_table(parties: pl.DataFrame) -> Table:
-    return Table(
-        "teams",
-        [
-            Column("Team", "party", is_head=True),
-            Column("Items", "items", COUNT),
-            Column("Relevant", "relevant", COUNT),
-            Column("Kendall’s tau", "tau", TAU),
-        ],
-        parties,
-        caption="The judged items that only the runs of this team contributed, and Kendall’s tau "
-        "between the rankings of all runs with and without them.",
-    )
+    rows = [
+        {
+            "measure": known,
+            "teams": certificate.teams.harm(known),
+            "runs": certificate.each_run.harm(known),
+        }
+        for known in certified.measures
+    ]
+    return _table("findings", rows, reads={"page": other})
 
 
 def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure: Measure) -> Table:
     """Return the runs with all judgments, and without those of their team (0) or their own (1)."""
-    every, team, alone = "All judgments", "Team left out", "Run left out"
     runs = [
         {
             "name": f"{row['tag']}, {row['team']}",
@@ -175,27 +120,9 @@ def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure:
         }
         for row in teams
     ]
-    return Table(
+    return _table(
         "runs",
-        [
-            Column("Team", "0.team"),
-            Column("Run", "0.tag", is_head=True),
-            Column("Score", "0.value", SCORE, over=every),
-            Column("Rank", "0.rank", COUNT, over=every),
-            Column("Unjudged", "0.unjudged", TENTHS, over=every),
-            Column("Score", "0.value_without", SCORE, over=team),
-            Column("Change", "0.change", SIGNED, over=team),
-            Column("Ranks", "0.rank_change", RANKS, over=team),
-            Column("Unjudged", "0.unjudged_without", TENTHS, over=team),
-            Column("Items", "1.items", COUNT, over=alone),
-            Column("Change", "1.change", SIGNED, over=alone),
-            Column("Ranks", "1.rank_change", RANKS, over=alone),
-            Column("Unjudged", "1.unjudged_without", TENTHS, over=alone),
-        ],
         list(zip(teams, own, strict=True)),
-        caption="With all judgments, and without the items that only the team, or only the run, "
-        "contributed. Ranks are among all runs, scored in the same way. “Ranks” is the change in "
-        "rank; + means further down. “Unjudged” is the % of unjudged items among the first ten.",
         chart=Chart(
             "left-out",
             {"measure": measure.heading, "runs": runs},
@@ -210,18 +137,9 @@ def _runs_table(teams: list[dict[str, Any]], own: list[dict[str, Any]], measure:
 
 def _depths_table(depths: list[dict[str, Any]], measure: Measure) -> Table:
     taus = [{"depth": row["depth"], "tau": row["tau"]} for row in depths]
-    return Table(
+    return _table(
         "depths",
-        [
-            Column("Depth", "depth", COUNT, is_head=True),
-            Column("Items", "items", COUNT),
-            Column("Relevant", "relevant", COUNT),
-            Column("Kendall’s tau", "tau", TAU),
-            Column("Largest change", "change", SCORE),
-        ],
         depths,
-        caption="The judged items of the runs down to this depth, including those that no run "
-        "contributed. A run that was pooled to a smaller depth keeps that depth.",
         chart=Chart(
             "pool-depths",
             {"measure": measure.heading, "depths": taus},
@@ -348,20 +266,10 @@ def qrels_effect(request: HttpRequest, task: Task) -> HttpResponse:
 def _effect_table(effect: VersionEffect, before: QrelSet, after: QrelSet) -> Table:
     task, query = after.task, {"measure": effect.measure.label, "qrels": after.name}
     page = to("evaluation:run-scores", task.lab.slug, task.slug, of="key", query=urlencode(query))
-    return Table(
+    return _table(
         "ranks",
-        [
-            Column("Run", "tag", link=page, is_head=True),
-            Column("Team", "team"),
-            Column(before.name, "before", SCORE),
-            Column(after.name, "after", SCORE),
-            Column("Change", "change", SIGNED),
-            Column("Rank before", "rank_before", COUNT),
-            Column("Rank after", "rank_after", COUNT),
-            Column("Places gained", "rise", RANKS),
-        ],
         effect.rows,
-        caption=f"{effect.measure.heading} by {before.name} and {after.name}. Equal scores have "
-        "the same rank.",
+        reads={"page": page},
+        facts={"before": before.name, "after": after.name, "measure": effect.measure.heading},
         file=f"{task.lab.slug}-{task.slug}-{before.name}-{after.name}-{file_words(effect.measure)}",
     )

@@ -1,6 +1,6 @@
 """The page of a round, whose parts its kind names, and the list of disagreements."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -12,19 +12,8 @@ from arqkit.labels import ScaleLabel
 from arqlab.core.models import Task
 from arqlab.core.oddities import counted, task_url
 from arqlab.core.permissions import organized_task_or_404, signed_in
-from arqlab.web.cells import (
-    COUNT,
-    HUNDREDTHS,
-    ID,
-    LABEL,
-    PROSE,
-    SCORE,
-    TAU,
-    TENTHS,
-    chip,
-    label,
-    run_name,
-)
+from arqlab.web.cells import COUNT, SCORE, TAU, chip, label, run_name
+from arqlab.web.declared import tables_beside
 from arqlab.web.lists import Filter
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import Column, Table, answer, to
@@ -33,12 +22,7 @@ from assessment.judging.views.own_work import round_topics_table
 from assessment.models import Round
 from assessment.qrels.selectors.drafts import task_scale
 from assessment.rounds.permissions import SeenRound, round_or_404
-from assessment.rounds.selectors.adjudication import (
-    DECIDED,
-    Proposal,
-    disagreement_queue,
-    open_proposals,
-)
+from assessment.rounds.selectors.adjudication import DECIDED, disagreement_queue, open_proposals
 from assessment.rounds.selectors.rounds import (
     PersonProgress,
     is_unused,
@@ -75,6 +59,7 @@ from evaluation.services.effects import (
 )
 
 pages = Pages(TASK, organized_task_or_404, section="rounds")
+_table = tables_beside(__file__)
 Part = dict[str, Any]
 
 
@@ -136,8 +121,10 @@ def _again(request: HttpRequest, seen: SeenRound) -> Part:
         "confusion": confusion_table(
             confusion, scale, first="first judgment", second="second judgment"
         ),
-        "times": _times_table(assessor_times(pairs)),
-        "consistency": _consistency_table(own_consistency(own, scale, relevant_from=relevant_from)),
+        "times": _table("times", assessor_times(pairs)),
+        "consistency": _table(
+            "consistency", own_consistency(own, scale, relevant_from=relevant_from)
+        ),
         **(_effect(round_, pairs) if request.GET.get("effect") == "yes" else {}),
     }
 
@@ -151,65 +138,18 @@ def _groups_table(round_: Round, pairs: pl.DataFrame) -> Table | None:
     return agreement_table(agreement, names, of="Group")
 
 
-def _consistency_table(rows: Sequence[Any]) -> Table:
-    return Table(
-        "consistency",
-        [
-            Column("Assessor", "name", is_head=True),
-            Column("Labels", "labels", COUNT),
-            Column("Equal", "same", COUNT),
-            Column("Cohen’s kappa", "graded", HUNDREDTHS),
-            Column("Binary", "binary", HUNDREDTHS),
-        ],
-        rows,
-        caption="First and second labels of the same assessor for the same item.",
-    )
-
-
-def _times_table(rows: Sequence[Any]) -> Table:
-    return Table(
-        "times",
-        [
-            Column("Assessor", "name", is_head=True),
-            Column("First labels", "first", COUNT),
-            Column("Seconds", "first_seconds", TENTHS),
-            Column("Second labels", "second", COUNT),
-            Column("Seconds", "second_seconds", TENTHS),
-        ],
-        rows,
-        caption="Median seconds per label of the items above.",
-    )
-
-
 def _effect(round_: Round, pairs: pl.DataFrame) -> Part:
     effect = second_effect(round_, pairs)
-    measures = Table(
+    measures = _table(
         "effect-measures",
-        [
-            Column("Measure", "measure.heading", is_head=True),
-            Column("Runs", "all_topics.runs", COUNT),
-            Column(f"Tau, all {effect.topics:,} topics", "all_topics.tau", TAU),
-            Column("Swaps", lambda row: len(row.all_topics.swaps), COUNT),
-            Column(f"Tau, {counted(effect.again, 'topic')} judged again", "judged_again.tau", TAU),
-            Column("Swaps", lambda row: len(row.judged_again.swaps), COUNT),
-        ],
         effect.measures,
-        caption="Kendall’s tau-b between the two rankings, and the pairs of runs whose order is "
-        "reversed.",
+        reads={
+            "swaps": lambda row: len(row.all_topics.swaps),
+            "swaps_again": lambda row: len(row.judged_again.swaps),
+        },
+        facts={"topics": effect.topics, "again": counted(effect.again, "topic")},
     )
-    scores = Table(
-        "effect-scores",
-        [
-            Column("Run", "run", is_head=True),
-            Column("Measure", "heading"),
-            Column("Official", "first", SCORE),
-            Column("Second", "second", SCORE),
-            Column("Official, judged again", "first_again", SCORE),
-            Column("Second, judged again", "second_again", SCORE),
-        ],
-        effect.rows,
-        has_tools=True,
-    )
+    scores = _table("effect-scores", effect.rows, has_tools=True)
     return {"effect": effect, "effect_measures": measures, "effect_scores": scores}
 
 
@@ -221,25 +161,12 @@ def _answers(request: HttpRequest, seen: SeenRound) -> Part:
 
 def _questions_table(results: RoundAnswers) -> Table:
     labels = [label.word for label, _ in results.questions[0].labels]
-    return Table(
-        "questions",
-        [
-            Column("Measure", "share.question.key", is_head=True),
-            Column("Question", "share.question.text", PROSE, note="share.question.help"),
-            *(Column(word, f"labels.{place}.1", COUNT) for place, word in enumerate(labels)),
-            Column("Share", "share.share", TAU),
-            Column(f"% not relevant, {labels[0]}", "counted", TENTHS),
-            Column("% not relevant, all", "every", TENTHS),
-        ],
-        results.questions,
-        caption="Items by answer, the share of the first answer, and the % of items that are "
-        "officially not relevant: of those with the first answer, and of all.",
-    )
+    answers = [Column(word, f"labels.{place}.1", COUNT) for place, word in enumerate(labels)]
+    return _table("questions", results.questions, answers, facts={"first": labels[0]})
 
 
 def _runs_table(round_: Round, results: RoundAnswers) -> Table:
     lab, scored = round_.task.lab.slug, results.is_scored
-    caption = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
     means = [
         Column(name if scored else "", f"means.values.{place}", TAU, name=name)
         for place, name in enumerate(MEASURES)
@@ -252,26 +179,15 @@ def _runs_table(round_: Round, results: RoundAnswers) -> Table:
             Column("", f"shares.{place}.answered", name=f"{question.key} answers"),
         )
     ]
-    return Table(
+    topics = Column("Topics" if scored else "", "means.topics", COUNT, name="topics")
+    items = Column("Items", "items", COUNT, name="items")
+    known = f"{' and '.join(MEASURES)} are scores by the current qrels. " if scored else ""
+    return _table(
         "runs",
-        [
-            Column("", "run.task.slug", name="task"),
-            Column("Team", "run.team.name", name="team"),
-            Column("Run", _run_link, name=None, is_head=True),
-            Column("", "run.tag", name="run"),
-            Column("", "run.is_baseline", name="baseline"),
-            Column("", "run.standing.key", name="standing"),
-            Column("", "run.is_manual", name="manual"),
-            Column("", "run.answer_kind", name="kind"),
-            Column("Type", _types, name=None),
-            Column("Topics" if scored else "", "means.topics", COUNT, name="topics"),
-            *means,
-            Column("Items", "items", COUNT, name="items"),
-            *shares,
-        ],
         results.runs,
-        caption=f"{caption}The measure of a question is the share of the run's items with its "
-        "first answer.",
+        [topics, *means, items, *shares],
+        reads={"link": _run_link, "types": _types},
+        facts={"scores": known},
         file=f"{lab}-{round_.task.slug}-{round_.key}",
     )
 
@@ -306,12 +222,13 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
     """
     round_, parts = seen.round, [PARTS[name] for name in seen.round.rules.parts]
     progress = round_progress(round_) if seen.organizes else []
+    words = {"verb": round_.rules.verb.capitalize()}
     items, done = (sum(getattr(row, name) for row in progress) for name in ("items", "done"))
     context: dict[str, Any] = {
         **seen._asdict(),
         "task": round_.task,
         "lab": round_.task.lab,
-        "progress": _progress_table(round_, progress),
+        "progress": _table("progress", progress, reads={"chip": _progress_chip}, facts=words),
         "items": items,
         "done": done,
         "is_complete": items == done and seen.organizes and not round_.token,
@@ -323,19 +240,6 @@ def round_detail(request: HttpRequest, seen: SeenRound) -> HttpResponse:
         context |= part(request, seen)
     file = context.pop("table", None)
     return answer(request, "evaluation/round_detail.html", context, file=file)
-
-
-def _progress_table(round_: Round, progress: Sequence[PersonProgress]) -> Table:
-    return Table(
-        "progress",
-        [
-            Column("Assessor", "person.name", is_head=True),
-            Column("State", _progress_chip),
-            Column(round_.rules.verb.capitalize(), "done", COUNT),
-            Column("Items", "items", COUNT),
-        ],
-        progress,
-    )
 
 
 def _progress_chip(row: PersonProgress) -> str:
@@ -356,29 +260,13 @@ def adjudication_list(request: HttpRequest, task: Task) -> HttpResponse:
         "most": MOST_CHANGES,
         "measure": main_measure(task),
     }
+    of = "ticket.judgment.instance.pk"
+    page = to("assessment:adjudication-detail", task.lab.slug, task.slug, of=of)
     tables = (
         _disagreements_table(request, task, rows, by_effect=by_effect),
-        _proposals_table(task, open_proposals(task)),
+        _table("proposals", open_proposals(task), reads={"page": page}),
     )
     return answer(request, "evaluation/adjudication_list.html", context, *tables)
-
-
-def _proposals_table(task: Task, proposals: Sequence[Proposal]) -> Table:
-    instance = "ticket.judgment.instance"
-    page = to("assessment:adjudication-detail", task.lab.slug, task.slug, of=f"{instance}.pk")
-    return Table(
-        "proposals",
-        [
-            Column("Topic", f"{instance}.item.topic.query_id", ID, css="nowrap"),
-            Column("Item", f"{instance}.doc_id", ID, link=page, is_head=True),
-            Column("Official", "official", LABEL),
-            Column("Proposed", "label", LABEL),
-            Column("Opinion", "ticket.opinion", PROSE),
-        ],
-        proposals,
-        caption="Labels that experts propose for reported items. A proposed label counts only if "
-        "you decide so.",
-    )
 
 
 def _disagreements_table(
@@ -395,28 +283,17 @@ def _disagreements_table(
         )
 
     effect = Column("Effect", "effect", SCORE, by="effect", name="effect")
-    return Table(
+    return _table(
         "disagreements",
-        [
-            Column("Topic", "topic", ID, by="topic", name="topic", css="nowrap"),
-            Column(
-                "Item",
-                "doc_id",
-                ID,
-                name="doc_id",
-                link=to("assessment:adjudication-detail", *address, of="instance"),
-                is_head=True,
-            ),
-            Column("Official", label_of("first"), LABEL, name="first"),
-            Column("Second", seconds, name=None),
-            Column("", lambda row: " ".join(map(str, row["seconds"])), name="seconds"),
-            Column("Difference", "spread", COUNT, order="size", by="spread", name="spread"),
-            *([effect] if by_effect else []),
-            Column("State", "state", name=None),
-            Column("Decision", label_of("decision"), LABEL, name="decision"),
-            Column("", "state", name="state"),
-        ],
         rows,
+        [effect] if by_effect else [],
+        reads={
+            "page": to("assessment:adjudication-detail", *address, of="instance"),
+            "first_label": label_of("first"),
+            "decided_label": label_of("decision"),
+            "second_labels": seconds,
+            "second_values": lambda row: " ".join(map(str, row["seconds"])),
+        },
         asked=request.GET,
         order="-size",
         searched=("topic", "doc_id"),

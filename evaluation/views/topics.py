@@ -17,7 +17,8 @@ from arqlab.core.models import Task, Topic
 from arqlab.core.oddities import task_url
 from arqlab.core.permissions import task_or_404
 from arqlab.core.selectors import TOPIC_FILTERS
-from arqlab.web.cells import COUNT, ID, SAFE, SCORE, SIGNED
+from arqlab.web.cells import COUNT, SCORE
+from arqlab.web.declared import tables_beside
 from arqlab.web.pages import TASK, Pages
 from arqlab.web.tables import LONGEST, Chart, Column, Table, answer, run_columns, to
 from assessment.models import QrelSet
@@ -30,14 +31,7 @@ from evaluation.permissions import (
     run_of_task_or_404,
     score_access_of,
 )
-from evaluation.selectors.boards import (
-    RunValue,
-    Spread,
-    TopicScoreRow,
-    spread_of,
-    topic_rows,
-    topic_values,
-)
+from evaluation.selectors.boards import RunValue, TopicScoreRow, spread_of, topic_rows, topic_values
 from evaluation.selectors.pending_scores import item_facts, qrels_rules
 from evaluation.services.rankings import relevant_found, relevant_items
 from evaluation.services.scoring import comparable_indexes, scorer_of, scoring_work
@@ -53,6 +47,7 @@ from evaluation.views.tables import (
 from submissions.models import Run
 
 pages = Pages(TASK, task_or_404, section="runs")
+_table = tables_beside(__file__)
 
 
 class TieBounds(NamedTuple):
@@ -129,7 +124,7 @@ def run_scores(request: HttpRequest, run: Run) -> HttpResponse:
     }
     tables = [_topics_table(run, visible, measure, rows, query, opens=sight.may_open(line.run))]
     if bounds:
-        tables.append(_bounds_table(bounds))
+        tables.append(_table("tie-bounds", bounds.means))
     return answer(request, "evaluation/run_scores.html", context, *tables)
 
 
@@ -149,51 +144,19 @@ def _topics_table(
     for part in ("own", "median", "best"):
         known = [value for row in rows if (value := getattr(row, part)) is not None]
         means.append(fmean(known) if known else None)
-    return Table(
+    return _table(
         "topics",
-        [
-            Column(
-                "Topic",
-                "query_id",
-                ID,
-                link=to("evaluation:topic-scores", *address, of="query_id", query=query),
-                is_head=True,
-                css="nowrap",
-            ),
-            Column("Title", "topic.title_html", SAFE, name=None, css="topic-title"),
-            *(Column(heading(name), f"topic.facts.{name}", css="info-column") for name in infos),
-            Column(
-                measure.heading,
-                "own",
-                SCORE,
-                link=ranking if opens else None,
-                best=lambda row: row.own is not None and row.own == row.best and row.best > 0,
-            ),
-            Column("Median", "median", SCORE),
-            Column("Best", "best", SCORE),
-            Column("± median", "gain", SIGNED, title="Difference from the median"),
-            Column("Judged", "judgments.judged", COUNT),
-            Column("Relevant", "judgments.relevant", COUNT),
-        ],
         rows,
+        [Column(heading(name), f"topic.facts.{name}", css="info-column") for name in infos],
+        reads={
+            "page": to("evaluation:topic-scores", *address, of="query_id", query=query),
+            "ranking": ranking if opens else lambda row: "",
+            "is_best": lambda row: row.own is not None and row.own == row.best and row.best > 0,
+        },
+        facts={"measure": measure.heading},
         foot=[["Mean", "", *("" for _ in infos), *means, "", "", ""]],
         css="topic-table",
         file=board_file_name(visible.board, visible.board.qrels, run.pk, measure),
-    )
-
-
-def _bounds_table(bounds: TieBounds) -> Table:
-    return Table(
-        "tie-bounds",
-        [
-            Column("Measure", "0", is_head=True),
-            Column("Worst case", "1", SCORE),
-            Column("Reported", "2", SCORE),
-            Column("Best case", "3", SCORE),
-        ],
-        bounds.means,
-        caption="The means if tied items were in the worst and in the best order by label. "
-        "Reported scores order ties by id, as trec_eval does.",
     )
 
 
@@ -231,7 +194,8 @@ def topic_scores(request: HttpRequest, task: Task, query_id: str) -> HttpRespons
         **_labels(request, visible, sight, query_id, query),
     }
     tables = [_values_table(visible, query_id, measure, values, page)]
-    tables += [_spread_table(measure, spread)] if spread else []
+    if spread:
+        tables.append(_table("spread", [spread], facts={"measure": measure.heading}))
     return answer(request, "evaluation/topic_scores.html", context, *tables)
 
 
@@ -260,22 +224,6 @@ def _values_table(
             css="chart-middle" if len(values) <= FEW_BARS else "",
         ),
         file=board_file_name(visible.board, visible.board.qrels, query_id, measure),
-    )
-
-
-def _spread_table(measure: Measure, spread: Spread) -> Table:
-    return Table(
-        "spread",
-        [
-            Column("Runs", "runs", COUNT),
-            *(
-                Column(name.capitalize(), name, SCORE)
-                for name in ("best", "median", "mean", "worst")
-            ),
-            Column("Standard deviation", "deviation", SCORE),
-        ],
-        [spread],
-        caption=f"Spread of {measure.heading} over the runs that compete.",
     )
 
 

@@ -6,25 +6,31 @@ from string import Formatter
 
 from tests.paths import ROOT
 
+FILES = {
+    "user_error": "arqlab/core/refusals.toml",
+    "assessment_error": "assessment/refusals.toml",
+    "judging_error": "assessment/refusals.toml",
+}
 
-def facts_by_code() -> list[tuple[str, set[str]]]:
+
+def called_refusals() -> list[tuple[str, str, set[str]]]:
     found = []
-    for path in ROOT.glob("arqlab/**/*.py"):
+    for path in (*ROOT.glob("arqlab/**/*.py"), *ROOT.glob("assessment/**/*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "user_error":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in FILES:
                 facts = {str(keyword.arg) for keyword in node.keywords}
-                found.append((ast.literal_eval(node.args[0]), facts))
+                found.append((FILES[node.func.id], ast.literal_eval(node.args[0]), facts))
     return found
 
 
 def test_the_callers_give_the_facts_of_every_refusal():
-    texts = tomllib.loads((ROOT / "arqlab/core/refusals.toml").read_text(encoding="utf-8"))
     wanted = {
-        code: {name.partition(".")[0] for _, name, *_ in Formatter().parse(text) if name}
-        for code, text in texts.items()
+        (file, key): {name.partition(".")[0] for _, name, *_ in Formatter().parse(text) if name}
+        for file in set(FILES.values())
+        for key, text in tomllib.loads((ROOT / file).read_text(encoding="utf-8")).items()
     }
 
-    called = facts_by_code()
+    called = called_refusals()
 
-    assert {code for code, _ in called} == wanted.keys()
-    assert [(code, facts) for code, facts in called if facts != wanted[code]] == []
+    assert {(file, key) for file, key, _ in called} == wanted.keys()
+    assert [one for one in called if one[2] != wanted[one[:2]]] == []
