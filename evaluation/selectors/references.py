@@ -93,12 +93,14 @@ def runs_known(task: Task) -> RunQuerySet:
     return known.select_related("task__lab").order_by("pk")
 
 
-def readable_index(run: Run, *columns: str) -> pl.DataFrame:
-    """Return topic, item and further columns of a run.
+def written_answers(run: Run) -> pl.DataFrame:
+    """Return topic, item and answer of a run (Task 3), without rows for a run of ids alone.
 
     Raises `OSError` if the index cannot be read: scores without its answers would be kept.
     """
-    return run_index(run, columns=["topic", "item", *columns])
+    index = run_index(run)
+    texts = index if "answer" in index.columns else index.clear().with_columns(answer=pl.lit(""))
+    return texts.select("topic", "item", "answer")
 
 
 def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Reference]]:
@@ -110,7 +112,7 @@ def post_references(qrel_set: QrelSet, *, longest: int) -> dict[str, list[Refere
     relevant = judged.filter(pl.col("label") >= qrel_set.relevant_from).select("topic", "item")
     teams: dict[tuple[str, str], set[int]] = defaultdict(set)
     for run in runs_known(qrel_set.task):
-        index = readable_index(run)
+        index = run_index(run, columns=["topic", "item"])
         for key in relevant.join(index, on=["topic", "item"], how="semi").iter_rows():
             teams[key].add(run.team_id)
     lab, items = qrel_set.task.lab, relevant["item"].unique()

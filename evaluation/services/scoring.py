@@ -42,13 +42,13 @@ from evaluation.selectors.references import (
     is_by_model,
     named_answers,
     post_references,
-    readable_index,
     references_key,
     runs_known,
     text_measures,
+    written_answers,
 )
 from submissions.models import Run
-from submissions.selectors import ordered_index, readable, run_index, run_items
+from submissions.selectors import ordered_index, readable, run_items
 from submissions.services.reminders import notify_of_fault
 
 UNREADABLE = "its index cannot be read, or a measure fails, as the log says"
@@ -70,8 +70,8 @@ class TextScorer:
         """Return topic, measure and value; topics without a reference have no rows."""
         if not self.measures:
             return pl.DataFrame(schema=SCORES)
-        answers = run_index(run, columns=["topic", "answer"])
-        texts = dict(answers.filter(pl.col("topic").is_in(self._topics.to_list())).iter_rows())
+        answers = written_answers(run).filter(pl.col("topic").is_in(self._topics.to_list()))
+        texts = dict(answers.select("topic", "answer").iter_rows())
         rows = [
             (topic, measure.name, value)
             for measure, compared in self._compared.items()
@@ -97,7 +97,7 @@ def _references(qrel_set: QrelSet, judged: pl.DataFrame) -> dict[str, list[Refer
     references: dict[str, list[Reference]] = defaultdict(list)
     relevant = judged.filter(pl.col("label") >= qrel_set.relevant_from)
     for run in runs_known(qrel_set.task):
-        named = named_answers(readable_index(run, "answer"), run, judged)
+        named = named_answers(written_answers(run), run, judged)
         answers = named.join(relevant, on=["topic", "item"], how="semi")
         for topic, text in answers.select("topic", "answer").iter_rows():
             references[topic].append(Reference(text, frozenset([run.team_id])))

@@ -23,6 +23,7 @@ COMPUTED = {
     "comparison",
     "comparison-matrix",
     "correlation-matrix",
+    "lab-counts",
     "leaderboard",
     "leaderboard-version",
     "progress",
