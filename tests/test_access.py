@@ -73,7 +73,7 @@ BY_NAME = {
         evaluation:correlation-matrix evaluation:progress evaluation:topic-scores
         submissions:run-move assessment:meeting:POST assessment:sample-rate""",
     TEAM: """submissions:api-run-detail submissions:api-run-report submissions:api-run-submit
-        submissions:api-run-withdraw""",
+        submissions:api-run-resubmit submissions:api-run-withdraw""",
     SUBMITTERS: "submissions:api-run-list",
     ("superuser",): "core:lab-create desk:lab-load desk:lab-copy",
     ("member",): "core:token-revoke notices:notice-detail",
