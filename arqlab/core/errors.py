@@ -1,6 +1,8 @@
 """Errors with a message for the user."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import getitem
 from typing import Any, NamedTuple
 
 from arqkit.data_files import data_beside
@@ -29,12 +31,19 @@ class UserError(Exception):
         self.problems = tuple(problems)
 
 
-_REFUSALS = data_beside(__file__, "refusals.toml")
+def refusals_beside(module: str) -> Callable[..., UserError]:
+    """Return what makes the errors whose sentences stand in refusals.toml beside a module."""
+    texts = data_beside(module, "refusals.toml")
+
+    def user_error(which: str, /, **facts: object) -> UserError:
+        """Return the error of a code, or of a case of it (`role.baselines`), filled with facts."""
+        text = str(reduce(getitem, which.split("."), texts))
+        return UserError(text.format(**facts), code=which.partition(".")[0])
+
+    return user_error
 
 
-def user_error(code: str, **facts: object) -> UserError:
-    """Return the error of a code, with its sentences from refusals.toml, which the facts fill."""
-    return UserError(_REFUSALS[code].format(**facts), code=code)
+user_error = refusals_beside(__file__)
 
 
 def require_text(text: str, what: str, *, most: int, todo: str) -> None:

@@ -13,7 +13,6 @@ from django.template.defaultfilters import filesizeformat
 
 from arqkit.formats.archives.uploads import ZIP, UploadRefusedError, first_bytes, zip_members
 from arqkit.standings import SET_BY_ORGANIZERS
-from arqlab.core.errors import UserError
 from arqlab.core.files import sha256_of
 from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
@@ -26,6 +25,7 @@ from submissions.services.rules import (
     require_role,
     require_submission,
     require_tags,
+    user_error,
 )
 from submissions.services.run_metadata import RunMetadata, metadata_from_name
 from submissions.services.storage import require_room
@@ -71,11 +71,7 @@ def _runs_of_key(file: File, sender: Sender) -> list[Run]:
         return []
     runs = Run.objects.filter(upload=known, task=sender.task).select_related("team", "upload")
     if not runs or known.sha256 != sha256_of(file):
-        raise UserError(
-            "This Idempotency-Key was sent before with another file or to another task. Send a new"
-            " key with each upload.",
-            code="key-used",
-        )
+        raise user_error("key-used")
     return list(runs.order_by("pk"))
 
 
@@ -128,11 +124,7 @@ def _metadata(
     """
     members = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
     if long := next((member for member in members if len(member) > NAME_LENGTH), None):
-        raise UserError(
-            f"The zip contains a file with a path of more than {NAME_LENGTH} characters: "
-            f"{long[:60]}… Shorten the path.",
-            code="name",
-        )
+        raise user_error("name", most=NAME_LENGTH, path=long[:60])
     by_member = {
         member: (metadata or {}).get(name) or metadata_from_name(name)
         for member, name in members.items()
@@ -153,10 +145,13 @@ def require_size(file: File, task: Task) -> None:
     if first_bytes(cast(BinaryIO, file)).startswith(ZIP):
         limit, kind, todo = settings.RUN_MAX_BYTES, "zip", "Upload fewer runs at a time."
     if file.size > limit:
-        raise UserError(
-            f"{file.name} is {filesizeformat(file.size)}; the limit for a {kind} is "
-            f"{filesizeformat(limit)}. {todo}",
-            code="size",
+        raise user_error(
+            "size",
+            file=file,
+            kind=kind,
+            todo=todo,
+            size=filesizeformat(file.size),
+            limit=filesizeformat(limit),
         )
 
 

@@ -39,7 +39,7 @@ from submissions.selectors import (
     runs_page,
     runs_visible_to,
 )
-from submissions.services.rules import Sender, require_named_team
+from submissions.services.rules import Sender, require_named_team, user_error
 from submissions.services.run_metadata import RunMetadata, lab_teams_in_names, name_advice
 from submissions.services.storage import CHECKS_KEPT, lab_budget
 from submissions.services.uploads import run_names, take_uploads
@@ -235,7 +235,7 @@ def _take(
     names = [name for file in files for name in run_names(file)]
     if is_lab := team is None or team.is_lab:
         if not all(name in by_name and by_name[name].is_baseline for name in names):
-            raise UserError("Choose the team of the runs.", code="no-team")
+            raise user_error("no-team.none")
         team = lab_team(task.lab)
     if not is_lab:
         require_named_team(team, names=names, confirmed=request.POST.get("confirm", ""))
