@@ -1,7 +1,11 @@
-"""Errors of requests to the judging API."""
+"""Errors of requests about judging, with their sentences from refusals.toml."""
 
-from arqlab.core.errors import UserError
+from arqlab.core.errors import UserError, errors_of
 
 
 class JudgingError(UserError):
-    """An error that refuses a request, so that nothing is stored."""
+    """An error that refuses a request to the judging API, so that nothing is stored."""
+
+
+assessment_error = errors_of(__file__)
+judging_error = errors_of(__file__, JudgingError)

@@ -1,8 +1,6 @@
 """Errors with a message for the user."""
 
 from collections.abc import Callable, Iterable
-from functools import reduce
-from operator import getitem
 from typing import Any, NamedTuple
 
 from arqkit.data_files import data_beside
@@ -31,19 +29,21 @@ class UserError(Exception):
         self.problems = tuple(problems)
 
 
-def refusals_beside(module: str) -> Callable[..., UserError]:
-    """Return what makes the errors whose sentences stand in refusals.toml beside a module."""
+def errors_of(module: str, kind: type[UserError] = UserError) -> Callable[..., UserError]:
+    """Return the function that makes errors from the refusals.toml beside a module.
+
+    It takes the facts that fill the sentences, and their key: the code of the error, with a dot and
+    a word where several refusals have one code.
+    """
     texts = data_beside(module, "refusals.toml")
 
-    def user_error(which: str, /, **facts: object) -> UserError:
-        """Return the error of a code, or of a case of it (`role.baselines`), filled with facts."""
-        text = str(reduce(getitem, which.split("."), texts))
-        return UserError(text.format(**facts), code=which.partition(".")[0])
+    def error(key: str, /, **facts: object) -> UserError:
+        return kind(texts[key].format(**facts), code=key.partition(".")[0])
 
-    return user_error
+    return error
 
 
-user_error = refusals_beside(__file__)
+user_error = errors_of(__file__)
 
 
 def require_text(text: str, what: str, *, most: int, todo: str) -> None:

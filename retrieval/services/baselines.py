@@ -18,6 +18,7 @@ from arqlab.core.errors import UserError
 from arqlab.core.models import Job, Task, User
 from arqlab.core.services.jobs import RunningJob
 from arqlab.core.services.teams import lab_team
+from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources
 from retrieval.services.indexes import Progress
@@ -28,7 +29,6 @@ from retrieval.services.systems import (
     System,
     needs_topics,
     system_named,
-    user_error,
 )
 from submissions.models import Run
 from submissions.selectors import run_items
@@ -65,9 +65,9 @@ def order_of_combination(task: Task, runs: Sequence[Run], method: str) -> Order:
     Raise `UserError` if they cannot be combined.
     """
     if len(set(runs)) < 2:
-        raise user_error("same-run")
+        raise baseline_error("same-run")
     if len({run_items(run, task) for run in runs}) > 1:
-        raise user_error("items-differ")
+        raise baseline_error("items-differ")
     settings = {"method": method, "runs": [run.identifier for run in runs]}
     tag = "-".join([method, *(run.tag for run in runs)])[:TAG_LENGTH]
     return Order(task, COMBINATION, settings, tag)
@@ -119,13 +119,13 @@ def make_baseline(*, order: Order, by: User | None, at: datetime, progress: Prog
     has errors.
     """
     if made_run(order.task, order.tag):
-        raise user_error("made", order=order)
+        raise baseline_error("made", order=order)
     sources, data = rank_for(order, progress)
     run = _submit(order, sources, data, by=by, at=at)
     validate_uploaded_run(run_id=run.pk, at=timezone.now())
     run.refresh_from_db()
     if run.status != Run.Status.VALID:
-        raise user_error("invalid", run=run)
+        raise baseline_error("invalid", run=run)
     return run
 
 

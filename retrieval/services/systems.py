@@ -21,14 +21,14 @@ from arqkit.retrieval.generation import Endpoint, GenerationError, GenerationSet
 from arqkit.retrieval.rankings import min_max_average, reciprocal_rank_fusion
 from arqkit.retrieval.triplets import TrainingSettings
 from arqkit.retrieval.words import BM25_SETTINGS, TF_IDF_SETTINGS
-from arqlab.core.errors import UserError, refusals_beside
+from arqlab.core.errors import UserError
 from arqlab.core.models import Task
+from retrieval.errors import baseline_error
 from retrieval.models import SystemRun
 from retrieval.selectors import Sources, has_links, has_votes, ranking_of_run
 from retrieval.services.indexes import Progress
 from submissions.models import Run
 
-user_error = refusals_beside(__file__)
 KEPT = "The answers so far are kept: make the baseline again to ask for the others only."
 
 
@@ -78,7 +78,7 @@ def by_model(sources: Sources, settings: Mapping[str, Any], progress: Progress) 
         else:
             answers.append((topic.query_id, answer))
     if unanswered:
-        raise user_error(
+        raise baseline_error(
             "generation.no-answer", settings=own, kept=KEPT, topics=", ".join(unanswered)
         )
     return pl.DataFrame(answers, schema=ANSWERS, orient="row")
@@ -366,5 +366,5 @@ def systems_for(task: Task) -> list[System]:
 def system_named(key: str) -> System:
     """Return a system by its key, or raise `UserError` with the keys there are."""
     if key not in SYSTEMS:
-        raise user_error("unknown-system", key=key, known=", ".join(SYSTEMS))
+        raise baseline_error("unknown-system", key=key, known=", ".join(SYSTEMS))
     return SYSTEMS[key]

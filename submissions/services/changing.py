@@ -13,6 +13,7 @@ from arqkit.standings import SET_BY_ORGANIZERS
 from arqlab.core.models import Task, Team, User
 from arqlab.core.services.audit import record_event, save_changes
 from arqlab.core.services.teams import lab_team
+from submissions.errors import submission_error
 from submissions.models import Run
 from submissions.permissions import linkable_runs
 from submissions.selectors import quota_left, repaired_file
@@ -28,7 +29,6 @@ from submissions.services.rules import (
     require_role,
     require_submission,
     require_tags,
-    user_error,
     warn_of_identical_runs,
 )
 from submissions.services.run_metadata import RunMetadata
@@ -46,11 +46,11 @@ def link_runs(*, run: Run, links: Mapping[int, bool], by: User, at: datetime) ->
     require_role(Sender(run.task, run.team, by, at))
     others = {other.pk: other for other in linkable_runs(by, run)}
     if unknown := links.keys() - others.keys() - {run.pk}:
-        raise user_error("system.unknown", count=len(unknown))
+        raise submission_error("system.unknown", count=len(unknown))
     chosen = [others[key] for key in links if key != run.pk]
     tasks = Counter(f"{other.task.lab.name}, {other.task.name}" for other in chosen)
     if twice := [name for name, count in tasks.items() if count > 1]:
-        raise user_error("system.twice", tasks="; ".join(twice))
+        raise submission_error("system.twice", tasks="; ".join(twice))
     if run.system is not None:
         Run.objects.filter(pk__in=[run.pk, *others], system=run.system).update(
             system=None, is_trained=False
@@ -110,16 +110,16 @@ def move_run(*, run: Run, team: Team, by: User | None, at: datetime) -> list[str
 
 def _require_movable(sender: Sender, run: Run) -> None:
     if not sender.has_organizer_rights:
-        raise user_error("role.organizers-move")
+        raise submission_error("role.organizers-move")
     if sender.team.lab_id != run.task.lab_id or sender.team.pk == run.team_id:
-        raise user_error("team", run=run, sender=sender)
+        raise submission_error("team", run=run, sender=sender)
 
 
 def _require_place(sender: Sender, run: Run) -> None:
     left = quota_left(team=sender.team, task=sender.task, post_hoc=run.is_post_hoc)
     if not run.is_baseline and not left:
         quota = sender.task.protocol.quota
-        raise user_error("quota.move", sender=sender, quota=quota)
+        raise submission_error("quota.move", sender=sender, quota=quota)
 
 
 def _primary_run(task: Task, team: Team) -> Run | None:
@@ -137,7 +137,7 @@ def mark_primary(*, run: Run, by: User | None, at: datetime) -> None:
     if not (run.is_baseline or run.is_post_hoc):
         demote_primary_run(run, by=by)
     if not Run.objects.valid().filter(pk=run.pk).update(is_primary=True):
-        raise user_error("state.not-primary", run=run)
+        raise submission_error("state.not-primary", run=run)
     _record("run.primary", run, by)
 
 
@@ -192,10 +192,10 @@ def withdraw_run(*, run: Run, reason: str, by: User | None, at: datetime) -> Non
     """
     require_role(_sender(run, by, at))
     if not reason.strip():
-        raise user_error("reason")
+        raise submission_error("reason")
     submitted = Run.objects.submitted().filter(pk=run.pk, withdrawn_at=None)
     if not submitted.update(withdrawn_at=at, withdrawn_by=by, withdrawal_reason=reason.strip()):
-        raise user_error("state.not-submitted", run=run)
+        raise submission_error("state.not-submitted", run=run)
     join_answer_ids(run.task)
     _record("run.withdraw", run, by, reason=reason.strip())
 
@@ -216,7 +216,7 @@ def submit_checked_run(*, run: Run, by: User | None, at: datetime) -> None:
     checked = Run.objects.filter(pk=run.pk, check_only=True).exclude(status=Run.Status.INVALID)
     marks = {"is_post_hoc": is_post_hoc, "is_primary": run.is_primary}
     if not checked.update(check_only=False, submitted_at=at, submitted_by=by, **marks):
-        raise user_error("state.has-errors", run=run)
+        raise submission_error("state.has-errors", run=run)
     warn_of_identical_runs(run)
     join_answer_ids(run.task)
     _record("run.submit", run, by, file=run.file_name)
@@ -232,7 +232,7 @@ def take_repaired(*, run: Run, by: User, at: datetime, check_only: bool = False)
     except UploadRefusedError:
         repaired = None
     if repaired is None:
-        raise user_error("state.nothing-to-repair", run=run)
+        raise submission_error("state.nothing-to-repair", run=run)
     return take_uploads(
         files=[repaired],
         sender=Sender(run.task, run.team, by, at),
@@ -249,16 +249,16 @@ def metadata_of(run: Run) -> RunMetadata:
 def _require_correctable(sender: Sender, run: Run, metadata: RunMetadata) -> None:
     require_tags([metadata.tag])
     if run.withdrawn_at:
-        raise user_error("state.withdrawn", run=run)
+        raise submission_error("state.withdrawn", run=run)
     _require_standing(sender, run, metadata)
     if metadata.items != run.items and run.status != Run.Status.INVALID:
-        raise user_error("state.items-used")
+        raise submission_error("state.items-used")
     if run.check_only:
         require_role(sender)
         return
     require_change(sender, run)
     if metadata.is_primary and run.is_post_hoc:
-        raise user_error("state.post-hoc", run=run)
+        raise submission_error("state.post-hoc", run=run)
     if metadata.tag != run.tag:
         require_free_tags(sender, tags=[metadata.tag])
     if run.is_baseline and not metadata.is_baseline:
@@ -270,7 +270,7 @@ def _require_standing(sender: Sender, run: Run, metadata: RunMetadata) -> None:
     if any(getattr(metadata, name) != getattr(run, name) for name in names):
         require_organizer(sender)
     if run.team.is_lab and not metadata.is_baseline:
-        raise user_error("state.of-the-lab", run=run)
+        raise submission_error("state.of-the-lab", run=run)
 
 
 def _wait_again(sender: Sender, run: Run, metadata: RunMetadata) -> bool:

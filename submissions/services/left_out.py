@@ -6,8 +6,8 @@ from typing import TypedDict
 from django.db.models import QuerySet
 
 from arqlab.core.models import Task
+from submissions.errors import submission_error
 from submissions.models import Run
-from submissions.services.rules import user_error
 
 
 class LeftOutRun(TypedDict):
@@ -30,7 +30,7 @@ def left_out_runs(runs: QuerySet[Run], reasons: Mapping[int, str]) -> list[LeftO
         for run in chosen.order_by("team__name", "tag", "pk")
     ]
     if len(left_out) != len(reasons):
-        raise user_error("unknown-run.not-valid")
+        raise submission_error("unknown-run.not-valid")
     return left_out
 
 
@@ -63,7 +63,7 @@ def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[
     known = {f"{run.team} {run.tag}": run.pk for run in runs.select_related("team")}
     reasons = {name: reason.strip() for name, reason in pairs}
     if unknown := [name for name in reasons if name not in known]:
-        raise user_error(
+        raise submission_error(
             "unknown-run.no-such",
             names=", ".join(unknown),
             known=", ".join(sorted(known)) or "none yet",
@@ -75,4 +75,4 @@ def reasons_by_run(runs: QuerySet[Run], pairs: Iterable[Sequence[str]]) -> dict[
 def require_reasons(reasons: Mapping[str, str]) -> None:
     """Raise `UserError` if a name has an empty reason."""
     if empty := [name for name, reason in reasons.items() if not reason.strip()]:
-        raise user_error("no-reason", names=", ".join(empty))
+        raise submission_error("no-reason", names=", ".join(empty))

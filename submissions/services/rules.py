@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from arqlab.core.errors import ConfirmationError, refusals_beside
+from arqlab.core.errors import ConfirmationError
 from arqlab.core.models import Lab, Task, Team, User
 from arqlab.core.oddities import counted, utc_text
 from arqlab.core.permissions import is_team_member, may_organize
 from arqlab.core.selectors import team_key
 from arqlab.core.services.audit import record_event
+from submissions.errors import submission_error
 from submissions.models import Run, RunProblem
 from submissions.selectors import quota_left
 from submissions.services.run_metadata import TAG_LENGTH, lab_teams_in_names
-
-user_error = refusals_beside(__file__)
 
 
 def demote_primary_run(run: Run, *, by: User | None) -> None:
@@ -129,17 +128,17 @@ class Sender:
 def require_role(sender: Sender) -> None:
     """Raise `UserError` if the user is neither a member of the team nor an organizer."""
     if sender.team.lab_id != sender.task.lab_id:
-        raise user_error("role.other-lab", sender=sender)
+        raise submission_error("role.other-lab", sender=sender)
     if not sender.has_organizer_rights and not (
         sender.by and is_team_member(sender.by, sender.team)
     ):
-        raise user_error("role.no-member", sender=sender)
+        raise submission_error("role.no-member", sender=sender)
 
 
 def require_organizer(sender: Sender) -> None:
     """Raise `UserError` if the user may not do what only organizers do with a run."""
     if not sender.has_organizer_rights:
-        raise user_error("role.organizers-mark")
+        raise submission_error("role.organizers-mark")
 
 
 def require_named_team(team: Team, *, names: Iterable[str], confirmed: bool | str) -> None:
@@ -171,9 +170,9 @@ def require_open(sender: Sender, *, post_hoc: bool) -> None:
     if sender.organizes or state == "open" or (post_hoc and sender.is_post_hoc):
         return
     if state == "upcoming" and task.opens_at:
-        raise user_error("upcoming", task=task, opens=utc_text(task.opens_at))
+        raise submission_error("upcoming", task=task, opens=utc_text(task.opens_at))
     closed_on = f" on {utc_text(task.closes_at)}" if task.closes_at else ""
-    raise user_error("closed", task=task, closed_on=closed_on)
+    raise submission_error("closed", task=task, closed_on=closed_on)
 
 
 def require_quota(sender: Sender, *, runs: int) -> None:
@@ -186,7 +185,7 @@ def require_quota(sender: Sender, *, runs: int) -> None:
     left = quota_left(team=sender.team, task=sender.task, post_hoc=is_post_hoc)
     if runs > left:
         kind = "post-hoc run" if is_post_hoc else "run"
-        raise user_error(
+        raise submission_error(
             "quota.submit",
             sender=sender,
             left=left,
@@ -200,7 +199,7 @@ def require_tags(tags: Iterable[str]) -> None:
     """Raise `UserError` for a tag that a leaderboard cannot show: empty, too long, unprintable."""
     for tag in tags:
         if not tag.strip() or len(tag) > TAG_LENGTH or not tag.isprintable():
-            raise user_error("tag", most=TAG_LENGTH, tag=tag[:TAG_LENGTH])
+            raise submission_error("tag", most=TAG_LENGTH, tag=tag[:TAG_LENGTH])
 
 
 def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
@@ -216,7 +215,7 @@ def require_free_tags(sender: Sender, *, tags: list[str]) -> None:
     )
     twice = taken | {tag for tag in tags if tags.count(tag) > 1}
     if twice:
-        raise user_error("tag-taken", sender=sender, tags=", ".join(sorted(twice)))
+        raise submission_error("tag-taken", sender=sender, tags=", ".join(sorted(twice)))
 
 
 def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> None:
@@ -227,7 +226,7 @@ def require_submission(sender: Sender, *, tags: list[str], baseline: bool) -> No
     require_role(sender)
     if baseline:
         if not sender.has_organizer_rights:
-            raise user_error("role.baselines")
+            raise submission_error("role.baselines")
     elif not sender.loads:
         require_open(sender, post_hoc=True)
         require_quota(sender, runs=len(tags))

@@ -12,8 +12,9 @@ from django.db.models import Exists, OuterRef, Q, Sum
 from django.template.defaultfilters import filesizeformat
 
 from arqlab.core.models import Lab
+from submissions.errors import submission_error
 from submissions.models import Run, Upload
-from submissions.services.rules import Sender, user_error
+from submissions.services.rules import Sender
 
 log = logging.getLogger(__name__)
 CHECKS_KEPT = timedelta(days=30)
@@ -43,7 +44,7 @@ def require_room(sender: Sender, files: Sequence[File], *, check_only: bool) -> 
     sent = sum(file.size for file in files)
     for owner, used, most, todo in _budgets(sender, check_only=check_only):
         if used + sent > most:
-            raise user_error(
+            raise submission_error(
                 "storage",
                 owner=owner,
                 todo=todo,

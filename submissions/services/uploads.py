@@ -17,6 +17,7 @@ from arqlab.core.files import sha256_of
 from arqlab.core.models import Task
 from arqlab.core.services.audit import record_event
 from arqlab.core.services.teams import lab_team
+from submissions.errors import submission_error
 from submissions.models import Run, Upload
 from submissions.selectors import file_limits
 from submissions.services.rules import (
@@ -25,7 +26,6 @@ from submissions.services.rules import (
     require_role,
     require_submission,
     require_tags,
-    user_error,
 )
 from submissions.services.run_metadata import RunMetadata, metadata_from_name
 from submissions.services.storage import require_room
@@ -71,7 +71,7 @@ def _runs_of_key(file: File, sender: Sender) -> list[Run]:
         return []
     runs = Run.objects.filter(upload=known, task=sender.task).select_related("team", "upload")
     if not runs or known.sha256 != sha256_of(file):
-        raise user_error("key-used")
+        raise submission_error("key-used")
     return list(runs.order_by("pk"))
 
 
@@ -124,7 +124,7 @@ def _metadata(
     """
     members = {member: member or str(file.name) for member in zip_member_paths(file) or [""]}
     if long := next((member for member in members if len(member) > NAME_LENGTH), None):
-        raise user_error("name", most=NAME_LENGTH, path=long[:60])
+        raise submission_error("name", most=NAME_LENGTH, path=long[:60])
     by_member = {
         member: (metadata or {}).get(name) or metadata_from_name(name)
         for member, name in members.items()
@@ -145,7 +145,7 @@ def require_size(file: File, task: Task) -> None:
     if first_bytes(cast(BinaryIO, file)).startswith(ZIP):
         limit, kind, todo = settings.RUN_MAX_BYTES, "zip", "Upload fewer runs at a time."
     if file.size > limit:
-        raise user_error(
+        raise submission_error(
             "size",
             file=file,
             kind=kind,

@@ -18,6 +18,7 @@ from arqlab.core.services.audit import record_event
 from arqlab.notices.models import Kind
 from arqlab.notices.services.notifying import notify
 from assessment.assignments.selectors.grid import judging_staff, long_leases
+from assessment.errors import assessment_error
 from assessment.models import Assignment, PoolItem
 
 Pairs = list[tuple[Topic, User]]
@@ -240,11 +241,7 @@ def refuse_others(task: Task, people: Iterable[User]) -> None:
     others = set(people) - set(judging_staff(task.lab))
     if others:
         names = ", ".join(sorted(person.name for person in others))
-        raise UserError(
-            f"{names} cannot judge in {task.lab}. Grant the assessor role on the People page "
-            "first.",
-            code="no-assessor",
-        )
+        raise assessment_error("no-assessor", names=names, task=task)
 
 
 def refuse_topics(topics: Iterable[Topic], message: str, *, code: str) -> None:

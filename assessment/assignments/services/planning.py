@@ -6,7 +6,6 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from arqlab.core.errors import UserError
 from arqlab.core.models import Task, Topic, User
 from arqlab.core.oddities import task_url
 from arqlab.core.services.audit import record_event, save_changes
@@ -21,6 +20,7 @@ from assessment.assignments.services.assigning import (
     refuse_topics,
     topics_by_person,
 )
+from assessment.errors import assessment_error
 from assessment.models import Assignment, RosterEntry, SecondPlan, SetAsideTopic, TopicBid
 from assessment.qrels.selectors.counts import topic_tallies
 
@@ -47,11 +47,7 @@ def remove_assessor(*, task: Task, person: User, by: User | None) -> None:
     """Remove a user without topics (`has-topics`) from the roster of a task; the bids are kept."""
     Task.objects.select_for_update().get(pk=task.pk)
     if Assignment.objects.filter(topic__task=task, assessor=person, ended_at=None).exists():
-        raise UserError(
-            f"{person.name} has topics of this task. Unassign them on the page of assignments, "
-            "then remove the assessor.",
-            code="has-topics",
-        )
+        raise assessment_error("has-topics", person=person)
     removed, _ = task.roster.filter(user=person).delete()
     if removed:
         record_event("roster.remove", task, by, removed=person.get_username())
@@ -92,10 +88,7 @@ def save_bids(*, task: Task, user: User, choices: Mapping[int, str], at: datetim
     """Save a user's choices by topic; an empty one removes a bid, an unknown one is refused."""
     topics = set(task.topics.filter(pk__in=choices).values_list("pk", flat=True))
     if topics != choices.keys() or not {*choices.values()} <= {"", *TopicBid.Choice.values}:
-        raise UserError(
-            "The topics have changed since you opened this page, so nothing was saved.",
-            code="unknown-bid",
-        )
+        raise assessment_error("unknown-bid")
     bids = [
         TopicBid(topic_id=topic, user=user, choice=choice, changed_at=at)
         for topic, choice in choices.items()

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from arqlab.core.models import ApiToken, User
 from arqlab.web.pages import number_of
-from assessment.errors import JudgingError
+from assessment.errors import judging_error
 from assessment.judging.apis import responses
 from assessment.judging.apis.requests import (
     ID,
@@ -45,10 +45,6 @@ from assessment.models import Judgment
 F = TypeVar("F", bound=Callable[..., Any])
 # bytes; enough for the HTML of an item with a ticket, and to report comments that are too long
 LARGEST = 4 * 2**20
-FORGED = (
-    "This item is not leased to you. If you signed in with another account in another tab, "
-    "sign in with your own account again; your input is kept in this browser."
-)
 _AGAIN = "Sign in again in another tab, then continue here; nothing is lost."
 MESSAGES = {
     "csrf": f"Your session has changed. {_AGAIN}",
@@ -134,11 +130,7 @@ class JudgingApi(APIView):
         if self.kwargs.get("item", 0) > LARGEST_ID:
             raise Http404
         if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
-            raise JudgingError(
-                f"Nothing was stored: the request is larger than {LARGEST // 2**20} MB. "
-                "Shorten the comment.",
-                code="too-large",
-            )
+            raise judging_error("too-large", most=LARGEST // 2**20)
 
     @property
     def person(self) -> User:
@@ -162,7 +154,7 @@ class JudgingApi(APIView):
         signed_at = self.leased_at(held)
         if signed_at is None:
             self.require_place()
-            raise JudgingError(FORGED, code="forged-lease")
+            raise judging_error("forged-lease")
         return signed_at
 
     def require_place(self) -> Place:
@@ -259,10 +251,7 @@ class NextApi(JudgingApi):
         given = [key for key in request.query_params.get("have", "").split(",") if key]
         have = [number_of(key) for key in given[:MAX_ITEMS]]
         if None in have:
-            raise JudgingError(
-                "The parameter `have` is malformed. Use item ids separated by commas.",
-                code="malformed",
-            )
+            raise judging_error("malformed")
         stack, loaded = self.require_place().stack, tuple(filter(None, have))
         taken = leases.take_next(stack=stack, seat=self.seat, have=loaded, at=timezone.now())
         progress = progress_of(stack, self.person.pk)

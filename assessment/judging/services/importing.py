@@ -15,10 +15,11 @@ from arqkit.formats.turkle import unused_columns
 from arqkit.labels import LabelScale
 from arqkit.loads import NO_CHOICE, Change, Fate, LoadChanges, LoadChoice
 from arqkit.records import FileRefusedError, Problem
-from arqlab.core.errors import UserError, require_confirmed
+from arqlab.core.errors import require_confirmed
 from arqlab.core.models import Task, User
 from arqlab.core.selectors import PSEUDONYM, pseudonym, topic_ids
 from arqlab.core.services.audit import record_event
+from assessment.errors import assessment_error
 from assessment.judging.services.late_labels import complete_items
 from assessment.models import Judgment, PoolItem, Ticket
 from assessment.qrels.selectors.drafts import host_of, pooled_instances, task_scale, with_current
@@ -149,7 +150,7 @@ def import_judgments(
                     sha256=hashlib.sha256(data).hexdigest(),
                 )
     except IntegrityError as error:
-        raise _judged_meanwhile() from error
+        raise assessment_error("judged-meanwhile") from error
     return importing.changes
 
 
@@ -168,10 +169,7 @@ def _known(task: Task) -> dict[tuple[str, str], _Known]:
         for topic, doc_id, instance, item, closed_at, has_any, judgment, label, *details in rows
     }
     if not known:
-        raise UserError(
-            f"{task} has no pool, so there is nothing to judge. Build the pool first.",
-            code="no-pool",
-        )
+        raise assessment_error("no-pool.judging", task=task)
     return known
 
 
@@ -248,7 +246,7 @@ def _store(
         for part in _parts(superseded)
     )
     if retired != len(superseded):
-        raise _judged_meanwhile()
+        raise assessment_error("judged-meanwhile")
     judgments = Judgment.objects.bulk_create(
         (_judgment(row, known, names, at) for row, known in changes), batch_size=AT_ONCE
     )
@@ -293,14 +291,6 @@ def _judgment(row: JudgedLine, known: _Known, names: ImportNames, at: datetime) 
         is_imported=row.is_imported,
         is_current=row.is_current,
         **{"comment": "", "judged_at": at} | kept | names.details(row),
-    )
-
-
-def _judged_meanwhile() -> UserError:
-    return UserError(
-        "An assessor judged one of these items during the import, so nothing was imported. "
-        "Import the file again.",
-        code="judged-meanwhile",
     )
 
 

@@ -12,7 +12,7 @@ from django.templatetags.static import static
 
 from arqlab.core.models import User
 from assessment.assignments.selectors.grid import LEASE, free_items, long_leases
-from assessment.errors import JudgingError
+from assessment.errors import judging_error
 from assessment.judging.selectors.items import ShownItem, Stack, TopicPath, lock_next, shown_item
 from assessment.judging.selectors.progress import open_items
 from assessment.models import Assignment, Judgment, PoolItem
@@ -74,16 +74,6 @@ def page_files() -> list[str]:
     return [static(name) for name in sorted(names) if not name.startswith(charts)]
 
 
-ELSEWHERE = (
-    "Another assessor has this item now. If you submit your label, it is kept but does not count; "
-    "otherwise continue with the next item."
-)
-CLOSED = (
-    "The pool of this item is closed, so it cannot be judged. Ask the organizers to open it, or "
-    "continue with the next item."
-)
-
-
 class Seat(NamedTuple):
     """An assessor and the topic they judge."""
 
@@ -130,9 +120,9 @@ def take_item(*, item_id: int, stack: Stack, seat: Seat, at: datetime) -> Taken 
     if item is None:
         return None
     if not item.is_done and not open_items(stack, seat.user.pk).filter(pk=item_id).exists():
-        raise JudgingError(CLOSED, code="pool-closed")
+        raise judging_error("pool-closed.taken")
     if not item.is_done and not _lease(item_id, seat, at):
-        raise JudgingError(ELSEWHERE, code="leased-elsewhere")
+        raise judging_error("leased-elsewhere")
     return taken(item, seat, at)
 
 
@@ -143,7 +133,7 @@ def renew_lease(*, item_id: int, seat: Seat, at: datetime) -> Lease:
     # lease them.
     is_theirs = own.filter(instance__item__done_at__isnull=False)
     if not _lease(item_id, seat, at) and not is_theirs.exists():
-        raise JudgingError(ELSEWHERE, code="leased-elsewhere")
+        raise judging_error("leased-elsewhere")
     return signed_lease(item_id, seat, at)
 
 

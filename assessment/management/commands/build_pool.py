@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from arqkit.pooling.pools import write_pool
 from arqkit.protocols.presets import RunKind
-from arqlab.core.errors import UserError
 from arqlab.core.management.labcommand import CeremonyCommand, reasons, switch
 from arqlab.core.models import Task
 from arqlab.core.selectors import task_named, topic_ids
+from assessment.errors import assessment_error
 from assessment.models import Pool
 from assessment.pools.selectors.choices import PoolChoice, candidate_runs, choice_of, valid_runs
 from assessment.pools.selectors.frozen import presets_for
@@ -187,10 +187,8 @@ def _choice(task: Task, options: dict[str, Any]) -> PoolChoice:
 def _topics(task: Task, pairs: list[list[str]]) -> dict[str, str]:
     reasons = dict(pairs)
     if unknown := reasons.keys() - set(topic_ids(task)):
-        raise UserError(
-            f"{task} has no topic {', '.join(sorted(unknown))}. Check the topics that you leave "
-            "out.",
-            code="unknown-topic",
+        raise assessment_error(
+            "unknown-topic.command", task=task, unknown=", ".join(sorted(unknown))
         )
     require_reasons(reasons)
     return reasons
@@ -200,10 +198,7 @@ def _initial_choice(task: Task, options: dict[str, Any]) -> PoolChoice:
     """Return the initial settings: a preset's, the last pool's or the protocol's."""
     presets, name = presets_for(task), options["preset"]
     if name and name not in presets:
-        raise UserError(
-            f"Unknown preset {name!r} for {task}. Presets: {', '.join(presets)}.",
-            code="unknown-preset",
-        )
+        raise assessment_error("unknown-preset", name=name, task=task, presets=", ".join(presets))
     last = Pool.official.filter(task=task).order_by("number").last()
     if options["supplement"] and last and not name:
         return choice_of(last)
@@ -215,8 +210,5 @@ def _kinds(task: Task, tags: list[str]) -> dict[int, RunKind]:
     names = list(dict.fromkeys(run.tag for run in baselines))
     if unknown := [tag for tag in tags if tag not in names]:
         known = ", ".join(names) or "none"
-        raise UserError(
-            f"Unknown baseline of {task}: {', '.join(unknown)}. Baselines: {known}.",
-            code="unknown-run",
-        )
+        raise assessment_error("unknown-run", task=task, unknown=", ".join(unknown), known=known)
     return {run.pk: "baseline-alternate" for run in baselines if run.tag in tags}

@@ -13,9 +13,9 @@ from uuid import uuid4
 from django.db import transaction
 from django.db.models import Max
 
-from arqlab.core.errors import UserError
 from arqlab.core.models import Task, User
 from arqlab.core.services.audit import record_event
+from assessment.errors import assessment_error
 from assessment.guidelines.selectors.versions import current_guideline
 from assessment.judging.selectors.items import ShownInstance, ShownItem
 from assessment.judging.services.items import item_payload
@@ -60,7 +60,6 @@ def painted_marks(votes: Iterable[tuple[str, str, Judgment | None]]) -> list[dic
 
 LONGEST_REASON = 10_000  # characters
 THIRD_NOTE = "Two assessors disagree about it. Your label is the decision."
-CHANGED = "Someone else decided this item since you opened the page. Check the new state below."
 
 
 class Ruling(NamedTuple):
@@ -86,11 +85,9 @@ def decide_label(
     """
     reason = ruling.reason.strip()
     if ruling.label not in [label.value for label in task_scale(task).judgments]:
-        raise UserError(
-            f"The label {ruling.label} decides nothing. Choose a judgment.", code="bad-label"
-        )
+        raise assessment_error("bad-label.rounds", ruling=ruling)
     if not 0 < len(reason) <= LONGEST_REASON:
-        raise UserError("Write why this label was decided.", code="empty")
+        raise assessment_error("empty.rounds")
     [copy] = _copies(task, [instance], owner=by, at=at)
     before = _superseded(copy, ruling.seen)
     decided = Judgment.objects.create(
@@ -136,15 +133,11 @@ def ask_third_opinion(
     """
     first = instances[0]
     if not third_assessors(task, first).filter(pk=person.pk).exists():
-        raise UserError(
-            "A third opinion must come from someone who has not judged the item. Choose another "
-            "assessor.",
-            code="not-third",
-        )
+        raise assessment_error("not-third")
     copies = _copies(task, instances, owner=person, at=at)
     for copy in copies:
         if copy.judgments.filter(is_current=True).exists():
-            raise UserError(CHANGED, code="changed")
+            raise assessment_error("changed")
     _hand_over(copies[0].item, person, done_at=None)
     key = f"third-opinion {copies[0].item_id} {at.isoformat()}"
     round_ = Round.objects.get(pool=copies[0].item.pool_id)
@@ -190,7 +183,7 @@ def _superseded(copy: PoolInstance, seen: int | None) -> Judgment | None:
     """Return the decision as it was seen, which no longer counts."""
     current = copy.judgments.filter(is_current=True).first()
     if (current.pk if current else None) != seen:
-        raise UserError(CHANGED, code="changed")
+        raise assessment_error("changed")
     copy.judgments.filter(is_current=True).update(is_current=False)
     return current
 

@@ -20,8 +20,8 @@ from arqlab.core.management.labcommand import LabCommand, read_bytes
 from arqlab.core.models import Task, Team, User
 from arqlab.core.selectors import person_named, task_named, team_key
 from arqlab.core.services.teams import create_team, lab_team
+from submissions.errors import submission_error
 from submissions.models import Run
-from submissions.services.rules import user_error
 from submissions.services.run_metadata import RunMetadata, teams_in_names
 from submissions.services.uploads import metadata_by_name, submit_upload
 from submissions.services.validation import validate_uploaded_run
@@ -118,14 +118,14 @@ class Command(LabCommand):
         """Return the team with the only name. If the lab lacks it, create it or refuse."""
         if len(names) != 1:
             named = f"several teams ({', '.join(names)})" if names else "no team"
-            raise user_error("no-team.several", named=named)
+            raise submission_error("no-team.several", named=named)
         name = names[0]
         team = Team.objects.filter(lab=task.lab, name__iexact=name).first()
         if team is None and not options["new_team"]:
             keys = {team_key(known.name): known.name for known in task.lab.teams.all()}
             near = [keys[key] for key in get_close_matches(team_key(name), keys)]
             similar = f"Did you mean {' or '.join(near)}? " if near else ""
-            raise user_error("no-team.unknown", task=task, name=name, similar=similar)
+            raise submission_error("no-team.unknown", task=task, name=name, similar=similar)
         if team is None:
             confirmed = options["confirm_name"]
             team = create_team(lab=task.lab, name=name, by=by, joins=False, confirmed=confirmed)
